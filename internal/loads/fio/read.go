@@ -24,20 +24,20 @@ type fioWindow struct {
 // Numbers that fio says, by name: rates per second and means in seconds of
 // each direction, and of all together.
 const (
-	FioBandwidth = "bandwidth" // B/s
-	FioSync      = "sync_lat"  // s, mean
-	FioUserCPU   = "cpu_user"  // ratio of one CPU
-	FioSystemCPU = "cpu_system"
-	FioIOPS      = "iops" // behind read_ or write_
-	FioSlat      = "slat"
-	FioClat      = "clat"
-	FioLat       = "lat"
-	FioRead      = "read_"
-	FioWrite     = "write_"
+	nameBandwidth = "bandwidth" // B/s
+	nameSync      = "sync_lat"  // s, mean
+	nameUserCPU   = "cpu_user"  // ratio of one CPU
+	nameSystemCPU = "cpu_system"
+	nameIOPS      = "iops" // behind read_ or write_
+	nameSlat      = "slat"
+	nameClat      = "clat"
+	nameLat       = "lat"
+	prefixRead    = "read_"
+	prefixWrite   = "write_"
 )
 
-// FioQuantiles are told of slat, clat, lat and syncs, by the end of the name.
-func FioQuantiles() map[string]float64 {
+// quantileSuffixes are told of slat, clat, lat and syncs, by the end of the name.
+func quantileSuffixes() map[string]float64 {
 	return map[string]float64{"_p50": 0.50, "_p95": 0.95, "_p99": 0.99}
 }
 
@@ -101,7 +101,7 @@ func (s *fioSum) job(j tool.Job) error {
 	all := []struct {
 		prefix string
 		d      *tool.Direction
-	}{{FioRead, j.Read}, {FioWrite, j.Write}, {"", j.Trim}, {"", j.Mixed}}
+	}{{prefixRead, j.Read}, {prefixWrite, j.Write}, {"", j.Trim}, {"", j.Mixed}}
 	if j.Mixed != nil {
 		all = all[3:] // the others would count twice
 	}
@@ -113,11 +113,11 @@ func (s *fioSum) job(j tool.Job) error {
 		}
 	}
 	if j.Sync != nil && j.Sync.Lat != nil {
-		s.mean(FioSync, j.Sync.Lat.Mean, j.Sync.Total)
-		s.spread(FioSync, j.Sync.Lat.Bins)
+		s.mean(nameSync, j.Sync.Lat.Mean, j.Sync.Total)
+		s.spread(nameSync, j.Sync.Lat.Bins)
 	}
-	s.rate(FioUserCPU, j.UserCPU)
-	s.rate(FioSystemCPU, j.SystemCPU)
+	s.rate(nameUserCPU, j.UserCPU)
+	s.rate(nameSystemCPU, j.SystemCPU)
 	return nil
 }
 
@@ -129,14 +129,14 @@ func (s *fioSum) direction(prefix string, d *tool.Direction) error {
 	}
 	s.ops += uint64(total)
 	s.seconds = max(s.seconds, seconds)
-	s.rate(FioBandwidth, d.Bandwidth)
+	s.rate(nameBandwidth, d.Bandwidth)
 	if prefix != "" {
-		s.rate(prefix+FioIOPS, d.IOPS)
-		s.rate(prefix+FioBandwidth, d.Bandwidth)
+		s.rate(prefix+nameIOPS, d.IOPS)
+		s.rate(prefix+nameBandwidth, d.Bandwidth)
 		for _, l := range []struct {
 			name string
 			lat  *tool.Latency
-		}{{FioSlat, d.Slat}, {FioClat, d.Clat}, {FioLat, d.Lat}} {
+		}{{nameSlat, d.Slat}, {nameClat, d.Clat}, {nameLat, d.Lat}} {
 			if l.lat != nil {
 				s.mean(prefix+l.name, l.lat.Mean, d.Total)
 				s.spread(prefix+l.name, l.lat.Bins)
@@ -173,7 +173,7 @@ func (s *fioSum) quantiles(to map[string]float64) {
 		for _, c := range h.Count {
 			n += c
 		}
-		for end, q := range FioQuantiles() {
+		for end, q := range quantileSuffixes() {
 			if float64(n)*(1-q) >= fioTail {
 				to[name+end] = h.Quantile(q)
 			}

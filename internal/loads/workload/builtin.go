@@ -9,10 +9,10 @@ import (
 // What the built-in loads have in common.
 
 // loadTask starts a built-in load in this binary.
-func loadTask(kind string, params any) Task { return hiddenTask(load.Command, kind, params) }
+func LoadTask(kind string, params any) Task { return HiddenTask(load.Command, kind, params) }
 
 // hiddenTask is a hidden command of this binary.
-func hiddenTask(command, kind string, params any) Task {
+func HiddenTask(command, kind string, params any) Task {
 	b, err := json.Marshal(params)
 	if err != nil {
 		panic(err) // a struct of numbers and words
@@ -21,8 +21,8 @@ func hiddenTask(command, kind string, params any) Task {
 }
 
 // closedLoop is the metrics of a load that goes as fast as it can.
-func closedLoop() []Metric { return []Metric{Throughput, P50, P95, P99, CPUPerOp} }
+func ClosedLoop() []Metric { return []Metric{Throughput, P50, P95, P99, CPUPerOp} }
 
 // openLoop is the metrics of a load at a given rate: the throughput is the
 // same in all arms then, unless one cannot keep up.
-func openLoop() []Metric { return []Metric{P50, P95, P99, CPUPerOp, Throughput} }
+func OpenLoop() []Metric { return []Metric{P50, P95, P99, CPUPerOp, Throughput} }

@@ -23,24 +23,24 @@ func nobody() []string { return []string{"nobody"} }
 
 // serverCode are the user's program and options of a server, and who runs its client: the
 // server's account if it is in the arm with it.
-func (r *reader) serverCode(s db.Service) (all []Code, client []string) {
-	users, program := s.Describe().Users, r.v["server"]
+func (r *Reader) ServerCode(s db.Service) (all []Code, client []string) {
+	users, program := s.Describe().Users, r.Values["server"]
 	var programs []string
-	if path(program) != "" {
+	if ProgramPath(program) != "" {
 		programs = []string{program}
 		all = append(all, Code{What: program, Is: "server program", Users: users, Programs: programs})
 	}
-	if options := r.v["server_options"]; options != none {
+	if options := r.Values["server_options"]; options != None {
 		all = append(all, Code{What: options, Is: "server options", Users: users, Programs: programs})
 	}
-	if r.v["client"] == "inside" {
+	if r.Values["client"] == "inside" {
 		return all, users
 	}
 	return all, nobody()
 }
 
 // clientCode adds the user's program of a client and its script, each if there is one.
-func clientCode(all []Code, users []string, name, program, script string) []Code {
+func ClientCode(all []Code, users []string, name, program, script string) []Code {
 	var programs []string
 	if program != "" {
 		programs = []string{program}

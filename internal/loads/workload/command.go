@@ -31,37 +31,37 @@ func (Command) Params() []Param {
 	return []Param{
 		{Name: "command", Default: "true", Text: true, Check: someWords,
 			Help: "the program and its arguments, split as a shell splits words; it starts in the arm's data directory, as the user who runs tare: root's on the arm host has all rights on the host"},
-		onOff("shell", "off", "on: /bin/sh -c takes the command, with all that only a shell can do"),
+		OnOff("shell", "off", "on: /bin/sh -c takes the command, with all that only a shell can do"),
 		{Name: "files", Default: "none", Text: true, Check: listed,
 			Help: "files and directories that are copied into the data directory of every arm, split like the command"},
 		{Name: "env", Default: "none", Text: true, Check: environs,
 			Help: "names of variables that the command gets as tare has them, a password for example: the record has the names alone; without them the environment is small and the same in all arms"},
-		{Name: "parallel", Default: "1", Check: whole(1, 256),
+		{Name: "parallel", Default: "1", Check: Whole(1, 256),
 			Help: "executions at the same time"},
 		{Name: "codes", Default: "0", Check: exitCodes,
 			Help: "exit codes that are no error, separated by commas"},
-		{Name: "warmup", Default: "1", Check: whole(0, 1000),
+		{Name: "warmup", Default: "1", Check: Whole(0, 1000),
 			Help: "executions before anything counts, after each launch"},
 		{Name: "timeout", Default: "10m", Check: length(time.Millisecond, 24*time.Hour),
 			Help: "an execution that takes longer is ended, and an error"},
 		{Name: "value", Default: "none", Text: true, Check: extracts,
 			Help: "a number in the output that is the metric: regexp:PATTERN (its first group, last match) or json:PATH such as json:jobs[0].read.iops"},
-		{Name: "unit", Default: "1", Text: true, Check: anyText,
+		{Name: "unit", Default: "1", Text: true, Check: AnyText,
 			Help: "unit of that number: s, ms, us, B, KiB, MB, MiB/s, 1/s, %, or any word"},
-		choice("better", "higher", "which direction of that number is the better one", "higher", "lower"),
+		Choice("better", "higher", "which direction of that number is the better one", "higher", "lower"),
 	}
 }
 
 func (c Command) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	threads, warmup := r.whole("parallel"), r.whole("warmup")
+	r := Reader{Values: v}
+	threads, warmup := r.Whole("parallel"), r.Whole("warmup")
 	timeout := r.duration("timeout")
 	p := load.Executions{Warmup: warmup, Timeout: timeout.Seconds(), Codes: codes(v["codes"])}
-	r.keep("command", c.args(v, &p))
+	r.Keep("command", c.args(v, &p))
 	env := r.variables("env")
 	files := r.words("files")
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("command: %w", r.err)
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("command: %w", r.Err)
 	}
 	s := Stages{
 		Threads: threads,
@@ -69,7 +69,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 		Load: func(at wire.Place) Task {
 			here := p
 			here.Dir = at.Volume
-			task := loadTask(load.KindCommand, here)
+			task := LoadTask(load.KindCommand, here)
 			task.Env = env
 			return task
 		},
@@ -82,7 +82,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 	if len(files) > 0 {
 		s.Key = "command-files"
 		s.Prepare = func(dir string) Task {
-			return loadTask(load.KindCommandPrepare, load.CommandFiles{Files: files, Dir: dir})
+			return LoadTask(load.KindCommandPrepare, load.CommandFiles{Files: files, Dir: dir})
 		}
 	}
 	if p.Value != nil {
@@ -117,33 +117,33 @@ func someWords(s string) error {
 	if strings.TrimSpace(s) == "" {
 		return errors.New("there is no command")
 	}
-	return anyText(s)
+	return AnyText(s)
 }
 
 // anyText allows any text on one line.
-func anyText(s string) error {
+func AnyText(s string) error {
 	if s == "" || strings.ContainsAny(s, "\x00\n\r") {
 		return fmt.Errorf("%q is not a text on one line", s)
 	}
 	return nil
 }
 
-// noneWord stands for an empty list.
-const noneWord = "none"
+// None stands for an empty list of words or options.
+const None = "none"
 
 func listed(s string) error {
-	if err := anyText(s); err != nil {
+	if err := AnyText(s); err != nil {
 		return err
 	}
 	words, err := splitWords(s)
 	if err == nil && len(words) == 0 {
-		err = fmt.Errorf("%q names nothing; want %s for nothing", s, noneWord)
+		err = fmt.Errorf("%q names nothing; want %s for nothing", s, None)
 	}
 	return err
 }
 
 func environs(s string) error {
-	if err := listed(s); err != nil || s == noneWord {
+	if err := listed(s); err != nil || s == None {
 		return err
 	}
 	words, _ := splitWords(s)
@@ -157,11 +157,11 @@ func environs(s string) error {
 }
 
 // variables are those of tare's own environment with these names, for the command alone.
-func (r *reader) variables(name string) (out []string) {
+func (r *Reader) variables(name string) (out []string) {
 	for _, w := range r.words(name) {
 		value, ok := os.LookupEnv(w)
 		if !ok {
-			r.keep(name, hint.New(fmt.Errorf("tare has no variable %s", w), "export "+w+" before; sudo passes it on with --preserve-env="+w))
+			r.Keep(name, hint.New(fmt.Errorf("tare has no variable %s", w), "export "+w+" before; sudo passes it on with --preserve-env="+w))
 		}
 		out = append(out, load.CommandEnv+w+"="+value)
 	}
@@ -186,7 +186,7 @@ func codes(s string) (out []int) {
 }
 
 func extracts(s string) error {
-	if s == noneWord {
+	if s == None {
 		return nil
 	}
 	e := extractOf(s)
@@ -227,18 +227,18 @@ func length(low, high time.Duration) func(string) error {
 	}
 }
 
-func (r *reader) duration(name string) time.Duration {
-	d, err := time.ParseDuration(r.v[name])
-	r.keep(name, err)
+func (r *Reader) duration(name string) time.Duration {
+	d, err := time.ParseDuration(r.Values[name])
+	r.Keep(name, err)
 	return d
 }
 
 // words splits a list; none is empty.
-func (r *reader) words(name string) []string {
-	if r.v[name] == noneWord {
+func (r *Reader) words(name string) []string {
+	if r.Values[name] == None {
 		return nil
 	}
-	words, err := splitWords(r.v[name])
-	r.keep(name, err)
+	words, err := splitWords(r.Values[name])
+	r.Keep(name, err)
 	return words
 }

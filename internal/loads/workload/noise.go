@@ -29,7 +29,7 @@ const fileMiB = 64
 func runs(args []string, tool Tool, work Metric) Stages {
 	return Stages{
 		Threads: 1,
-		Load:    func(wire.Place) Task { return loadTask(load.KindProgram, load.Program{Args: args}) },
+		Load:    func(wire.Place) Task { return LoadTask(load.KindProgram, load.Program{Args: args}) },
 		Metrics: []Metric{CPUPerOp},
 		Tools:   []Tool{tool},
 		Work:    work,
@@ -57,18 +57,18 @@ var stressorNames = []string{"cpu", "matrix", "cache", "stream", "memrate", "vm"
 
 func (StressNG) Params() []Param {
 	return []Param{
-		choice("stressor", "cpu", "kind of noise, stress-ng's own word", stressorNames...),
-		{Name: "workers", Default: "4", Check: whole(1, 1024), Help: "processes that make it"},
-		{Name: "options", Default: noneWord, Text: true, Check: listed,
+		Choice("stressor", "cpu", "kind of noise, stress-ng's own word", stressorNames...),
+		{Name: "workers", Default: "4", Check: Whole(1, 1024), Help: "processes that make it"},
+		{Name: "options", Default: None, Text: true, Check: listed,
 			Help: "options passed on to stress-ng, such as --vm-bytes 64M"},
 	}
 }
 
 func (StressNG) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	workers, options := r.whole("workers"), r.words("options")
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("stress-ng: %w", r.err)
+	r := Reader{Values: v}
+	workers, options := r.Whole("workers"), r.words("options")
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("stress-ng: %w", r.Err)
 	}
 	args := []string{"stress-ng", "--" + v["stressor"], strconv.Itoa(workers), "--timeout", "0", "--temp-path", ".", "--oomable", "--quiet"}
 	args = append(args, modest(v["stressor"], workers)...)
@@ -106,11 +106,11 @@ func (Stress) Title() string { return "stress: processes that take CPU, memory o
 
 func (Stress) Params() []Param {
 	return []Param{
-		{Name: "cpu", Default: "4", Check: whole(0, 1024), Help: "processes that calculate"},
-		{Name: "vm", Default: "0", Check: whole(0, 1024), Help: "processes that take and give back memory"},
-		{Name: "vm_bytes", Default: "64MiB", Check: size(1<<20, 64<<30), Help: "memory that each of those takes"},
-		{Name: "io", Default: "0", Check: whole(0, 1024), Help: "processes that sync"},
-		{Name: "hdd", Default: "0", Check: whole(0, 1024), Help: "processes that write files"},
+		{Name: "cpu", Default: "4", Check: Whole(0, 1024), Help: "processes that calculate"},
+		{Name: "vm", Default: "0", Check: Whole(0, 1024), Help: "processes that take and give back memory"},
+		{Name: "vm_bytes", Default: "64MiB", Check: Size(1<<20, 64<<30), Help: "memory that each of those takes"},
+		{Name: "io", Default: "0", Check: Whole(0, 1024), Help: "processes that sync"},
+		{Name: "hdd", Default: "0", Check: Whole(0, 1024), Help: "processes that write files"},
 	}
 }
 
@@ -124,16 +124,16 @@ func (Stress) Stages(v Values) (Stages, error) {
 	if len(args) == 2 {
 		return Stages{}, errors.New("stress: every kind of noise is 0")
 	}
-	r := reader{v: v}
+	r := Reader{Values: v}
 	if v["vm"] != "0" {
-		args = append(args, "--vm-bytes", strconv.FormatInt(r.size("vm_bytes"), 10))
+		args = append(args, "--vm-bytes", strconv.FormatInt(r.Size("vm_bytes"), 10))
 	}
-	writers := r.whole("hdd")
+	writers := r.Whole("hdd")
 	if writers > 0 {
 		args = append(args, "--hdd-bytes", strconv.Itoa(fileMiB)+"M")
 	}
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("stress: %w", r.err)
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("stress: %w", r.Err)
 	}
 	s := runs(args, Tool{"stress", "stress"}, cpuWork)
 	s.Grows = int64(writers) * fileMiB << 20
@@ -151,19 +151,19 @@ var fioWays = []string{"read", "write", "rw", "randread", "randwrite", "randrw"}
 
 func (DiskNoise) Params() []Param {
 	return []Param{
-		choice("rw", "randread", "what it does", fioWays...),
-		{Name: "bs", Default: "4KiB", Check: size(512, 64<<20), Help: "size of a request"},
-		{Name: "size", Default: "256MiB", Check: size(1<<20, 1<<40), Help: "size of the file"},
-		{Name: "iodepth", Default: "16", Check: whole(1, 4096), Help: "requests at the same time"},
-		onOff("direct", "on", "on: past the page cache"),
+		Choice("rw", "randread", "what it does", fioWays...),
+		{Name: "bs", Default: "4KiB", Check: Size(512, 64<<20), Help: "size of a request"},
+		{Name: "size", Default: "256MiB", Check: Size(1<<20, 1<<40), Help: "size of the file"},
+		{Name: "iodepth", Default: "16", Check: Whole(1, 4096), Help: "requests at the same time"},
+		OnOff("direct", "on", "on: past the page cache"),
 	}
 }
 
 func (DiskNoise) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	bytes, file, depth := r.size("bs"), r.size("size"), r.whole("iodepth")
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("fio: %w", r.err)
+	r := Reader{Values: v}
+	bytes, file, depth := r.Size("bs"), r.Size("size"), r.Whole("iodepth")
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("fio: %w", r.Err)
 	}
 	direct := 0
 	if v["direct"] == "on" {
@@ -187,25 +187,25 @@ func (CommandNoise) Title() string { return "any command, executed over and over
 func (CommandNoise) Params() []Param {
 	return []Param{
 		{Name: "command", Default: "true", Text: true, Check: someWords, Help: "the program and its arguments, split as a shell splits words"},
-		{Name: "parallel", Default: "1", Check: whole(1, 256), Help: "executions at the same time"},
+		{Name: "parallel", Default: "1", Check: Whole(1, 256), Help: "executions at the same time"},
 	}
 }
 
 // Stages says what to start. Its work is CPU time: how many executions end in a
 // window says little when one lasts longer.
 func (CommandNoise) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	threads := r.whole("parallel")
+	r := Reader{Values: v}
+	threads := r.Whole("parallel")
 	args, err := splitWords(v["command"])
-	r.keep("command", err)
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("command: %w", r.err)
+	r.Keep("command", err)
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("command: %w", r.Err)
 	}
 	const never = 30 * 24 * 3600 // seconds
 	p := load.Executions{Args: args, Dir: ".", Codes: []int{0}, Timeout: never}
 	return Stages{
 		Threads: threads,
-		Load:    func(wire.Place) Task { return loadTask(load.KindRepeat, p) },
+		Load:    func(wire.Place) Task { return LoadTask(load.KindRepeat, p) },
 		Metrics: []Metric{Throughput, CPUPerOp},
 		Work:    cpuWork,
 	}, nil

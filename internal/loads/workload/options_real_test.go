@@ -1,4 +1,4 @@
-package workload
+package workload_test
 
 import (
 	"encoding/xml"
@@ -13,11 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/loads/clickhouse"
+	"github.com/tarelab/tare/internal/loads/pgbench"
+	"github.com/tarelab/tare/internal/loads/redis"
+	"github.com/tarelab/tare/internal/loads/sysbench"
+	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
 // passes says whether an option of a parameter reaches the program.
-func passes(t *testing.T, w Workload, param, option string) bool {
+func passes(t *testing.T, w workload.Workload, param, option string) bool {
 	t.Helper()
 	for _, p := range w.Params() {
 		if p.Name == param {
@@ -49,7 +54,7 @@ func spellings(name string) []string {
 }
 
 // refused: no spelling of an option gets through, whatever the value.
-func refused(t *testing.T, w Workload, param, name string, spelled, allowed []string) {
+func refused(t *testing.T, w workload.Workload, param, name string, spelled, allowed []string) {
 	t.Helper()
 	for _, s := range spelled {
 		if slices.Contains(allowed, strings.ReplaceAll(s, "_", "-")) {
@@ -85,7 +90,7 @@ func TestOptionsOfMariaDB(t *testing.T) {
 		name, value, _ := strings.Cut(line, " ")
 		value = strings.TrimSpace(value)
 		all = append(all, name)
-		if passes(t, Sysbench{}, "server_options", "--"+name+"=1") {
+		if passes(t, sysbench.Workload{}, "server_options", "--"+name+"=1") {
 			allowed = append(allowed, name)
 		}
 		path := strings.Contains(value, "/") || strings.Contains(value, ".") && !number.MatchString(value)
@@ -97,20 +102,20 @@ func TestOptionsOfMariaDB(t *testing.T) {
 	texts := 0
 	for _, name := range all {
 		for _, s := range spellings(name) {
-			if passes(t, Sysbench{}, "server_options", "--"+s+"=/etc/x") {
+			if passes(t, sysbench.Workload{}, "server_options", "--"+s+"=/etc/x") {
 				t.Errorf("--%s=/etc/x reaches the server", s)
 			}
 		}
 		if text[name] {
 			texts++
-			refused(t, Sysbench{}, "server_options", name, append(spellings(name), prefixes(name)...), allowed)
+			refused(t, sysbench.Workload{}, "server_options", name, append(spellings(name), prefixes(name)...), allowed)
 		}
 	}
 	if texts < 50 {
 		t.Errorf("only %d options take a text", texts)
 	}
 	for _, odd := range []string{"defaults-file=/x", "defaults-extra-file=/x", "defaults-group-suffix=x", "no-defaults", "print-defaults", "initialize", "bootstrap", "daemonize", "plugin-load=x", "plugin-load-add=x", "early-plugin-load=x", "mysqlx-bind-address=x", "innodb-redo-log-archive-dirs=x", "innodb-directories=x", "innodb-undo-directory=x", "keyring-file-data=x", "log-error=x", "log-error-services=x", "persisted-globals-load=ON", "admin-address=x"} {
-		if passes(t, Sysbench{}, "server_options", "--"+odd) {
+		if passes(t, sysbench.Workload{}, "server_options", "--"+odd) {
 			t.Errorf("--%s reaches the server", odd)
 		}
 	}
@@ -138,8 +143,8 @@ func TestOptionsOfPostgres(t *testing.T) {
 		name := f[0]
 		if f[3] == "STRING" {
 			texts++
-			refused(t, Pgbench{}, "server_options", name, []string{name, strings.ReplaceAll(name, "_", "-"), strings.ToUpper(name), name[:len(name)-1]}, nil)
-		} else if passes(t, Pgbench{}, "server_options", "--"+name+"=1") {
+			refused(t, pgbench.Workload{}, "server_options", name, []string{name, strings.ReplaceAll(name, "_", "-"), strings.ToUpper(name), name[:len(name)-1]}, nil)
+		} else if passes(t, pgbench.Workload{}, "server_options", "--"+name+"=1") {
 			allowed++
 		}
 	}
@@ -147,7 +152,7 @@ func TestOptionsOfPostgres(t *testing.T) {
 		t.Errorf("%d texts, %d others allowed", texts, allowed)
 	}
 	for _, odd := range []string{"config_file=/x", "shared_preload_libraries=x", "archive_command=x", "archive_library=x", "pg_stat_statements.save=on", "c=shared_preload_libraries=x", "D=/x", "allow_system_table_mods=on", "zero_damaged_pages=on"} {
-		if passes(t, Pgbench{}, "server_options", "--"+odd) {
+		if passes(t, pgbench.Workload{}, "server_options", "--"+odd) {
 			t.Errorf("--%s reaches the server", odd)
 		}
 	}
@@ -169,9 +174,9 @@ func TestOptionsOfRedis(t *testing.T) {
 	allowed := 0
 	for name, value := range settings {
 		if value == "" || strings.ContainsAny(value, "/.") {
-			refused(t, Redis{}, "server_options", name, []string{name, strings.ReplaceAll(name, "-", "_"), strings.ToUpper(name)}, nil)
+			refused(t, redis.Workload{}, "server_options", name, []string{name, strings.ReplaceAll(name, "-", "_"), strings.ToUpper(name)}, nil)
 		}
-		if passes(t, Redis{}, "server_options", "--"+name+"=1") {
+		if passes(t, redis.Workload{}, "server_options", "--"+name+"=1") {
 			allowed++
 		}
 	}
@@ -179,7 +184,7 @@ func TestOptionsOfRedis(t *testing.T) {
 		t.Errorf("%d are allowed", allowed)
 	}
 	for _, odd := range []string{"include=/x", "loadmodule=/x", "rename-command=x", "user=x", "replicaof=x", "slaveof=x", "aclfile=x", "enable-debug-command=yes", "enable-module-command=yes", "sentinel=x", "oom-score-adj=yes", "server-cpulist=1", "maxmemory-policy=/x"} {
-		if passes(t, Redis{}, "server_options", "--"+odd) {
+		if passes(t, redis.Workload{}, "server_options", "--"+odd) {
 			t.Errorf("--%s reaches the server", odd)
 		}
 	}
@@ -251,7 +256,7 @@ func TestOptionsOfClickHouse(t *testing.T) {
 				elements++
 				name := strings.Join(path[1:], ".")
 				if strings.ContainsAny(text, "/.:<") || strings.HasSuffix(name, "port") {
-					refused(t, ClickHouse{}, "server_options", name, []string{name, strings.ReplaceAll(name, ".", "/"), name + "[0]"}, nil)
+					refused(t, clickhouse.Workload{}, "server_options", name, []string{name, strings.ReplaceAll(name, ".", "/"), name + "[0]"}, nil)
 				}
 			}
 		}
@@ -260,7 +265,7 @@ func TestOptionsOfClickHouse(t *testing.T) {
 		t.Errorf("%d elements", elements)
 	}
 	for _, odd := range []string{"config-file=/x", "C=/x", "pid-file=/x", "log-file=/x", "logger.log=/x", "user_scripts_path=x", "user_defined_executable_functions_config=x", "dictionaries_config=x", "include_from=x", "storage_configuration.disks.x.path=x", "merge_tree.storage_policy=x", "merge_tree.disk=x", "query_cache.path=x", "core_path=x", "mlock_executable=true"} {
-		if passes(t, ClickHouse{}, "server_options", "--"+odd) {
+		if passes(t, clickhouse.Workload{}, "server_options", "--"+odd) {
 			t.Errorf("--%s reaches the server", odd)
 		}
 	}
@@ -272,12 +277,12 @@ func TestOptionsOfClients(t *testing.T) {
 	dangerous := regexp.MustCompile(`host|port$|socket|user|password|-db$|dbname|file|config|cipher|ssl-|prefix|debug|connect|lua|dir|path`)
 	option := regexp.MustCompile(`--([a-z][a-z_-]+)`)
 	for _, c := range []struct {
-		load Workload
+		load workload.Workload
 		help []string
 		want int
 	}{
-		{Sysbench{}, []string{"sysbench", "--help"}, 10},
-		{Pgbench{}, []string{"pgbench", "--help"}, 5},
+		{sysbench.Workload{}, []string{"sysbench", "--help"}, 10},
+		{pgbench.Workload{}, []string{"pgbench", "--help"}, 5},
 	} {
 		program := c.help[0]
 		if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + program); len(found) > 0 {
@@ -301,7 +306,7 @@ func TestOptionsOfClients(t *testing.T) {
 		}
 	}
 	for _, value := range []string{"--rand-zipfian-exp=/etc/x", "--define=x=/etc/x", "--my-own=/etc/x"} {
-		if passes(t, Sysbench{}, "options", value) || passes(t, Pgbench{}, "options", value) {
+		if passes(t, sysbench.Workload{}, "options", value) || passes(t, pgbench.Workload{}, "options", value) {
 			t.Errorf("%s is passed on", value)
 		}
 	}

@@ -23,15 +23,15 @@ func oneOf(words ...string) func(string) error {
 }
 
 // choice is a parameter that is one of a few words.
-func choice(name, usual, help string, words ...string) Param {
+func Choice(name, usual, help string, words ...string) Param {
 	return Param{Name: name, Default: usual, Help: help, Words: words, Check: oneOf(words...)}
 }
 
 // onOff is a parameter that is on or off.
-func onOff(name, usual, help string) Param { return choice(name, usual, help, "on", "off") }
+func OnOff(name, usual, help string) Param { return Choice(name, usual, help, "on", "off") }
 
 // whole allows whole numbers from low to high.
-func whole(low, high int64) func(string) error {
+func Whole(low, high int64) func(string) error {
 	return func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < low || n > high {
@@ -42,7 +42,7 @@ func whole(low, high int64) func(string) error {
 }
 
 // perSecond allows rates from low to high.
-func perSecond(low, high float64) func(string) error {
+func PerSecond(low, high float64) func(string) error {
 	return func(s string) error {
 		if err := factor(low, high)(s); err != nil {
 			return fmt.Errorf("%w (per second)", err)
@@ -71,7 +71,7 @@ func seed(s string) error {
 }
 
 // size allows sizes in bytes from low to high.
-func size(low, high int64) func(string) error {
+func Size(low, high int64) func(string) error {
 	return func(s string) error {
 		n, err := parseSize(s)
 		if err != nil || n < low || n > high {
@@ -88,37 +88,37 @@ var sizes = units.IEC().Bare()
 func parseSize(s string) (int64, error) { return sizes.Whole(strings.Replace(s, " ", "", 1)) }
 
 // reader takes values that were checked. The first that does not hold is kept.
-type reader struct {
-	v   Values
-	err error
+type Reader struct {
+	Values
+	Err error
 }
 
-func (r *reader) keep(name string, err error) {
-	if err != nil && r.err == nil {
-		r.err = fmt.Errorf("%s: %w", name, err)
+func (r *Reader) Keep(name string, err error) {
+	if err != nil && r.Err == nil {
+		r.Err = fmt.Errorf("%s: %w", name, err)
 	}
 }
 
-func (r *reader) whole(name string) int {
-	n, err := strconv.Atoi(r.v[name])
-	r.keep(name, err)
+func (r *Reader) Whole(name string) int {
+	n, err := strconv.Atoi(r.Values[name])
+	r.Keep(name, err)
 	return n
 }
 
-func (r *reader) seed(name string) uint64 {
-	n, err := strconv.ParseUint(r.v[name], 10, 64)
-	r.keep(name, err)
+func (r *Reader) seed(name string) uint64 {
+	n, err := strconv.ParseUint(r.Values[name], 10, 64)
+	r.Keep(name, err)
 	return n
 }
 
-func (r *reader) size(name string) int64 {
-	n, err := parseSize(r.v[name])
-	r.keep(name, err)
+func (r *Reader) Size(name string) int64 {
+	n, err := parseSize(r.Values[name])
+	r.Keep(name, err)
 	return n
 }
 
-func (r *reader) number(name string) float64 {
-	x, err := strconv.ParseFloat(r.v[name], 64)
-	r.keep(name, err)
+func (r *Reader) Number(name string) float64 {
+	x, err := strconv.ParseFloat(r.Values[name], 64)
+	r.Keep(name, err)
 	return x
 }

@@ -12,12 +12,12 @@ import (
 )
 
 // Window asks for the shortest window and waits for the answer.
-func (a *Arm) Window(t testing.TB) counter.Answer {
+func (a *LaunchedLoad) Window(t testing.TB) counter.Answer {
 	t.Helper()
 	return a.finish(t, a.Counters.Ask(a.Windowed.Least, a.Windowed.Discard))
 }
 
-func (a *Arm) finish(t testing.TB, r counter.Request) (answer counter.Answer) {
+func (a *LaunchedLoad) finish(t testing.TB, r counter.Request) (answer counter.Answer) {
 	t.Helper()
 	a.await(t, "began", func() bool { return a.Counters.Began(r, 0) })
 	a.await(t, "answered", func() (ok bool) {
@@ -27,7 +27,7 @@ func (a *Arm) finish(t testing.TB, r counter.Request) (answer counter.Answer) {
 	return answer
 }
 
-func (a *Arm) await(t testing.TB, what string, holds func() bool) {
+func (a *LaunchedLoad) await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	Eventually(t, what, func() bool {
 		if state, note := a.Counters.State(); state == counter.Failed || a.Load().Ended() {
@@ -38,7 +38,7 @@ func (a *Arm) await(t testing.TB, what string, holds func() bool) {
 }
 
 // liveAsked is live for a load that is asked for each window.
-func liveAsked(t *testing.T, s workload.Stages, a *Arm) {
+func liveAsked(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	t.Run("windows", func(t *testing.T) { windows(t, s, a) })
 	t.Run("idle", func(t *testing.T) { idle(t, a) })
 	t.Run("freeze", func(t *testing.T) { freezeAsked(t, a) })
@@ -49,7 +49,7 @@ func liveAsked(t *testing.T, s workload.Stages, a *Arm) {
 // windows: each says how long it was, what was done, and every number that is
 // described. A starved host does too little in a window to say what one operation in a
 // hundred takes: a longer one is asked for then.
-func windows(t *testing.T, s workload.Stages, a *Arm) {
+func windows(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	const longest = 64
 	for range 2 {
 		silent := []string{""}
@@ -63,7 +63,7 @@ func windows(t *testing.T, s workload.Stages, a *Arm) {
 }
 
 // window asks for one and returns the numbers of which the answer says nothing.
-func window(t *testing.T, s workload.Stages, a *Arm, length time.Duration) (silent []string) {
+func window(t *testing.T, s workload.Stages, a *LaunchedLoad, length time.Duration) (silent []string) {
 	t.Helper()
 	var before, after counter.Snapshot
 	a.Counters.Read(&before)
@@ -94,7 +94,7 @@ func window(t *testing.T, s workload.Stages, a *Arm, length time.Duration) (sile
 }
 
 // idle: nothing is done that was not asked for.
-func idle(t *testing.T, a *Arm) {
+func idle(t *testing.T, a *LaunchedLoad) {
 	before := a.Counters.Ops()
 	time.Sleep(50 * time.Millisecond)
 	if n := a.Counters.Ops() - before; n != 0 || a.Counters.InFlight() != 0 {
@@ -105,7 +105,7 @@ func idle(t *testing.T, a *Arm) {
 // freezeAsked: a load that is stopped in a window and goes on answers it.
 // What it started goes on meanwhile: a process between fork and exec that is
 // stopped keeps its parent from stopping, which only a freezer knows to handle.
-func freezeAsked(t *testing.T, a *Arm) {
+func freezeAsked(t *testing.T, a *LaunchedLoad) {
 	r := a.Counters.Ask(a.Windowed.Least, 0)
 	for _, p := range a.Processes {
 		p.Signal(t, unix.SIGSTOP)
@@ -119,7 +119,7 @@ func freezeAsked(t *testing.T, a *Arm) {
 }
 
 // toldToEndAsked: SIGTERM is an orderly end, between windows and in one.
-func toldToEndAsked(t *testing.T, s workload.Stages, a *Arm) {
+func toldToEndAsked(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	for _, busy := range []bool{false, true} {
 		b := Relaunch(t, s, a.Place)
 		b.Window(t)

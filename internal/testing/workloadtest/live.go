@@ -33,7 +33,7 @@ func live(t *testing.T, w workload.Workload, fast map[string]string) {
 
 // counts: every operation has its latency, and latencies are neither nothing
 // nor minutes.
-func counts(t *testing.T, a *Arm) {
+func counts(t *testing.T, a *LaunchedLoad) {
 	a.pause(t)
 	defer a.carryOn()
 	var now, zero counter.Snapshot
@@ -51,18 +51,18 @@ func counts(t *testing.T, a *Arm) {
 }
 
 // pause closes the gate and waits until nothing is in flight.
-func (a *Arm) pause(t *testing.T) {
+func (a *LaunchedLoad) pause(t *testing.T) {
 	t.Helper()
 	a.Counters.SetGate(true)
 	Eventually(t, "paused by its gate", func() bool { return a.Counters.InFlight() == 0 })
 }
 
-func (a *Arm) carryOn() {
+func (a *LaunchedLoad) carryOn() {
 	a.Counters.MarkThaw()
 	a.Counters.SetGate(false)
 }
 
-func gate(t *testing.T, a *Arm) {
+func gate(t *testing.T, a *LaunchedLoad) {
 	a.pause(t)
 	before := a.Counters.Ops()
 	time.Sleep(50 * time.Millisecond)
@@ -76,7 +76,7 @@ func gate(t *testing.T, a *Arm) {
 // freeze: to be stopped at any instant is no error, and the time stopped is in
 // no latency. A busy machine can keep a thread waiting for as long without any
 // stop, so one clean try of some is enough.
-func freeze(t *testing.T, a *Arm) {
+func freeze(t *testing.T, a *LaunchedLoad) {
 	const pause, tries = 500 * time.Millisecond, 20
 	longest := 0.0
 	for range tries {
@@ -89,7 +89,7 @@ func freeze(t *testing.T, a *Arm) {
 
 // stopFor stops and continues all processes and returns the longest latency
 // after that.
-func stopFor(t *testing.T, a *Arm, pause time.Duration) (longest float64) {
+func stopFor(t *testing.T, a *LaunchedLoad, pause time.Duration) (longest float64) {
 	stopAll(t, a.Processes)
 	var before, after counter.Snapshot
 	a.Counters.Read(&before)
@@ -115,7 +115,7 @@ func stopFor(t *testing.T, a *Arm, pause time.Duration) (longest float64) {
 }
 
 // slices: many short windows hold exactly what the whole holds.
-func cutUp(t *testing.T, a *Arm) {
+func cutUp(t *testing.T, a *LaunchedLoad) {
 	var first, before, now counter.Snapshot
 	a.pause(t)
 	a.Counters.Read(&first)
@@ -139,7 +139,7 @@ func cutUp(t *testing.T, a *Arm) {
 }
 
 // killed: what was counted stays, and the same place can be used again.
-func killed(t *testing.T, s workload.Stages, a *Arm) {
+func killed(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	for i := range a.Processes { // the load first: it may end when its server does
 		a.Processes[len(a.Processes)-1-i].SignalAll(t, unix.SIGKILL)
 	}
@@ -155,7 +155,7 @@ func killed(t *testing.T, s workload.Stages, a *Arm) {
 }
 
 // goesFirst: production is not what the kernel ends when memory runs out.
-func goesFirst(t *testing.T, a *Arm) {
+func goesFirst(t *testing.T, a *LaunchedLoad) {
 	for _, p := range a.Processes {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", p.Pid()))
 		if n, _ := strconv.Atoi(strings.TrimSpace(string(b))); err != nil || n < 900 {
@@ -165,7 +165,7 @@ func goesFirst(t *testing.T, a *Arm) {
 }
 
 // toldToEnd: SIGTERM is an orderly end, behind a closed gate too.
-func toldToEnd(t *testing.T, s workload.Stages, a *Arm) {
+func toldToEnd(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	for _, closed := range []bool{false, true} {
 		b := Relaunch(t, s, a.Place)
 		b.Goes(t, 20)

@@ -248,8 +248,8 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Arm is the processes of one workload, started.
-type Arm struct {
+// LaunchedLoad is the processes of one workload, started.
+type LaunchedLoad struct {
 	Counters *counter.Memory
 	Place    wire.Place
 	// Processes are the load and, before it, its server if there is one.
@@ -261,7 +261,7 @@ type Arm struct {
 }
 
 // Load is the process that counts.
-func (a *Arm) Load() *Process { return a.Processes[len(a.Processes)-1] }
+func (a *LaunchedLoad) Load() *Process { return a.Processes[len(a.Processes)-1] }
 
 // Counters makes counters that live as long as the test.
 func Counters(t testing.TB, threads int) *counter.Memory {
@@ -275,7 +275,7 @@ func Counters(t testing.TB, threads int) *counter.Memory {
 }
 
 // Launch starts everything in a new directory and returns when it is ready.
-func Launch(t testing.TB, s workload.Stages) *Arm {
+func Launch(t testing.TB, s workload.Stages) *LaunchedLoad {
 	t.Helper()
 	port := testneed.Address(t)
 	at := wire.Place{Volume: t.TempDir(), Listen: port, Dial: port}
@@ -314,9 +314,9 @@ func CopyTree(t testing.TB, to, from string) {
 }
 
 // Relaunch starts everything where it was before.
-func Relaunch(t testing.TB, s workload.Stages, at wire.Place) *Arm {
+func Relaunch(t testing.TB, s workload.Stages, at wire.Place) *LaunchedLoad {
 	t.Helper()
-	a := &Arm{Counters: Counters(t, s.Threads), Place: at, Windowed: s.Windowed, Together: s.Together}
+	a := &LaunchedLoad{Counters: Counters(t, s.Threads), Place: at, Windowed: s.Windowed, Together: s.Together}
 	if s.Server != nil {
 		server := Start(t, s.Server(at), nil)
 		a.Processes = append(a.Processes, server)
@@ -344,7 +344,7 @@ func Relaunch(t testing.TB, s workload.Stages, at wire.Place) *Arm {
 
 // Goes waits until n more operations are counted, or one window where the load
 // is asked for each.
-func (a *Arm) Goes(t testing.TB, n uint64) {
+func (a *LaunchedLoad) Goes(t testing.TB, n uint64) {
 	t.Helper()
 	from := a.Counters.Ops()
 	if a.Windowed != nil {

@@ -1,4 +1,4 @@
-package workload
+package clickhouse
 
 import (
 	"errors"
@@ -9,18 +9,18 @@ import (
 
 	"github.com/tarelab/tare/internal/databases/clickhouse"
 	"github.com/tarelab/tare/internal/databases/serve"
-	driver "github.com/tarelab/tare/internal/loads/clickhouse"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// ClickHouse asks ClickHouse queries as clickhouse-benchmark does, which not
+// Workload asks ClickHouse queries as clickhouse-benchmark does, which not
 // every package has: over HTTP, with a connection kept for each client. The
 // windows of the rotation stand for its --iterations and --timelimit.
-type ClickHouse struct{}
+type Workload struct{}
 
-func (ClickHouse) Name() string { return "clickhouse" }
+func (Workload) Name() string { return "clickhouse" }
 
-func (ClickHouse) Title() string { return "queries to ClickHouse over HTTP, asked by tare itself" }
+func (Workload) Title() string { return "queries to ClickHouse over HTTP, asked by tare itself" }
 
 // Lists of queries that have a name.
 const (
@@ -43,19 +43,19 @@ var clickhouseQueries = map[string][]string{
 }
 
 // Params are the parameters: those of the load, then the settings of the server.
-func (ClickHouse) Params() []Param {
-	params := []Param{
-		serverParam(", clickhouse-server or clickhouse; auto: in PATH"),
-		{Name: "concurrency", Default: "2", Check: whole(1, 4096),
+func (Workload) Params() []workload.Param {
+	params := []workload.Param{
+		workload.ServerParam(", clickhouse-server or clickhouse; auto: in PATH"),
+		{Name: "concurrency", Default: "2", Check: workload.Whole(1, 4096),
 			Help: "clients, each with a connection and one query at a time, like -c of clickhouse-benchmark"},
 		{Name: "queries", Default: hitsQueries, Check: queries, Text: true,
 			Help: "hits or numbers, lists by name; or a query; more with \"; \" between, or the absolute path of a file with one a line"},
-		{Name: "rows", Default: "300000", Check: whole(1, 1_000_000_000),
+		{Name: "rows", Default: "300000", Check: workload.Whole(1, 1_000_000_000),
 			Help: "rows of the table sbtest.hits, about 75 bytes each"},
-		clientParam("the clients run"),
-		serverOptions(clickhouse.Service{}),
+		workload.ClientParam("the clients run"),
+		workload.ServerOptions(clickhouse.Service{}),
 	}
-	return append(params, settingParams(clickhouse.Service{})...)
+	return append(params, workload.SettingParams(clickhouse.Service{})...)
 }
 
 // queries takes a name, a file, or queries.
@@ -76,39 +76,39 @@ func queries(s string) error {
 
 // inlineQueries are separated by a semicolon with a space: one inside of a
 // query's text has none, mostly.
-func inlineQueries(s string) []string { return driver.QueryLines(strings.ReplaceAll(s, "; ", "\n")) }
+func inlineQueries(s string) []string { return QueryLines(strings.ReplaceAll(s, "; ", "\n")) }
 
-func (ClickHouse) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	clients, hits := r.whole("concurrency"), clickhouse.Hits{Rows: r.whole("rows")}
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("clickhouse: %w", r.err)
+func (Workload) Stages(v workload.Values) (workload.Stages, error) {
+	r := workload.Reader{Values: v}
+	clients, hits := r.Whole("concurrency"), clickhouse.Hits{Rows: r.Whole("rows")}
+	if r.Err != nil {
+		return workload.Stages{}, fmt.Errorf("clickhouse: %w", r.Err)
 	}
 	p, err := queryList(v["queries"])
 	if err != nil {
-		return Stages{}, fmt.Errorf("clickhouse: %w", err)
+		return workload.Stages{}, fmt.Errorf("clickhouse: %w", err)
 	}
-	p.Database = r.database(clickhouse.Name, clickhouse.Service{}, clients)
-	s := Stages{
-		Threads: clients, Key: fmt.Sprintf("clickhouse-%s-%x", v["rows"], hashOf(v["server"], v["server_options"])), Settle: 500 * time.Millisecond, Metrics: closedLoop(),
-		Prepare: func(dir string) Task {
-			return hiddenTask(serve.PrepareCommand, clickhouse.Name, serve.Prepare{
-				Server: path(v["server"]), Options: p.Server.Options, Hits: &hits, Into: dir,
+	p.Database = r.Database(clickhouse.Name, clickhouse.Service{}, clients)
+	s := workload.Stages{
+		Threads: clients, Key: fmt.Sprintf("clickhouse-%s-%x", v["rows"], workload.HashOf(v["server"], v["server_options"])), Settle: 500 * time.Millisecond, Metrics: workload.ClosedLoop(),
+		Prepare: func(dir string) workload.Task {
+			return workload.HiddenTask(serve.PrepareCommand, clickhouse.Name, serve.Prepare{
+				Server: workload.ProgramPath(v["server"]), Options: p.Server.Options, Hits: &hits, Into: dir,
 			})
 		},
 	}
-	s.Needs = []serve.Need{{Service: clickhouse.Name, Path: path(v["server"]), Package: packageOf(clickhouse.Name)}}
-	s.Code, _ = r.serverCode(clickhouse.Service{})
-	s.place(p.Database, func(d load.Database) Task {
+	s.Needs = []serve.Need{{Service: clickhouse.Name, Path: workload.ProgramPath(v["server"]), Package: workload.PackageOf(clickhouse.Name)}}
+	s.Code, _ = r.ServerCode(clickhouse.Service{})
+	s.Place(p.Database, func(d load.Database) workload.Task {
 		here := p
 		here.Database = d
-		return loadTask(driver.Kind, here)
+		return workload.LoadTask(Kind, here)
 	})
 	return s, nil
 }
 
 // queryList are the queries of a parameter, or their file.
-func queryList(s string) (p driver.Params, err error) {
+func queryList(s string) (p Params, err error) {
 	switch {
 	case clickhouseQueries[s] != nil:
 		p.Queries = clickhouseQueries[s]

@@ -1,4 +1,4 @@
-package workload_test
+package sysbench_test
 
 import (
 	"encoding/json"
@@ -31,18 +31,18 @@ func TestSysbenchConformance(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			workloadtest.Run(t, workload.Sysbench{}, fast)
+			workloadtest.Run(t, driver.Workload{}, fast)
 		})
 	}
 }
 
 func sysbenchStages(t *testing.T, given map[string]string) (workload.Stages, error) {
 	t.Helper()
-	v, err := workload.Complete(workload.Sysbench{}, given)
+	v, err := workload.Complete(driver.Workload{}, given)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return workload.Sysbench{}.Stages(v)
+	return driver.Workload{}.Stages(v)
 }
 
 // The parameters arrive where they belong.
@@ -129,7 +129,7 @@ func TestSysbenchParams(t *testing.T) {
 		"service":        {"oracle"},
 	} {
 		for _, value := range values {
-			if _, err := workload.Complete(workload.Sysbench{}, map[string]string{name: value}); err == nil {
+			if _, err := workload.Complete(driver.Workload{}, map[string]string{name: value}); err == nil {
 				t.Errorf("%s=%s was accepted", name, value)
 			}
 		}
