@@ -99,7 +99,7 @@ func (c *queryClient) redial() error {
 	case err == nil || c.of.m.Stopped():
 		return nil
 	case time.Since(c.broken) > clickhouseGone:
-		return c.of.server.Because(fmt.Errorf("the server at %s is gone: %w", c.of.at.Dial, err))
+		return c.of.server.Cause(fmt.Errorf("the server at %s is gone: %w", c.of.at.Dial, err))
 	}
 	time.Sleep(load.Redial)
 	return nil

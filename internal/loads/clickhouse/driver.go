@@ -63,7 +63,7 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := hidden.Decode(params, &q.Params); err != nil {
 		return err
 	}
-	err := load.Broken(ctx, q.run(ctx))
+	err := load.EndError(ctx, q.run(ctx))
 	for _, c := range q.clients {
 		c.hangUp() // the server waits for connections that are open
 	}
@@ -161,5 +161,5 @@ func (q *queryRun) failed(query string, err error) error {
 	if errors.As(err, &answer) {
 		return fmt.Errorf("the query %q failed: %w", query[:min(len(query), 200)], err)
 	}
-	return q.server.Because(err)
+	return q.server.Cause(err)
 }

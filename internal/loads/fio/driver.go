@@ -253,7 +253,7 @@ func (f *fioRunner) run(job []byte) ([]byte, error) {
 
 // failed explains why fio failed by what it said.
 func (f *fioRunner) failed(err error, said string) error {
-	err = fmt.Errorf("fio: %w%s", err, load.LastOf([]byte(said)))
+	err = fmt.Errorf("fio: %w%s", err, load.LastLines([]byte(said)))
 	switch {
 	case strings.Contains(said, "Operation not permitted") && strings.Contains(said, "io_uring"):
 		return hint.New(err, "the security profile of a container forbids io_uring: engine=libaio")

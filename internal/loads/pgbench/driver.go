@@ -94,7 +94,7 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 		return err
 	}
 	p.Threads = min(p.Threads, p.Clients) // as pgbench does it
-	err := load.Broken(ctx, p.run(ctx))
+	err := load.EndError(ctx, p.run(ctx))
 	return errors.Join(err, p.end(err != nil))
 }
 
@@ -256,12 +256,12 @@ func (p *pgbenchRun) alive() error {
 		return err
 	}
 	if line := p.watch.line(); line != "" {
-		return p.server.Because(fmt.Errorf("pgbench lost a client: %s", line))
+		return p.server.Cause(fmt.Errorf("pgbench lost a client: %s", line))
 	}
 	if p.tool == nil || !p.ended() || p.tool.OK() && p.Seconds > 0 {
 		return nil
 	}
-	return p.server.Because(p.tool.Ended())
+	return p.server.Cause(p.tool.Ended())
 }
 
 // end ends pgbench, by the signal with which its time is up so that it prints

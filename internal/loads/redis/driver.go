@@ -70,7 +70,7 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := hidden.Decode(params, &r.Params); err != nil {
 		return err
 	}
-	err := load.Broken(ctx, r.run(ctx))
+	err := load.EndError(ctx, r.run(ctx))
 	for _, c := range r.clients {
 		c.link.Shut()
 	}
@@ -93,7 +93,7 @@ func (r *redisRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	r.at = r.server.Address()
-	load.Blocking(r.m.Threads())
+	load.RaiseMaxProcs(r.m.Threads())
 	if err := r.connect(ctx, test); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (r *redisRun) run(ctx context.Context) (err error) {
 	if err := readback.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
-	load.KeepGarbage()
+	load.DisableGC()
 	r.m.SetReady()
 	return load.Each(ctx, r.m, func(i int) error {
 		runtime.LockOSThread()
@@ -131,13 +131,13 @@ func (r *redisRun) connect(ctx context.Context, test redisTest) error {
 		r.clients = append(r.clients, c)
 	}
 	if err := r.clients[0].fill(); err != nil {
-		return fmt.Errorf("fill the server: %w", r.server.Because(err))
+		return fmt.Errorf("fill the server: %w", r.server.Cause(err))
 	}
 	for range load.WarmCalls {
 		for _, c := range r.clients {
 			refused, err := c.once()
 			if err != nil {
-				return r.server.Because(err)
+				return r.server.Cause(err)
 			}
 			if refused != nil {
 				return fmt.Errorf("the server refuses a command of the test %s: %w", r.Test, refused.first)
@@ -170,7 +170,7 @@ func (c *redisClient) run() error {
 		}
 		if err != nil {
 			m.EndMany(c.slot, start, 0, all)
-			return fmt.Errorf("the server is gone: %w", c.of.server.Because(err))
+			return fmt.Errorf("the server is gone: %w", c.of.server.Cause(err))
 		}
 		failed := uint64(0)
 		if refused != nil {

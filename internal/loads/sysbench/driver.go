@@ -68,7 +68,7 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := hidden.Decode(params, &b.Params); err != nil {
 		return err
 	}
-	err := load.Broken(ctx, b.run(ctx))
+	err := load.EndError(ctx, b.run(ctx))
 	return errors.Join(err, b.end(ctx.Err() == nil))
 }
 
@@ -231,7 +231,7 @@ func (b *bench) alive() error {
 
 // broken is why sysbench ended: often the server did, and is about to be seen
 // to.
-func (b *bench) broken() error { return b.server.Because(b.tool.Ended()) }
+func (b *bench) broken() error { return b.server.Cause(b.tool.Ended()) }
 
 // wait lets sysbench work until it has ended or is told to.
 func (b *bench) wait(ctx context.Context) error {
