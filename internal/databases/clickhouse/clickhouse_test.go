@@ -141,18 +141,18 @@ func TestClickHouseReadBack(t *testing.T) {
 		"max_threads": {"4", "2"}, "max_memory_usage": {"1073741824", "0"}, "use_uncompressed_cache": {"1", "0"}, "version": {"18.16.1", "18.14.1"},
 	} {
 		q, ok := find(old, name)
-		if !ok || q.Wanted == "" || !q.Took(values[0]) || q.Took(values[1]) {
+		if !ok || q.Wanted == "" || !q.Accepts(values[0]) || q.Accepts(values[1]) {
 			t.Errorf("%s: %+v", name, q)
 		}
 	}
-	if q, ok := find(old, "max_block_size"); !ok || q.Wanted != "" || q.Took != nil {
+	if q, ok := find(old, "max_block_size"); !ok || q.Wanted != "" || q.Accepts != nil {
 		t.Errorf("nothing was asked for: %+v", q)
 	}
 	if _, ok := find(old, "mark_cache_size"); ok {
 		t.Error("18.16 has no table of its own settings")
 	}
 	current := recipe(t, db.Version{Flavour: Name, Number: [3]int{25, 3, 1}, Text: "25.3.1.1"}, "/c", given)
-	if q, ok := find(current, "mark_cache_size"); !ok || !strings.Contains(q.Ask, "system.server_settings") || !q.Took("5368709120") {
+	if q, ok := find(current, "mark_cache_size"); !ok || !strings.Contains(q.Ask, "system.server_settings") || !q.Accepts("5368709120") {
 		t.Errorf("%+v", q)
 	}
 }

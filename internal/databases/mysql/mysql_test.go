@@ -158,7 +158,7 @@ func TestReadBackKnowsWhatTook(t *testing.T) {
 		i := slices.IndexFunc(r.ReadBack, func(q db.Query) bool { return q.Name == c.name })
 		if i < 0 {
 			t.Errorf("%s is not read back", c.name)
-		} else if r.ReadBack[i].Took(c.got) != c.took {
+		} else if r.ReadBack[i].Accepts(c.got) != c.took {
 			t.Errorf("%s: took %q: %v, want %v", c.name, c.got, !c.took, c.took)
 		}
 	}

@@ -79,8 +79,8 @@ func TestReadyWhileSwapped(t *testing.T) {
 	s, who := Server{Dir: dir}, &runAs{Account: account.Account{UID: 12345, GID: 12345}, dir: at}
 	for i := range 800 {
 		r := db.Recipe{Files: []db.File{{Path: db.RunDir + "/config" + strconv.Itoa(i%3), Text: "password {secret}"}}}
-		_ = s.ready(r) // it may fail, and must not follow
-		_ = who.own()
+		_ = s.makeReady(r) // it may fail, and must not follow
+		_ = who.giveFiles()
 	}
 	close(over)
 	<-swapping

@@ -87,7 +87,7 @@ func TestOthersWhilePrepared(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		who, err := newRunAs(db.Recipe{Users: []string{"nobody"}, Here: true}, dir, false, io.Discard)
+		who, err := newRunAs(db.Recipe{Users: []string{"nobody"}, RunInDir: true}, dir, false, io.Discard)
 		if err != nil {
 			return nil, err
 		}
@@ -273,7 +273,7 @@ func TestLockOfOthers(t *testing.T) {
 		if id, ok := segmentOf(lock, os.Getpid()); ok {
 			t.Errorf("%s: segment %d", name, id)
 		}
-		if err := (Server{Dir: dir}).forget(nil, db.Recipe{Segment: "postmaster.pid"}); err != nil {
+		if err := (Server{Dir: dir}).removeStaleLock(nil, db.Recipe{Segment: "postmaster.pid"}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := os.Remove(lock); err != nil {

@@ -307,7 +307,7 @@ func TestAwaitSaysWhy(t *testing.T) {
 	if err := c.Await(t.Context(), readyLimit, p.Alive); err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.ReadBack(t.Context(), []db.Query{{Name: "innodb_flush_method", Ask: "SELECT @@innodb_flush_method", Wanted: "nosync", Took: func(got string) bool { return got == "nosync" }}})
+	_, err = c.ReadBack(t.Context(), []db.Query{{Name: "innodb_flush_method", Ask: "SELECT @@innodb_flush_method", Wanted: "nosync", Accepts: func(got string) bool { return got == "nosync" }}})
 	if err == nil || !strings.Contains(err.Error(), `innodb_flush_method is "O_DIRECT" instead of "nosync"`) {
 		t.Errorf("a setting that did not take: %v", err)
 	}

@@ -13,23 +13,23 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// Workload asks ClickHouse queries as clickhouse-benchmark does, which not
-// every package has: over HTTP, with a connection kept for each client. The
-// windows of the rotation stand for its --iterations and --timelimit.
+// Workload sends queries to ClickHouse as clickhouse-benchmark does, but over HTTP, with one
+// persistent connection for each client. clickhouse-benchmark is not in every package and does not
+// count by windows.
 type Workload struct{}
 
 func (Workload) Name() string { return "clickhouse" }
 
 func (Workload) Title() string { return "queries to ClickHouse over HTTP, asked by tare itself" }
 
-// Lists of queries that have a name.
+// Names of lists of queries.
 const (
 	hitsQueries    = "hits"
 	numbersQueries = "numbers"
 )
 
-// clickhouseQueries: aggregations over the table that ClickHouse makes; and the
-// query of the study of ClickHouse beside batch jobs.
+// clickhouseQueries are the lists: aggregations over the table clickhouse.Hits, and the query of the
+// published study of ClickHouse beside batch jobs.
 var clickhouseQueries = map[string][]string{
 	hitsQueries: {
 		"SELECT count() FROM hits WHERE AdvEngineID != 0",
@@ -42,7 +42,7 @@ var clickhouseQueries = map[string][]string{
 	numbersQueries: {"SELECT * FROM system.numbers LIMIT 10000000 OFFSET 10000000"},
 }
 
-// Params are the parameters: those of the load, then the settings of the server.
+// Params are the parameters of the load, then the settings of the server.
 func (Workload) Params() []workload.Param {
 	params := []workload.Param{
 		workload.ServerParam(", clickhouse-server or clickhouse; auto: in PATH"),
@@ -58,7 +58,7 @@ func (Workload) Params() []workload.Param {
 	return append(params, workload.SettingParams(clickhouse.Service{})...)
 }
 
-// queries takes a name, a file, or queries.
+// queries allows the name of a list, an absolute path, or queries.
 func queries(s string) error {
 	switch {
 	case strings.ContainsAny(s, "\n\r\x00"):
@@ -74,8 +74,7 @@ func queries(s string) error {
 	return nil
 }
 
-// inlineQueries are separated by a semicolon with a space: one inside of a
-// query's text has none, mostly.
+// inlineQueries splits queries at "; ": a semicolon inside a query rarely has a space behind it.
 func inlineQueries(s string) []string { return QueryLines(strings.ReplaceAll(s, "; ", "\n")) }
 
 func (Workload) Stages(v workload.Values) (workload.Stages, error) {
@@ -99,7 +98,7 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 	}
 	s.Needs = []serve.Need{{Service: clickhouse.Name, Path: workload.ProgramPath(v["server"]), Package: workload.PackageOf(clickhouse.Name)}}
 	s.Code, _ = r.ServerCode(clickhouse.Service{})
-	s.Place(p.Database, func(d load.Database) workload.Task {
+	s.RunWith(p.Database, func(d load.Database) workload.Task {
 		here := p
 		here.Database = d
 		return workload.LoadTask(Kind, here)
@@ -107,7 +106,7 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 	return s, nil
 }
 
-// queryList are the queries of a parameter, or their file.
+// queryList is the queries of a parameter, or the file that holds them.
 func queryList(s string) (p Params, err error) {
 	switch {
 	case clickhouseQueries[s] != nil:

@@ -22,9 +22,8 @@ func (Workload) Title() string {
 	return "file input and output by fio: rates, and latencies by their parts"
 }
 
-// Params are the parameters. The defaults are the line of the published study
-// of NFS in a pod: 4 KiB, random reads and writes half and half, libaio, 128 at
-// the same time.
+// Params are the parameters. The defaults are those of the published study of NFS in a pod: 4 KiB,
+// random reads and writes half and half, libaio, iodepth 128.
 func (Workload) Params() []workload.Param {
 	return []workload.Param{
 		{Name: "job", Default: workload.None, Text: true, Check: workload.AnyText,
@@ -87,7 +86,7 @@ func (w Workload) Stages(v workload.Values) (workload.Stages, error) {
 		Bytes: bytes,
 		Windowed: &workload.Windowed{
 			Least: time.Second, Usual: 2 * time.Second, Discard: 300 * time.Millisecond,
-			// A device that stalls is waited for: what it did not do is the result.
+			// A window waits for a device that stalls: the stall is part of the result.
 			Limit: time.Minute,
 		},
 		Metrics: append([]workload.Metric{workload.Throughput, workload.P50, workload.P95, workload.P99}, compared(values)...),
@@ -95,15 +94,14 @@ func (w Workload) Stages(v workload.Values) (workload.Stages, error) {
 	}, nil
 }
 
-// compared are the values that verdicts are given on: of each latency its mean
-// and its tail.
+// compared are the values that get a verdict: of each latency the mean and p99.
 func compared(values []workload.Metric) []workload.Metric {
 	return slices.DeleteFunc(slices.Clone(values), func(m workload.Metric) bool {
 		return strings.HasSuffix(m.Name, "_p50") || strings.HasSuffix(m.Name, "_p95")
 	})
 }
 
-// job is the job file of the parameters.
+// job is the text of the job file for the parameters.
 func (Workload) job(v workload.Values, r *workload.Reader) (string, error) {
 	var b strings.Builder
 	set := func(name, value string) { fmt.Fprintf(&b, "%s=%s\n", name, value) }
@@ -128,8 +126,8 @@ func (Workload) job(v workload.Values, r *workload.Reader) (string, error) {
 	return b.String(), err
 }
 
-// values are the numbers that fio says with these parameters; with a job file
-// all of them, for who knows.
+// values are the numbers that fio prints with these parameters. With a job file of the user's they
+// are all numbers that fio can print.
 func (Workload) values(v workload.Values) []workload.Metric {
 	file := v["job"] != workload.None
 	rate := func(name, help string) workload.Metric {

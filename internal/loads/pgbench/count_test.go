@@ -10,9 +10,9 @@ import (
 func TestPgbenchMoment(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	const ahead = int64(1_800_000_000_000_000_000)
-	plain := look{since: 100 * ms, thawed: 50 * ms, over: 110 * ms, offset: ahead}
-	paused := look{since: 100 * ms, thawed: 130 * ms, over: 140 * ms, offset: ahead}
-	late := look{since: 100 * ms, thawed: 200 * ms, over: 240 * ms, offset: ahead}
+	plain := poll{since: 100 * ms, thawed: 50 * ms, over: 110 * ms, offset: ahead}
+	paused := poll{since: 100 * ms, thawed: 130 * ms, over: 140 * ms, offset: ahead}
+	late := poll{since: 100 * ms, thawed: 200 * ms, over: 240 * ms, offset: ahead}
 	for _, c := range []struct {
 		name      string
 		look      look

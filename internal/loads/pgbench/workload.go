@@ -13,15 +13,15 @@ import (
 	tool "github.com/tarelab/tare/internal/logs/pgbench"
 )
 
-// Workload is pgbench on PostgreSQL: the server in the arm, pgbench beside it
-// over TCP or in the arm too.
+// Workload is pgbench on PostgreSQL. The server runs in the arm; pgbench runs outside, over TCP, or
+// in the arm too.
 type Workload struct{}
 
 func (Workload) Name() string { return "pgbench" }
 
 func (Workload) Title() string { return "pgbench's scripts on PostgreSQL" }
 
-// Params are the parameters: those of pgbench, then the settings of the server.
+// Params are the parameters of pgbench, then the settings of the server.
 func (Workload) Params() []workload.Param {
 	params := []workload.Param{
 		workload.ServerParam("; auto: the newest that is installed"),
@@ -64,7 +64,7 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 		return workload.Stages{}, fmt.Errorf("pgbench: %w", r.Err)
 	}
 	s := workload.Stages{
-		// One process counts what all clients do.
+		// One process counts the transactions of all clients.
 		Threads: 1,
 		Key:     fmt.Sprintf("pgbench-%s-%x", v["scale"], workload.HashOf(v["server"], v["pgbench"], v["init_options"], v["server_options"])),
 		Disk:    tool.Writes(p.Script), Grows: workload.Bytes(v, "max_wal_size") + workload.TablesGrow, Rate: growth(p.Clients, tool.Writes(p.Script)), Cache: workload.Bytes(v, "shared_buffers"),
@@ -85,7 +85,7 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 	}
 	code, client := r.ServerCode(postgres.Service{})
 	s.Code = workload.ClientCode(code, client, tool.Program, p.Program, own)
-	s.Place(p.Database, func(d load.Database) workload.Task {
+	s.RunWith(p.Database, func(d load.Database) workload.Task {
 		here := p
 		here.Database = d
 		return workload.LoadTask(Kind, here)

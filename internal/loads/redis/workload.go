@@ -10,9 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// Workload sends Redis or Valkey commands as redis-benchmark does, whose report cannot
-// be cut into windows: the server in the arm, the load beside it over TCP or in the
-// arm too.
+// Workload sends commands to Redis or Valkey as redis-benchmark does, whose report cannot be cut
+// into windows. The server runs in the arm; the client runs outside, over TCP, or in the arm too.
 type Workload struct{}
 
 func (Workload) Name() string { return "redis" }
@@ -21,7 +20,7 @@ func (Workload) Title() string {
 	return "commands to Redis or Valkey as redis-benchmark sends them, sent by tare itself"
 }
 
-// Params are the parameters: those of the load, then the settings of the server.
+// Params are the parameters of the load, then the settings of the server.
 func (Workload) Params() []workload.Param {
 	params := []workload.Param{
 		workload.ServerParam(", redis-server or valkey-server; auto: in PATH"),
@@ -61,7 +60,7 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 	}
 	s.Needs = []serve.Need{{Service: redis.Name, Path: workload.ProgramPath(v["server"]), Package: workload.PackageOf(redis.Name)}}
 	s.Code, _ = r.ServerCode(redis.Service{})
-	s.Place(p.Database, func(d load.Database) workload.Task {
+	s.RunWith(p.Database, func(d load.Database) workload.Task {
 		here := p
 		here.Database = d
 		return workload.LoadTask(Kind, here)

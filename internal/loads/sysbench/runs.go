@@ -17,19 +17,18 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// One sysbench for each window: where no hook can count, because this sysbench
-// or its script has no place for one.
+// One sysbench for each window, for versions or scripts of sysbench without a place for the hook.
 
-// sbReport is what sysbench says at its end.
+// sbReport is sysbench's summary at its end.
 type sbReport struct {
 	ops     uint64
 	seconds float64
 	latency record.Histogram
 }
 
-// runs runs sysbench whenever it is asked for a window.
+// runs runs one sysbench for each window that tare asks for.
 func (b *bench) runs(ctx context.Context) error {
-	// What cannot be done here at all shows now.
+	// A first run fails now if sysbench cannot work here.
 	if _, err := b.measure(ctx, time.Second, func() {}); err != nil {
 		return err
 	}
@@ -51,7 +50,7 @@ func (b *bench) runs(ctx context.Context) error {
 	}
 }
 
-// pass waits, unless the load is told to end.
+// pass waits for d or until ctx ends.
 func pass(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -61,8 +60,8 @@ func pass(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// measure runs sysbench once. Its time is in whole seconds; begun is called
-// when its threads have their connections.
+// measure runs sysbench once, for length rounded up to whole seconds. It calls begun when sysbench's
+// threads are connected.
 func (b *bench) measure(ctx context.Context, length time.Duration, begun func()) (report sbReport, err error) {
 	var said bytes.Buffer
 	first := &starting{begun: sync.OnceFunc(begun)}
@@ -80,18 +79,18 @@ func (b *bench) measure(ctx context.Context, length time.Duration, begun func())
 	if !b.tool.OK() {
 		return report, b.broken()
 	}
-	first.begun() // its words may be others in another version
+	first.begun() // in case this version prints other words at the start
 	return readSysbench(said.Bytes())
 }
 
-// starting calls begun when sysbench says that its threads work.
+// starting calls begun when sysbench prints that its threads have started.
 type starting struct {
 	begun func()
 	said  []byte
 	done  bool
 }
 
-// Write looks for the words, which may come in pieces.
+// Write looks for these words, which may come in several pieces.
 func (s *starting) Write(b []byte) (int, error) {
 	if s.done {
 		return len(b), nil
@@ -104,7 +103,7 @@ func (s *starting) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// readSysbench reads the report of one run, with its histogram.
+// readSysbench reads the summary of one run, with its histogram.
 func readSysbench(text []byte) (report sbReport, err error) {
 	log, err := tool.Parse(bytes.NewReader(text), nil)
 	if err != nil {

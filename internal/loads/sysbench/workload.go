@@ -16,8 +16,8 @@ import (
 	tool "github.com/tarelab/tare/internal/logs/sysbench"
 )
 
-// Workload is sysbench's database scripts against a real server: the server in
-// the arm, sysbench beside it over TCP or in the arm too.
+// Workload is sysbench's database scripts on MariaDB, MySQL or Percona Server. The server runs in
+// the arm; sysbench runs outside, over TCP, or in the arm too.
 type Workload struct{}
 
 func (Workload) Name() string { return "sysbench" }
@@ -26,8 +26,7 @@ func (Workload) Title() string {
 	return "sysbench's database scripts on MariaDB, MySQL or Percona Server"
 }
 
-// Params are the parameters: those of sysbench, then the settings of the
-// server in tare's words.
+// Params are the parameters of sysbench, then the settings of the server in tare's words.
 func (Workload) Params() []workload.Param {
 	params := []workload.Param{
 		workload.Choice("service", serve.Auto, "the server; auto: whichever is installed", services()...),
@@ -55,7 +54,7 @@ func (Workload) Params() []workload.Param {
 	return append(params, workload.SettingParams(family)...)
 }
 
-// family has the settings of all flavours.
+// family stands for all flavours: their settings are the same.
 var family = mysql.Service{Flavour: mysql.MariaDB}
 
 var randTypes = []string{"default", "uniform", "gaussian", "special", "pareto", "zipfian"}
@@ -120,7 +119,7 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 	code, client := r.ServerCode(family)
 	stages.Code = workload.ClientCode(code, client, tool.Program, p.Program, own)
 	counted(&stages, p)
-	stages.Place(p.Database, func(d load.Database) workload.Task {
+	stages.RunWith(p.Database, func(d load.Database) workload.Task {
 		here := p
 		here.Database = d
 		return workload.LoadTask(Kind, here)
@@ -134,17 +133,17 @@ func counted(s *workload.Stages, p Params) {
 	if p.Rate > 0 {
 		s.Metrics = workload.OpenLoop()
 	}
-	if p.NoHook { // sysbench measures whole seconds, and has to connect
+	if p.NoHook { // sysbench measures whole seconds, after it has connected
 		s.Windowed = &workload.Windowed{Least: time.Second, Usual: 2 * time.Second, Limit: time.Minute}
 	}
 }
 
-// writes says whether a script commits anything; one that is not known may.
+// writes is true if a script commits changes. A user's script counts as one that does.
 func writes(script string) bool {
 	return !slices.Contains([]string{"oltp_read_only", "oltp_point_select", "select_random_points", "select_random_ranges"}, script)
 }
 
-// dataKey tells data sets apart within a run.
+// dataKey identifies the data set within a run.
 func dataKey(v workload.Values) string {
 	h := workload.HashOf(v["service"], v["server"], v["sysbench"], v["options"], v["server_options"], tool.DataScript(v["script"]))
 	return fmt.Sprintf("sysbench-%sx%s-%x", v["tables"], v["size"], h)

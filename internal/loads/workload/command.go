@@ -24,7 +24,7 @@ func (Command) Title() string {
 	return "any command, executed over and over: how long it takes, or a number that it prints"
 }
 
-// ValueName is the metric of the number that a command prints.
+// ValueName is the name of the metric of a number that a command prints.
 const ValueName = "value"
 
 func (Command) Params() []Param {
@@ -57,7 +57,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 	threads, warmup := r.Whole("parallel"), r.Whole("warmup")
 	timeout := r.duration("timeout")
 	p := load.Executions{Warmup: warmup, Timeout: timeout.Seconds(), Codes: codes(v["codes"])}
-	r.Keep("command", c.args(v, &p))
+	r.fail("command", c.args(v, &p))
 	env := r.variables("env")
 	files := r.words("files")
 	if r.Err != nil {
@@ -97,7 +97,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 	return s, nil
 }
 
-// args fills in what to execute and what to look for in its output.
+// args sets the arguments and the number to read from the output.
 func (Command) args(v Values, p *load.Executions) (err error) {
 	if v["shell"] == "on" {
 		p.Args = []string{"/bin/sh", "-c", v["command"]}
@@ -111,8 +111,8 @@ func (Command) args(v Values, p *load.Executions) (err error) {
 	return nil
 }
 
-// someWords allows a command. Whether it can do without a shell is known only
-// together with shell.
+// someWords checks that a command is not empty. Whether it needs a shell depends on another
+// parameter.
 func someWords(s string) error {
 	if strings.TrimSpace(s) == "" {
 		return errors.New("there is no command")
@@ -120,7 +120,7 @@ func someWords(s string) error {
 	return AnyText(s)
 }
 
-// anyText allows any text on one line.
+// AnyText allows any text of one line.
 func AnyText(s string) error {
 	if s == "" || strings.ContainsAny(s, "\x00\n\r") {
 		return fmt.Errorf("%q is not a text on one line", s)
@@ -156,12 +156,12 @@ func environs(s string) error {
 	return nil
 }
 
-// variables are those of tare's own environment with these names, for the command alone.
+// variables are the named variables of tare's environment, prefixed for the command (load.CommandEnv).
 func (r *Reader) variables(name string) (out []string) {
 	for _, w := range r.words(name) {
 		value, ok := os.LookupEnv(w)
 		if !ok {
-			r.Keep(name, hint.New(fmt.Errorf("tare has no variable %s", w), "export "+w+" before; sudo passes it on with --preserve-env="+w))
+			r.fail(name, hint.New(fmt.Errorf("tare has no variable %s", w), "export "+w+" before; sudo passes it on with --preserve-env="+w))
 		}
 		out = append(out, load.CommandEnv+w+"="+value)
 	}
@@ -179,7 +179,7 @@ func exitCodes(s string) error {
 
 func codes(s string) (out []int) {
 	for _, c := range strings.Split(s, ",") {
-		n, _ := strconv.Atoi(c) // checked
+		n, _ := strconv.Atoi(c) // exitCodes has checked it
 		out = append(out, n)
 	}
 	return out
@@ -207,8 +207,7 @@ func extractOf(s string) *load.Extract {
 	return nil
 }
 
-// baseUnit is the base unit of a unit and what a number in it is multiplied by.
-// A unit that is not known stays what it is.
+// baseUnit is the base unit of a unit and the factor to it. An unknown unit is its own base.
 func baseUnit(unit string) (base string, scale float64) {
 	if u, ok := units.OfHeading(unit); ok {
 		return u.Base, u.Scale
@@ -229,16 +228,16 @@ func length(low, high time.Duration) func(string) error {
 
 func (r *Reader) duration(name string) time.Duration {
 	d, err := time.ParseDuration(r.Values[name])
-	r.Keep(name, err)
+	r.fail(name, err)
 	return d
 }
 
-// words splits a list; none is empty.
+// words splits a list into words; "none" is an empty list.
 func (r *Reader) words(name string) []string {
 	if r.Values[name] == None {
 		return nil
 	}
 	words, err := splitWords(r.Values[name])
-	r.Keep(name, err)
+	r.fail(name, err)
 	return words
 }

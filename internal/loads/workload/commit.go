@@ -15,9 +15,9 @@ func (Commit) Name() string { return "commit" }
 
 func (Commit) Title() string { return "small durable commits: a write-ahead log with a real fdatasync" }
 
-// Params are the parameters. One thread, because then an operation is one
-// write and one sync and nothing else: with several, commits that wait share
-// a sync, more of them the slower a sync is, which hides part of what it costs.
+// Params are the parameters. The default is one thread: an operation is then exactly one write and
+// one sync. With several threads more commits share a sync the slower it is, which hides a part of
+// its cost.
 func (Commit) Params() []Param {
 	return []Param{
 		{Name: "size", Default: "1KiB", Check: Size(64, 1<<20),

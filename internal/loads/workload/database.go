@@ -17,10 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// What the loads on a database server have in common: the server in the arm, the load
-// beside it over TCP or in the arm too.
-
-// packageOf is Debian's package of a service; of Auto that of MariaDB.
+// PackageOf is the Debian package of a service, that of MariaDB for serve.Auto.
 func PackageOf(service string) string {
 	for _, s := range databases.All() {
 		if d := s.Describe(); d.Name == service || service == serve.Auto && d.Protocol == mysql.Family {
@@ -30,32 +27,32 @@ func PackageOf(service string) string {
 	return ""
 }
 
-// serverParam is the path of the server's program.
+// ServerParam is the path of the server's program; help is added to its help.
 func ServerParam(help string) Param {
 	return Param{Name: "server", Default: serve.Auto, Check: CheckProgram, Help: "path of the server's program" + help}
 }
 
-// clientParam is where the load is; it says "pgbench runs".
+// ClientParam is where the client runs; runs is subject and verb of its help: "pgbench runs".
 func ClientParam(runs string) Param {
 	return Choice("client", "outside", "where "+runs+": outside of the arm, or in it with the server", "outside", "inside")
 }
 
-// connectParam is how the load reaches the server.
+// ConnectParam is how the client reaches the server: TCP or socket.
 func ConnectParam() Param {
 	return Choice("connect", "tcp", "how it reaches the server; a socket needs client=inside", "tcp", "socket")
 }
 
-// optionsParam is options that are passed on, each of which check allows.
+// OptionsParam is a list of options that are passed on; check allows each.
 func OptionsParam(name, help string, check func(string) error) Param {
 	return Param{Name: name, Default: None, Check: options(check), Help: help + ", --name=value with spaces between"}
 }
 
-// serverOptions are options of a server's program that are passed on to it.
+// ServerOptions is the parameter for options of the server's program.
 func ServerOptions(s db.Service) Param {
 	return OptionsParam("server_options", "options passed on to the server", s.Describe().Options.Check)
 }
 
-// settingParams are the settings of a service as parameters.
+// SettingParams are the settings of a service as parameters.
 func SettingParams(s db.Service) (params []Param) {
 	for _, s := range s.Describe().Settings {
 		check := s.Check
@@ -67,7 +64,7 @@ func SettingParams(s db.Service) (params []Param) {
 	return params
 }
 
-// database is the server of a service, and where the load is.
+// Database is the server of a service with its settings, and where the client runs.
 func (r *Reader) Database(name string, s db.Service, connections int) load.Database {
 	settings := map[string]string{}
 	for _, x := range s.Describe().Settings {
@@ -83,8 +80,9 @@ func (r *Reader) Database(name string, s db.Service, connections int) load.Datab
 	}
 }
 
-// place starts the server in the arm and its load in it too, or beside it.
-func (s *Stages) Place(d load.Database, task func(load.Database) Task) {
+// RunWith sets Server and Load: the server runs in the arm, the client outside of it, or one process
+// in the arm starts both.
+func (s *Stages) RunWith(d load.Database, task func(load.Database) Task) {
 	if d.Inside {
 		s.Load = func(at wire.Place) Task {
 			here := d
@@ -107,8 +105,8 @@ func (s *Stages) Place(d load.Database, task func(load.Database) Task) {
 	}
 }
 
-// hashOf tells data sets apart within a run by the values of some parameters. The
-// cache's own key, which prepare knows, has the server's version too.
+// HashOf is a hash of parameters for Stages.Key. The key in the cache is another one, which also
+// has the version of the server.
 func HashOf(values ...string) uint32 {
 	h := fnv.New32a()
 	for _, x := range values {
@@ -117,7 +115,7 @@ func HashOf(values ...string) uint32 {
 	return h.Sum32()
 }
 
-// program is a path, or the word for a search.
+// CheckProgram allows an absolute path or serve.Auto.
 func CheckProgram(s string) error {
 	if s != serve.Auto && !filepath.IsAbs(s) {
 		return fmt.Errorf("%q is neither %s nor an absolute path", s, serve.Auto)
@@ -125,7 +123,7 @@ func CheckProgram(s string) error {
 	return nil
 }
 
-// path is that of a program; empty where it is to be found.
+// ProgramPath is the path of a program, "" for serve.Auto.
 func ProgramPath(s string) string {
 	if s == serve.Auto {
 		return ""
@@ -133,7 +131,7 @@ func ProgramPath(s string) string {
 	return s
 }
 
-// options checks a list, each by itself.
+// options checks each option of a list.
 func options(check func(string) error) func(string) error {
 	return func(s string) error {
 		if s == None {
@@ -152,6 +150,7 @@ func options(check func(string) error) func(string) error {
 	}
 }
 
+// List splits a list of options at spaces; "none" is an empty list.
 func List(s string) []string {
 	if s == None {
 		return nil

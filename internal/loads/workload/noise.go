@@ -11,21 +11,21 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Programs that make noise. They are for neighbours: what they do is measured
-// from outside, by the CPU time of their group or by what it does on disks.
+// Neighbours that are programs. tare measures their work from outside, by the CPU time or the disk
+// operations of their control group.
 
-// By what they are measured.
+// Measures of a neighbour's work.
 var (
 	cpuWork     = Metric{Name: record.NeighbourCPU, Unit: "CPUs", Better: +1}
 	ioWork      = Metric{Name: record.NeighbourIO, Unit: "B/s", Better: +1}
 	requestWork = Metric{Name: record.NeighbourRequests, Unit: "1/s", Better: +1}
 )
 
-// fileMiB is the size of a file that writers of noise write over and over; the
-// tools' own default is 1 GiB for each.
+// fileMiB is the size in MiB of the file that each writing process overwrites; the tools' default is
+// 1 GiB.
 const fileMiB = 64
 
-// runs is the stages of a program that runs until it is ended.
+// runs is the stages of a program that runs until it is killed.
 func runs(args []string, tool Tool, work Metric) Stages {
 	return Stages{
 		Threads: 1,
@@ -45,9 +45,8 @@ func (StressNG) Title() string {
 	return "stress-ng: noise of one kind on CPU, caches, memory, disk or network"
 }
 
-// stressors are the kinds of noise by stress-ng's own name. What counts as
-// their work: bytes for disks, CPU time for the others, for stress-ng tells its
-// own count only at its end.
+// stressors are stress-ng's names of kinds of noise with the measure of their work: bytes for hdd,
+// CPU time for the others. stress-ng prints its own count only at its end.
 var stressors = map[string]Metric{
 	"cpu": cpuWork, "matrix": cpuWork, "cache": cpuWork, "stream": cpuWork, "memrate": cpuWork, "vm": cpuWork,
 	"switch": cpuWork, "fork": cpuWork, "syscall": cpuWork, "sock": cpuWork, "udp": cpuWork, "io": cpuWork, "hdd": ioWork,
@@ -79,13 +78,12 @@ func (StressNG) Stages(v Values) (Stages, error) {
 	return s, nil
 }
 
-// modest is the size of what all workers together work on, where stress-ng's own
-// default is more than a neighbour may have. Options of the user come later and
-// prevail.
+// modest are options for less memory or disk, where stress-ng's default exceeds a neighbour's
+// limits. The user's options come later and prevail.
 func modest(stressor string, workers int) []string {
 	each := func(mib int) string { return strconv.Itoa(max(mib/workers, 1)) + "M" }
 	switch stressor {
-	case "vm": // it divides by itself
+	case "vm": // stress-ng divides it between the workers
 		return []string{"--vm-bytes", "128M"}
 	case "memrate":
 		return []string{"--memrate-bytes", each(128)}
@@ -97,7 +95,7 @@ func modest(stressor string, workers int) []string {
 	return nil
 }
 
-// Stress is stress, as the published study of ClickHouse used it.
+// Stress is the program stress, as in the published study of ClickHouse.
 type Stress struct{}
 
 func (Stress) Name() string { return "stress" }
@@ -140,7 +138,7 @@ func (Stress) Stages(v Values) (Stages, error) {
 	return s, nil
 }
 
-// DiskNoise is fio, reading or writing a file of its own without end.
+// DiskNoise is fio that reads or writes its own file without end.
 type DiskNoise struct{}
 
 func (DiskNoise) Name() string { return "fio" }
@@ -177,7 +175,7 @@ func (DiskNoise) Stages(v Values) (Stages, error) {
 	return s, nil
 }
 
-// CommandNoise is any command, executed over and over without a pause.
+// CommandNoise executes a command over and over without a pause.
 type CommandNoise struct{}
 
 func (CommandNoise) Name() string { return "command" }
@@ -191,13 +189,13 @@ func (CommandNoise) Params() []Param {
 	}
 }
 
-// Stages says what to start. Its work is CPU time: how many executions end in a
-// window says little when one lasts longer.
+// Stages are the processes to start. The work is CPU time: an execution can last longer than a
+// window, so the number of executions in a window says little.
 func (CommandNoise) Stages(v Values) (Stages, error) {
 	r := Reader{Values: v}
 	threads := r.Whole("parallel")
 	args, err := splitWords(v["command"])
-	r.Keep("command", err)
+	r.fail("command", err)
 	if r.Err != nil {
 		return Stages{}, fmt.Errorf("command: %w", r.Err)
 	}

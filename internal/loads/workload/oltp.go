@@ -17,11 +17,10 @@ func (OLTP) Title() string {
 	return "transactions of sysbench's OLTP mix on an embedded SQL engine (SQLite)"
 }
 
-// Params are the parameters. The cache is SQLite's default and smaller than
-// the table: most rows are then read from the kernel's page cache, so that a
-// query enters the kernel about as often as a query of a database server does
-// for its socket. With the whole table cached by the engine itself a read
-// would never leave the process, and nothing that a container adds could cost.
+// Params are the parameters. The default cache is SQLite's and smaller than the table, so most rows
+// come from the kernel's page cache: a query makes about as many system calls as one of a database
+// server makes for its socket. With the whole table in SQLite's cache a read would make no system
+// call, and a container could not slow it down.
 func (OLTP) Params() []Param {
 	return []Param{
 		Choice("mode", "read_only",

@@ -8,8 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// RPC is request and response over TCP: the server in the arm, the client
-// outside of it.
+// RPC is requests and responses over TCP, with the server in the arm and the client outside.
 type RPC struct{}
 
 func (RPC) Name() string { return "rpc" }

@@ -7,9 +7,8 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// Spin is arithmetic and nothing else: no memory, no system call. It loses
-// what it loses of CPU time, and its operations are all alike, which makes it the
-// load for losses of known size; and a neighbour.
+// Spin is arithmetic without memory accesses or system calls. It loses throughput only by losing
+// CPU time, and all its operations are alike: the load for losses of known size, and a neighbour.
 type Spin struct{}
 
 func (Spin) Name() string { return "spin" }

@@ -7,7 +7,7 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// Stream is copying of memory: a load on its bandwidth and on the caches.
+// Stream copies memory: a neighbour that takes memory bandwidth and cache.
 type Stream struct{}
 
 func (Stream) Name() string { return "stream" }

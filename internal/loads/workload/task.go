@@ -6,12 +6,10 @@ import (
 	"github.com/tarelab/tare/internal/loads/load"
 )
 
-// What the built-in loads have in common.
-
-// loadTask starts a built-in load in this binary.
+// LoadTask starts a load, by its kind in catalog/bodies.
 func LoadTask(kind string, params any) Task { return HiddenTask(load.Command, kind, params) }
 
-// hiddenTask is a hidden command of this binary.
+// HiddenTask starts a hidden command of this binary with parameters in JSON.
 func HiddenTask(command, kind string, params any) Task {
 	b, err := json.Marshal(params)
 	if err != nil {
@@ -20,9 +18,9 @@ func HiddenTask(command, kind string, params any) Task {
 	return Task{Args: []string{command, kind, string(b)}}
 }
 
-// closedLoop is the metrics of a load that goes as fast as it can.
+// ClosedLoop is the metrics of a load that runs as fast as it can.
 func ClosedLoop() []Metric { return []Metric{Throughput, P50, P95, P99, CPUPerOp} }
 
-// openLoop is the metrics of a load at a given rate: the throughput is the
-// same in all arms then, unless one cannot keep up.
+// OpenLoop is the metrics of a load at a given rate. Latency is primary: throughput is equal in all
+// arms that keep up.
 func OpenLoop() []Metric { return []Metric{P50, P95, P99, CPUPerOp, Throughput} }
