@@ -11,7 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// Window asks for the shortest window and waits for the answer.
+// Window requests the shortest window and waits for the answer.
 func (a *LaunchedLoad) Window(t testing.TB) counter.Answer {
 	t.Helper()
 	return a.finish(t, a.Counters.Ask(a.Windowed.Least, a.Windowed.Discard))
@@ -37,7 +37,7 @@ func (a *LaunchedLoad) await(t testing.TB, what string, holds func() bool) {
 	})
 }
 
-// liveAsked is live for a load that is asked for each window.
+// liveAsked is live for a load that has to be asked for each window.
 func liveAsked(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	t.Run("windows", func(t *testing.T) { windows(t, s, a) })
 	t.Run("idle", func(t *testing.T) { idle(t, a) })
@@ -46,9 +46,8 @@ func liveAsked(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	t.Run("told to end", func(t *testing.T) { toldToEndAsked(t, s, a) })
 }
 
-// windows: each says how long it was, what was done, and every number that is
-// described. A starved host does too little in a window to say what one operation in a
-// hundred takes: a longer one is asked for then.
+// windows checks that each answer has a length, operations and all values of the description. On a
+// busy host a window can have too few operations for a p99: then it requests a longer one.
 func windows(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	const longest = 64
 	for range 2 {
@@ -57,12 +56,12 @@ func windows(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 			silent = window(t, s, a, time.Duration(times)*s.Windowed.Least)
 		}
 		if len(silent) > 0 {
-			t.Errorf("it says nothing of %v", silent)
+			t.Errorf("no value for %v", silent)
 		}
 	}
 }
 
-// window asks for one and returns the numbers of which the answer says nothing.
+// window requests one window and returns the values that the answer lacks.
 func window(t *testing.T, s workload.Stages, a *LaunchedLoad, length time.Duration) (silent []string) {
 	t.Helper()
 	var before, after counter.Snapshot
@@ -78,7 +77,7 @@ func window(t *testing.T, s workload.Stages, a *LaunchedLoad, length time.Durati
 		t.Errorf("asked for %v s, got %v", asked, answer.Seconds)
 	}
 	ops, latencies := after.Ops-before.Ops, after.Since(&before).Total()
-	// A tool may count what begins, and its latency when it ends.
+	// A tool may count an operation at its start and the latency at its end.
 	if ops == 0 || latencies > ops+ops/2 || latencies < ops/2 {
 		t.Errorf("%d operations, %d latencies", ops, latencies)
 	}
@@ -93,7 +92,7 @@ func window(t *testing.T, s workload.Stages, a *LaunchedLoad, length time.Durati
 	return silent
 }
 
-// idle: nothing is done that was not asked for.
+// idle checks that the load does nothing between windows.
 func idle(t *testing.T, a *LaunchedLoad) {
 	before := a.Counters.Ops()
 	time.Sleep(50 * time.Millisecond)
@@ -102,9 +101,8 @@ func idle(t *testing.T, a *LaunchedLoad) {
 	}
 }
 
-// freezeAsked: a load that is stopped in a window and goes on answers it.
-// What it started goes on meanwhile: a process between fork and exec that is
-// stopped keeps its parent from stopping, which only a freezer knows to handle.
+// freezeAsked checks that a load that is stopped and continued during a window answers it. Its children
+// are not stopped: SIGSTOP between fork and exec would block the parent, which only a freezer avoids.
 func freezeAsked(t *testing.T, a *LaunchedLoad) {
 	r := a.Counters.Ask(a.Windowed.Least, 0)
 	for _, p := range a.Processes {
@@ -118,7 +116,7 @@ func freezeAsked(t *testing.T, a *LaunchedLoad) {
 	a.finish(t, r)
 }
 
-// toldToEndAsked: SIGTERM is an orderly end, between windows and in one.
+// toldToEndAsked checks that SIGTERM, between windows and during one, ends the load without an error.
 func toldToEndAsked(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	for _, busy := range []bool{false, true} {
 		b := Relaunch(t, s, a.Place)

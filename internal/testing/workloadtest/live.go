@@ -31,8 +31,7 @@ func live(t *testing.T, w workload.Workload, fast map[string]string) {
 	t.Run("told to end", func(t *testing.T) { toldToEnd(t, s, a) })
 }
 
-// counts: every operation has its latency, and latencies are neither nothing
-// nor minutes.
+// counts checks that each operation has a latency and that the median is between 50 ns and 60 s.
 func counts(t *testing.T, a *LaunchedLoad) {
 	a.pause(t)
 	defer a.carryOn()
@@ -73,9 +72,8 @@ func gate(t *testing.T, a *LaunchedLoad) {
 	a.Goes(t, 20)
 }
 
-// freeze: to be stopped at any instant is no error, and the time stopped is in
-// no latency. A busy machine can keep a thread waiting for as long without any
-// stop, so one clean try of some is enough.
+// freeze checks that stopping the processes at any instant causes no error, and that no latency includes
+// the pause. On a busy machine a thread can wait as long without any stop, so one clean try is enough.
 func freeze(t *testing.T, a *LaunchedLoad) {
 	const pause, tries = 500 * time.Millisecond, 20
 	longest := 0.0
@@ -87,8 +85,7 @@ func freeze(t *testing.T, a *LaunchedLoad) {
 	t.Errorf("a latency of %g s, the pause of %v is in it", longest, pause)
 }
 
-// stopFor stops and continues all processes and returns the longest latency
-// after that.
+// stopFor stops all processes for pause, continues them and returns the longest latency since.
 func stopFor(t *testing.T, a *LaunchedLoad, pause time.Duration) (longest float64) {
 	stopAll(t, a.Processes)
 	var before, after counter.Snapshot
@@ -114,7 +111,7 @@ func stopFor(t *testing.T, a *LaunchedLoad, pause time.Duration) (longest float6
 	return after.Since(&before).Quantile(1)
 }
 
-// slices: many short windows hold exactly what the whole holds.
+// cutUp checks that the counts of many short windows add up to those of the whole.
 func cutUp(t *testing.T, a *LaunchedLoad) {
 	var first, before, now counter.Snapshot
 	a.pause(t)
@@ -138,9 +135,9 @@ func cutUp(t *testing.T, a *LaunchedLoad) {
 	a.carryOn()
 }
 
-// killed: what was counted stays, and the same place can be used again.
+// killed checks that the counts survive SIGKILL and that the load starts again in the same place.
 func killed(t *testing.T, s workload.Stages, a *LaunchedLoad) {
-	for i := range a.Processes { // the load first: it may end when its server does
+	for i := range a.Processes { // the load first, because it may end when its server does
 		a.Processes[len(a.Processes)-1-i].SignalAll(t, unix.SIGKILL)
 	}
 	for _, p := range a.Processes {
@@ -154,7 +151,7 @@ func killed(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	Relaunch(t, s, a.Place).Goes(t, 20)
 }
 
-// goesFirst: production is not what the kernel ends when memory runs out.
+// goesFirst checks that the OOM killer prefers the load to the host's own processes.
 func goesFirst(t *testing.T, a *LaunchedLoad) {
 	for _, p := range a.Processes {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", p.Pid()))
@@ -164,7 +161,7 @@ func goesFirst(t *testing.T, a *LaunchedLoad) {
 	}
 }
 
-// toldToEnd: SIGTERM is an orderly end, behind a closed gate too.
+// toldToEnd checks that SIGTERM ends the load without an error, also behind a closed gate.
 func toldToEnd(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	for _, closed := range []bool{false, true} {
 		b := Relaunch(t, s, a.Place)
