@@ -1,11 +1,3 @@
-// Package record is the data that tare writes to disk, versioned: the plan
-// (what was asked), the manifest (what the host was), the record (what was
-// observed, JSON lines, synced every 0.2 s between blocks) and the effects (what follows from
-// it). It is the only public package; it knows the shapes and nothing of how
-// they come about, and imports nothing of tare.
-//
-// Units: seconds, bytes, operations, ratios (1.0 is equal), unless a name says
-// otherwise. Times are RFC 3339 in UTC.
 package record
 
 import (

@@ -1,5 +1,8 @@
-// Command tare weighs the container. It holds nothing but the exit code, and the
-// hidden commands as which it starts itself beside and inside the arms.
+// Command tare weighs the container. This package maps the first argument to a hidden command, as
+// which tare starts itself beside and inside the arms, and everything else to cli. The tests here
+// run the whole program: campaigns of kills, faults and clusters.
+//
+// To add a hidden command: a constant and a Main in the package that starts it, and a case here.
 package main
 
 import (

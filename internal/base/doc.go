@@ -2,10 +2,10 @@
 //
 //	hint      errors with a remedy
 //	quantity  numbers, times and sizes for people
-//	messages  the sentences for people, by key
-//	allow     names of options: which may reach a program
-//	units     bytes, seconds and rates as people, servers and tools write them
+//	messages  the sentences of a report, by key
+//	allow     lists of the options that may reach a program
+//	units     sizes, times and rates as people, servers and tools write them
 //
-// It imports nothing of tare but record, and should not grow: what two folders use stays with
+// It imports nothing of tare but record, and should not grow: a helper of two folders belongs to
 // the lower one.
 package base

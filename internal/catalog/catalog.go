@@ -1,6 +1,3 @@
-// Package catalog is the list of everything there is, by name. Adding a
-// workload, an environment or a probe is one file of its own and one line
-// here; the conformance suites then test it without being asked.
 package catalog
 
 import (

@@ -1,13 +1,15 @@
-// Package outside is the folder of whom tare asks and commands: container engines, clusters,
-// stores.
+// Package outside is the folder of clients for services outside of tare: container engines,
+// clusters, stores.
 //
-//	engine  Docker and Podman
+//	engine  Docker and Podman, by their command lines
 //	image   tare's own image for pods; unpacking of images
-//	kube    Kubernetes: clients, pods, node helper, volumes
-//	nodes   a run on other nodes, led from here
+//	kube    Kubernetes: client, pods, node helper, volumes
+//	nodes   runs on other nodes
 //	ceph    images of a Ceph cluster
 //	dirtar  a directory as a tar stream
 //
-// Each has the steps of the journal by which its changes are undone. It may import undo, linux,
-// base and record. It must not know arms, loads or statistics.
+// Each has the journal's steps that undo its changes. It may import undo, linux, base and record.
+// It must not know arms, loads or statistics.
+//
+// To add a service: one folder, and its kinds of steps in catalog/steps.go.
 package outside

@@ -1,9 +1,3 @@
-// Package wire is what tare shares with the processes of its loads and agents: where things are in
-// an arm, the windows that are asked for, and what was seen in them. Below it are counter (memory
-// that a load counts in), readback (what a load read back from a server), hidden (the commands as
-// which tare starts itself) and metric (the catalogue of metrics).
-//
-// It may import linux, base and record. It knows no load and no environment.
 package wire
 
 import (
