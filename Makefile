@@ -1,8 +1,6 @@
-# Two commands do the set-up: `go run ./cmd/tare run` and `make test`. Both compile
-# with the flags and the environment that Go has by itself, so that the second finds
-# what the first has compiled. Only what has to be static is compiled without cgo,
-# which is another set of packages where there is a C compiler; with CGO_ENABLED=0 in
-# the environment, all is one set.
+# `go run ./cmd/tare run` and `make test` compile with Go's default flags and environment, so that the second
+# reuses the cache of the first. Only binaries that must be static are compiled without cgo; if there is a C
+# compiler, that compiles all packages a second time, unless CGO_ENABLED=0 is in the environment.
 
 GO ?= go
 GOTEST ?= $(GO) test
@@ -12,8 +10,8 @@ GOTEST ?= $(GO) test
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
 
-# What takes longest begins first. Three packages on two CPUs, for many tests wait for servers
-# and ends of budgets; nobody debugs these binaries, and without DWARF they link sooner.
+# The packages that take longest start first. Three run at the same time on two CPUs, because many tests wait for
+# servers and budgets. Without DWARF the test binaries link faster.
 test: deps ## what the tests need, then every unit, property, golden and conformance test
 	$(GOTEST) -vet=off -p 3 -ldflags=-w -timeout 20m ./internal/measure/run ./cmd/tare ./internal/testing/environmenttest ./...
 	$(GO) -C tools test ./tiers

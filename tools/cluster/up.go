@@ -18,8 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// up brings the cluster up. What a failed attempt left is taken down again, but
-// for the logs, which are printed.
+// up brings the cluster up. After a failure it prints the logs and takes everything down again.
 func (c cluster) up(ctx context.Context) error {
 	if c.pid("kubelet") != 0 {
 		fmt.Fprintln(os.Stderr, "cluster: it is up already")
@@ -46,7 +45,7 @@ func (c cluster) up(ctx context.Context) error {
 }
 
 func (c cluster) bring(ctx context.Context, bin string) error {
-	if err := os.MkdirAll(c.dir, 0o711); err != nil { // pods look for their own files below
+	if err := os.MkdirAll(c.dir, 0o711); err != nil { // pods must reach their files below it
 		return err
 	}
 	if err := c.remember(); err != nil {
@@ -57,8 +56,8 @@ func (c cluster) bring(ctx context.Context, bin string) error {
 			return err
 		}
 	}
-	// etcd waits for the disk with each change, and a measured load may keep the
-	// disk busy for seconds. Nothing here is to outlive the cluster.
+	// etcd syncs each change, and a measured load may keep the disk busy for seconds: its data are
+	// in memory and end with the cluster.
 	if err := os.Mkdir(c.in("etcd"), 0o700); err != nil {
 		return err
 	}
@@ -96,9 +95,8 @@ func (c cluster) bring(ctx context.Context, bin string) error {
 	return c.order(ctx, bin, all, p, api)
 }
 
-// nodeName is the host's name, as the kubelet makes it, where that leads to this
-// host: the API server reaches the kubelet, which listens on loopback, by the
-// name of its node.
+// nodeName is the host name as the kubelet writes it, if it resolves to this host: the API server reaches
+// the kubelet, which listens on loopback, by the name of its node.
 func nodeName(ctx context.Context, host string) string {
 	name := strings.ToLower(strings.TrimSpace(host))
 	addresses, err := net.DefaultResolver.LookupHost(ctx, name)
@@ -117,7 +115,7 @@ func (c cluster) order(ctx context.Context, bin string, all []node, p ports, api
 	run := func(n node, name, path string, args ...string) error {
 		running = append(running, name+n.mark)
 		err := errors.Join(ctx.Err(), n.start(name, path, args...))
-		if name != "containerd" { // whose containers would inherit it
+		if name != "containerd" { // its containers would inherit it
 			c.prefer(name + n.mark)
 		}
 		return err
