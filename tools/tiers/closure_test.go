@@ -13,7 +13,7 @@ import (
 
 const root = "../.."
 
-// The folders of each tier are those that its tests import, or exceptions with a reason.
+// The folders of each tier are those of the imports of its tests, or exceptions with a reason.
 func TestListsAreTheImportClosure(t *testing.T) {
 	f, err := readFile(root)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// The banners of MariaDB 10.11 and MySQL 9.7 were printed by Debian's packages;
-// the others are from documentation and bug reports.
+// The banners of MariaDB 10.11 and MySQL 9.7 are from Debian's packages, the others from documentation and bug
+// reports.
 func TestIdentify(t *testing.T) {
 	for _, c := range []struct {
 		flavour, banner string

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A transaction ended when the log says, also where this process was held up
-// between two polls, or over a pause.
+// The end of a transaction is the time in the log, also if this process was delayed between two polls, in
+// a poll, or by a pause.
 func TestPgbenchMoment(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	const ahead = int64(1_800_000_000_000_000_000)
@@ -16,7 +16,7 @@ func TestPgbenchMoment(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		poll      poll
-		at, moved int64 // when it ended; what the log's clock was set by meanwhile
+		at, moved int64 // end of the transaction; by how much the log's clock was set meanwhile
 		want      int64
 	}{
 		{"between two looks", plain, 104 * ms, 0, 104 * ms},

@@ -11,8 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// Growth is planned as a rate for the time of the run: logs that nobody cuts, and tables that are
-// written to.
+// Rate covers logs that are never truncated and tables that are written to.
 func TestRate(t *testing.T) {
 	const mebi = 1 << 20
 	for name, c := range map[string]struct {
@@ -42,7 +41,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// A server's cache is filled by what data there is, and kept book of in whole.
+// A cache fills only as far as there is data; its list of pages has full size.
 func TestMemory(t *testing.T) {
 	const mebi = 1 << 20
 	for _, c := range []struct {

@@ -21,7 +21,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// passes says whether an option of a parameter reaches the program.
+// passes is true if an option of a parameter reaches the program.
 func passes(t *testing.T, w workload.Workload, param, option string) bool {
 	t.Helper()
 	for _, p := range w.Params() {
@@ -33,7 +33,7 @@ func passes(t *testing.T, w workload.Workload, param, option string) bool {
 	return false
 }
 
-// prefixes are the beginnings of a name: one that is unique stands for the whole.
+// prefixes are the prefixes of a name: servers accept a unique one as an abbreviation.
 func prefixes(name string) (all []string) {
 	for end := 2; end < len(name); end++ {
 		all = append(all, name[:end])
@@ -53,12 +53,12 @@ func spellings(name string) []string {
 	return all
 }
 
-// refused: no spelling of an option gets through, whatever the value.
+// refused checks that no spelling of an option is passed on, whatever the value.
 func refused(t *testing.T, w workload.Workload, param, name string, spelled, allowed []string) {
 	t.Helper()
 	for _, s := range spelled {
 		if slices.Contains(allowed, strings.ReplaceAll(s, "_", "-")) {
-			continue // the beginning of one option is the whole name of another
+			continue // a prefix of one option is the name of another
 		}
 		for _, v := range []string{"", "=x", "=@/etc/x", "=1"} {
 			if passes(t, w, param, "--"+s+v) {
@@ -68,8 +68,8 @@ func refused(t *testing.T, w workload.Workload, param, name string, spelled, all
 	}
 }
 
-// A path reaches no server by any option, and an option that takes a text, which may be a
-// path, a library or a statement, reaches none by any spelling: by what mariadbd itself says.
+// No option passes a path to the server, and no spelling of an option with a text is passed on: the text may
+// be a path, a library or a statement. mariadbd --help has the list of options.
 func TestOptionsOfMariaDB(t *testing.T) {
 	out, err := exec.Command(testneed.Tool(t, "mariadbd"), "--no-defaults", "--verbose", "--help").Output()
 	if err != nil {
@@ -121,7 +121,7 @@ func TestOptionsOfMariaDB(t *testing.T) {
 	}
 }
 
-// Of PostgreSQL's settings no text is passed on: postgres says which are.
+// No setting with a text is passed on; postgres --describe-config has the list.
 func TestOptionsOfPostgres(t *testing.T) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if len(found) == 0 {
@@ -158,7 +158,7 @@ func TestOptionsOfPostgres(t *testing.T) {
 	}
 }
 
-// Of the settings of a Redis that runs, none that has a path or is empty is passed on.
+// No setting is passed on whose value in a running Redis is a path or empty.
 func TestOptionsOfRedis(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "s")
@@ -190,7 +190,7 @@ func TestOptionsOfRedis(t *testing.T) {
 	}
 }
 
-// redisSettings asks a server for all of its settings as soon as it answers.
+// redisSettings waits for a server and returns all its settings.
 func redisSettings(t *testing.T, socket string) map[string]string {
 	t.Helper()
 	var c net.Conn
@@ -226,8 +226,7 @@ func redisSettings(t *testing.T, socket string) map[string]string {
 	return all
 }
 
-// Of the configuration that ClickHouse's package has, nothing with a path, an address, or
-// elements of its own is passed on.
+// No element of the configuration of ClickHouse's package that has a path or an address is passed on.
 func TestOptionsOfClickHouse(t *testing.T) {
 	testneed.Tool(t, "clickhouse-server")
 	f, err := os.Open("/etc/clickhouse-server/config.xml")
@@ -271,8 +270,8 @@ func TestOptionsOfClickHouse(t *testing.T) {
 	}
 }
 
-// Nothing that says to the clients of a load where to connect, what to read or what to
-// write is passed on: by what they themselves say.
+// No option of a client that decides where to connect or which files to read or write is passed on; --help
+// has the list.
 func TestOptionsOfClients(t *testing.T) {
 	dangerous := regexp.MustCompile(`host|port$|socket|user|password|-db$|dbname|file|config|cipher|ssl-|prefix|debug|connect|lua|dir|path`)
 	option := regexp.MustCompile(`--([a-z][a-z_-]+)`)

@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { workloadtest.Main(m) }
 
-// The built-in workloads, in each of the ways that differ in what they do.
+// The conformance suite on tare's own loads and fio, for all parameters that change the processes.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
