@@ -26,12 +26,12 @@ first() {
 # machine runs the virtual machine. The first argument is a file for the output of the second serial line, the second
 # one options for the kernel; further arguments are a command that starts QEMU.
 machine() {
-	said=$1 words=$2
+	serial=$1 words=$2
 	shift 2
 	exec "$@" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 3G \
 		-display none -monitor none -no-reboot -nic none \
 		-kernel "$cache/vmlinuz" -initrd "$cache/initrd" -append "console=ttyS0 quiet panic=-1 ${TARETEST_VM_APPEND:-} $words" \
 		-drive "file=$cache/root.img,format=raw,if=virtio,snapshot=on" \
 		-drive "file=$work/tests.img,format=raw,if=virtio" \
-		-serial stdio -serial "file:$said" </dev/null
+		-serial stdio -serial "file:$serial" </dev/null
 }

@@ -230,10 +230,10 @@ func (f *fioRunner) run(job []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer out.Close()
-	var said bytes.Buffer
+	var printed bytes.Buffer
 	cmd := exec.CommandContext(f.ctx, f.path, "--output-format=json+", "--output="+load.Inherited(4), "--eta=never", load.Inherited(3))
 	cmd.Dir, cmd.ExtraFiles = f.dir, []*os.File{in, out}
-	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.Stdout, cmd.Stderr = &printed, &printed
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
 	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }
 	cmd.WaitDelay = fioEnd
@@ -242,7 +242,7 @@ func (f *fioRunner) run(job []byte) ([]byte, error) {
 		return nil, f.ctx.Err()
 	}
 	if err != nil {
-		return nil, f.failed(err, said.String())
+		return nil, f.failed(err, printed.String())
 	}
 	b, err := os.ReadFile(load.Inherited(int(out.Fd())))
 	if err != nil {
@@ -252,14 +252,14 @@ func (f *fioRunner) run(job []byte) ([]byte, error) {
 }
 
 // failed adds a hint to fio's error, from what fio printed.
-func (f *fioRunner) failed(err error, said string) error {
-	err = fmt.Errorf("fio: %w%s", err, load.LastLines([]byte(said)))
+func (f *fioRunner) failed(err error, printed string) error {
+	err = fmt.Errorf("fio: %w%s", err, load.LastLines([]byte(printed)))
 	switch {
-	case strings.Contains(said, "Operation not permitted") && strings.Contains(said, "io_uring"):
+	case strings.Contains(printed, "Operation not permitted") && strings.Contains(printed, "io_uring"):
 		return hint.New(err, "the security profile of a container forbids io_uring: engine=libaio")
-	case strings.Contains(said, "No space left"):
+	case strings.Contains(printed, "No space left"):
 		return hint.New(err, "make room, or a smaller size=")
-	case strings.Contains(said, "Invalid argument") && strings.Contains(said, "O_DIRECT"):
+	case strings.Contains(printed, "Invalid argument") && strings.Contains(printed, "O_DIRECT"):
 		return hint.New(err, "this file system has no direct I/O: direct=off")
 	}
 	return err

@@ -70,7 +70,7 @@ type pgbenchRun struct {
 	m       *counter.Memory
 	slot    *counter.Slot
 	server  *load.Attached
-	tool    *serve.Process
+	process *serve.Process
 	script  load.Script
 	logs    *logDir // nil with NoLog
 	pid     int
@@ -197,7 +197,7 @@ func (p *pgbenchRun) start(path string) error {
 	cmd := exec.Command("/proc/self/exe", load.Command, KindExec, string(params))
 	cmd.ExtraFiles, cmd.Env = files, serve.PgbenchEnviron()
 	p.watch.next = os.Stderr
-	if p.tool, err = serve.Start(cmd, "pgbench", &p.watch); err != nil {
+	if p.process, err = serve.Start(cmd, "pgbench", &p.watch); err != nil {
 		return err
 	}
 	p.pid = cmd.Process.Pid
@@ -243,7 +243,7 @@ func (p *pgbenchRun) warm(began time.Time) bool {
 // ended is true if pgbench has ended.
 func (p *pgbenchRun) ended() bool {
 	select {
-	case <-p.tool.Done():
+	case <-p.process.Done():
 		return true
 	default:
 		return false
@@ -258,21 +258,21 @@ func (p *pgbenchRun) alive() error {
 	if line := p.watch.line(); line != "" {
 		return p.server.Cause(fmt.Errorf("pgbench lost a client: %s", line))
 	}
-	if p.tool == nil || !p.ended() || p.tool.OK() && p.Seconds > 0 {
+	if p.process == nil || !p.ended() || p.process.OK() && p.Seconds > 0 {
 		return nil
 	}
-	return p.server.Cause(p.tool.Ended())
+	return p.server.Cause(p.process.Ended())
 }
 
 // end stops pgbench, then the server. SIGALRM is pgbench's own signal for the end of its time, so it
 // prints its summary.
 func (p *pgbenchRun) end(broken bool) error {
 	var errs []error
-	if p.tool != nil {
+	if p.process != nil {
 		if !broken && !p.ended() {
 			errs = append(errs, p.signal(unix.SIGCONT), p.signal(unix.SIGALRM), p.countDown())
 		}
-		p.tool.Kill()
+		p.process.Kill()
 		if broken && p.m.InFlight() > 0 {
 			p.slot.HeardError() // the transactions in flight will not finish
 		}

@@ -18,7 +18,7 @@ func (p *pgbenchRun) pause() error {
 	if err := p.signal(unix.SIGSTOP); err != nil {
 		return err
 	}
-	for !stopped(p.pid) && p.tool.Alive() == nil {
+	for !stopped(p.pid) && p.process.Alive() == nil {
 		time.Sleep(100 * time.Microsecond)
 	}
 	if err := p.count(); err != nil {

@@ -51,11 +51,11 @@ const (
 // bench is a running sysbench with its server.
 type bench struct {
 	Params
-	m      *counter.Memory
-	server *load.Attached
-	path   string // of sysbench
-	script load.Script
-	tool   *serve.Process
+	m       *counter.Memory
+	server  *load.Attached
+	path    string // of sysbench
+	script  load.Script
+	process *serve.Process
 }
 
 // Bodies are the loads of this folder, by kind.
@@ -105,7 +105,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 // events runs one sysbench until it ends or ctx does. The hook in its script counts events and
 // waits at the gate.
 func (b *bench) events(ctx context.Context) (err error) {
-	if b.tool, err = b.start(b.Seconds, os.Stderr); err != nil {
+	if b.process, err = b.start(b.Seconds, os.Stderr); err != nil {
 		return err
 	}
 	if err := b.warm(ctx); err != nil {
@@ -218,8 +218,8 @@ func (b *bench) alive() error {
 		return err
 	}
 	select {
-	case <-b.tool.Done():
-		if b.tool.OK() && b.Seconds > 0 {
+	case <-b.process.Done():
+		if b.process.OK() && b.Seconds > 0 {
 			return nil
 		}
 		return b.broken()
@@ -229,7 +229,7 @@ func (b *bench) alive() error {
 }
 
 // broken is why sysbench ended: often because the server did.
-func (b *bench) broken() error { return b.server.Cause(b.tool.Ended()) }
+func (b *bench) broken() error { return b.server.Cause(b.process.Ended()) }
 
 // wait returns when sysbench or the server has ended, or ctx has.
 func (b *bench) wait(ctx context.Context) error {
@@ -238,7 +238,7 @@ func (b *bench) wait(ctx context.Context) error {
 		return nil
 	case <-b.server.Done():
 		return b.server.Process.Ended()
-	case <-b.tool.Done():
+	case <-b.process.Done():
 		return b.alive()
 	}
 }
@@ -248,8 +248,8 @@ var errUnfinished = errors.New("the event was not finished")
 // end kills sysbench and shuts the server down. With broken, which is false after SIGTERM, events in
 // flight count as errors.
 func (b *bench) end(broken bool) error {
-	if b.tool != nil {
-		b.tool.Kill()
+	if b.process != nil {
+		b.process.Kill()
 		for i := range b.m.Threads() {
 			s := b.m.Slot(i)
 			if broken && s.InFlight() {

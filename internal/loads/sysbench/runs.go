@@ -63,10 +63,10 @@ func pass(ctx context.Context, d time.Duration) error {
 // measure runs sysbench once, for length rounded up to whole seconds. It calls begun when sysbench's
 // threads are connected.
 func (b *bench) measure(ctx context.Context, length time.Duration, begun func()) (report sbReport, err error) {
-	var said bytes.Buffer
+	var output bytes.Buffer
 	first := &starting{begun: sync.OnceFunc(begun)}
 	seconds := max(1, int(math.Ceil(length.Seconds())))
-	if b.tool, err = b.start(seconds, io.MultiWriter(os.Stderr, &said, first)); err != nil {
+	if b.process, err = b.start(seconds, io.MultiWriter(os.Stderr, &output, first)); err != nil {
 		return report, err
 	}
 	select {
@@ -74,20 +74,20 @@ func (b *bench) measure(ctx context.Context, length time.Duration, begun func())
 		return report, ctx.Err()
 	case <-b.server.Done():
 		return report, b.server.Process.Ended()
-	case <-b.tool.Done():
+	case <-b.process.Done():
 	}
-	if !b.tool.OK() {
+	if !b.process.OK() {
 		return report, b.broken()
 	}
 	first.begun() // in case this version prints other words at the start
-	return readSysbench(said.Bytes())
+	return readSysbench(output.Bytes())
 }
 
 // starting calls begun when sysbench prints that its threads have started.
 type starting struct {
-	begun func()
-	said  []byte
-	done  bool
+	begun  func()
+	output []byte
+	done   bool
 }
 
 // Write looks for these words, which may come in several pieces.
@@ -95,9 +95,9 @@ func (s *starting) Write(b []byte) (int, error) {
 	if s.done {
 		return len(b), nil
 	}
-	s.said = append(s.said, b...)
-	if bytes.Contains(s.said, []byte("Threads started!")) {
-		s.done, s.said = true, nil
+	s.output = append(s.output, b...)
+	if bytes.Contains(s.output, []byte("Threads started!")) {
+		s.done, s.output = true, nil
 		s.begun()
 	}
 	return len(b), nil
