@@ -19,7 +19,7 @@ for tool in mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb unshare; do
 done
 limit=${TARETEST_UML_LIMIT:-900} # seconds
 with=${TARETEST_UML_WITH:-}
-net='' # the process whose network namespace it runs in, if it is to reach anything
+net='' # pid of the process with the guest's network namespace; empty: no network
 slirp=''
 
 # Packages in the guest, of this host's release.
@@ -30,7 +30,7 @@ tidy() {
 	rm -rf --one-file-system "$work"
 	[ -z "$net" ] || {
 		# shellcheck disable=SC2086
-		kill $slirp $net 2>/dev/null || true # one that has ended is no failure of the tests
+		kill $slirp $net 2>/dev/null || true # it may have ended already
 		# shellcheck disable=SC2086
 		wait $slirp $net 2>/dev/null || true
 	}
@@ -110,7 +110,7 @@ if [ -n "$with" ]; then
 fi
 mkfs.ext4 -q -d "$work/vm" "$work/tests.img" 8G >/dev/null
 : >"$work/status"
-# On standard error the kernel has a word on its start, and one of its libc at every end.
+# The kernel prints a line on standard error at its start, and its libc one at every end.
 HOME=/tmp TMPDIR=/dev/shm machine init=/first 2>"$work/said" &
 uml=$!
 trap 'kill $uml; wait $uml; exit 130' INT

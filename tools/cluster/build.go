@@ -20,7 +20,7 @@ const version = "v1.34.4"
 // programs are built from k8s.io/kubernetes.
 var programs = []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"}
 
-// source is the directory of this module, which is the working directory (go -C).
+// source is the directory of this module: the program is run from it (go -C).
 func source() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -32,8 +32,9 @@ func source() (string, error) {
 	return dir, nil
 }
 
-// build builds the programs of Kubernetes unless the user's cache has them, and returns their
-// directory. The key in the cache is a hash of go.sum, this file and the version of the compiler.
+// build builds the programs of Kubernetes unless the user's cache has them, and
+// returns the directory that they are in. They depend on this module's go.sum, on
+// this file and on the compiler.
 func build(ctx context.Context) (string, error) {
 	src, err := source()
 	if err != nil {
@@ -41,7 +42,7 @@ func build(ctx context.Context) (string, error) {
 	}
 	names := append(slices.Clone(programs), "pause")
 	return kept(version, names, []string{filepath.Join(src, "go.sum"), filepath.Join(src, "build.go")}, func(dir string) error {
-		work := filepath.Join(dir, "source") // a fixed path: Go's cache depends on it
+		work := filepath.Join(dir, "source") // what is compiled half is found again by its place
 		if err := errors.Join(os.RemoveAll(work), os.Mkdir(work, 0o755)); err != nil {
 			return err
 		}
@@ -51,8 +52,8 @@ func build(ctx context.Context) (string, error) {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "cluster: building Kubernetes %s, some minutes; it is kept in %s\n", version, dir)
-		// Without inlining and DWARF compiling takes a third less time. The standard library keeps its
-		// flags, so that it comes from Go's cache.
+		// Without functions inlined and without what a debugger reads, a third less is compiled;
+		// the standard library is what every build on this machine has.
 		args := []string{"build", "-modfile", modfile, "-gcflags", "all=-l -dwarf=false", "-gcflags", "std=", "-ldflags", "-s -w -X k8s.io/component-base/version.gitVersion=" + version, "-o", dir + "/"}
 		for _, p := range programs {
 			args = append(args, "k8s.io/kubernetes/cmd/"+p)
@@ -77,8 +78,9 @@ func provisioner(ctx context.Context) (string, error) {
 	return filepath.Join(dir, "provisioner"), err
 }
 
-// kept is a directory of the user's cache with programs of these names. make builds them if they are
-// missing or damaged. The key in the cache is a hash of the files in of and of the compiler's version.
+// kept is a directory of the user's cache with programs by these names, which make
+// puts there where they are not, or not as they were made. They depend on the files
+// of and on the compiler.
 func kept(what string, names, of []string, make func(dir string) error) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -116,7 +118,8 @@ func kept(what string, names, of []string, make func(dir string) error) (string,
 	return dir, os.WriteFile(done, []byte(now), 0o644)
 }
 
-// sums are the checksums of the built programs, one per line, by which a damaged cache is noticed.
+// sums are the check sums of the built programs, a line each: a cache that was cut
+// off or changed is noticed.
 func sums(dir string, names []string) (string, error) {
 	var lines strings.Builder
 	for _, p := range names {
@@ -135,7 +138,7 @@ func sums(dir string, names []string) (string, error) {
 	return lines.String(), nil
 }
 
-// goNicely runs the go command with the lowest priority.
+// goNicely runs the go command, after everybody else's turn.
 func goNicely(ctx context.Context, dir string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "nice", append([]string{"-n", "10", "go"}, args...)...)
 	cmd.Dir = dir
@@ -144,16 +147,16 @@ func goNicely(ctx context.Context, dir string, args ...string) error {
 	return cmd.Run()
 }
 
-// grace is a line of Kubernetes with the time for which the namespace controller waits before it empties
-// a deleted namespace; lessGrace replaces it. Every test of a pod ends with such a deletion, and 5 s
-// more would test nothing.
+// grace is how long Kubernetes lets a namespace lie before it empties it, so that
+// watchers know; it is a constant there. Every test of a pod ends with a namespace
+// that goes: 5 s of each that test nothing.
 const (
 	graceIn   = "pkg/controller/namespace/namespace_controller.go"
 	grace     = "namespaceDeletionGracePeriod = 5 * time.Second"
 	lessGrace = "namespaceDeletionGracePeriod = 500 * time.Millisecond"
 )
 
-// impatient writes a go.mod that replaces Kubernetes by a copy with the smaller constant.
+// impatient is a go.mod in which Kubernetes is a copy whose constant is smaller.
 func impatient(ctx context.Context, src, work string) (string, error) {
 	download := exec.CommandContext(ctx, "go", "mod", "download", "-json", "k8s.io/kubernetes")
 	download.Dir, download.Env = src, append(os.Environ(), "GOFLAGS=")

@@ -49,7 +49,7 @@ cuts() {
 			break
 		fi
 		phase=running longest=${TARETEST_VM_LONGEST:-40}
-		if [ $((i % 4)) = 0 ]; then # in the middle of a cleanup, which is looked at the next time
+		if [ $((i % 4)) = 0 ]; then # during a cleanup, whose result the next start checks
 			phase=cleaning longest=3
 		fi
 		await $phase "$said"
