@@ -109,7 +109,7 @@ func nodeName(ctx context.Context, host string) string {
 // starter starts a part of a node.
 type starter func(n node, name, path string, args ...string) error
 
-// order starts the parts, each when what it needs is there.
+// order starts the parts, each after those that it needs.
 func (c cluster) order(ctx context.Context, bin string, all []node, p ports, api func(path string) ([]byte, error)) error {
 	var running []string
 	run := func(n node, name, path string, args ...string) error {
@@ -154,7 +154,7 @@ func (c cluster) order(ctx context.Context, bin string, all []node, p ports, api
 	return err
 }
 
-// bootOthers makes the nodes that are not this host.
+// bootOthers boots the second node, if there is one.
 func (c cluster) bootOthers(all []node) error {
 	for _, n := range all[1:] {
 		if err := n.boot(); err != nil {
@@ -164,7 +164,7 @@ func (c cluster) bootOthers(all []node) error {
 	return nil
 }
 
-// server is where the API server is.
+// server is the address of the API server.
 func (c cluster) server(p ports) string { return fmt.Sprintf("https://%s:%d", c.address(), p.api) }
 
 // secrets writes keys and certificates.
@@ -179,12 +179,12 @@ func (c cluster) secrets(s *certs, p ports) error {
 		s.kubeconfig(c.in("proxy.kubeconfig"), server, "system:kube-proxy"))
 }
 
-// secrets writes what the node is to the cluster.
+// secrets writes the kubeconfig of the node's kubelet.
 func (n node) secrets(s *certs, p ports) error {
 	return s.kubeconfig(n.at("kubelet.kubeconfig"), n.server(p), "system:node:"+n.name, "system:nodes")
 }
 
-// client asks the API server as its administrator.
+// client is a client of the API server with the administrator's rights.
 func (c cluster) client(p ports) (func(path string) ([]byte, error), error) {
 	pair, err := tls.LoadX509KeyPair(c.in("admin.crt"), c.in("admin.key"))
 	if err != nil {
@@ -213,7 +213,7 @@ func (c cluster) client(p ports) (func(path string) ([]byte, error), error) {
 	}, nil
 }
 
-// ready is nil when pods can be scheduled and begin.
+// ready is nil when pods can be scheduled and start.
 func ready(api func(string) ([]byte, error), name string) error {
 	b, err := api("/api/v1/nodes/" + name)
 	if err != nil {
@@ -244,7 +244,7 @@ func ready(api func(string) ([]byte, error), name string) error {
 	return errors.New("the node is not ready")
 }
 
-// freePorts finds ports of loopback that nobody uses.
+// freePorts finds free ports of loopback.
 func freePorts() (p ports, err error) {
 	var listeners []net.Listener
 	defer func() {

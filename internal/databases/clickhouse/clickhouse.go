@@ -28,7 +28,7 @@ const (
 	usersPath  = db.RunDir + "/users.xml"
 )
 
-// Describe is what holds for every version.
+// Describe is the part of the description that holds for every version.
 func (Service) Describe() db.Description {
 	return db.Description{
 		Name: Name, TCPOnly: true, Protocol: Name, Package: "clickhouse-server",

@@ -34,7 +34,7 @@ const (
 type Service interface {
 	// Describe is the part of the description that holds for every version.
 	Describe() Description
-	// Identify reads the version from what the server program prints. Another program, or a version
+	// Identify reads the version from the output of the server program. Another program, or a version
 	// that is too old, is an error.
 	Identify(banner string) (Version, error)
 	// Recipe is how to use a server of this version. The settings come from Complete.

@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// Service is MariaDB, MySQL and Percona Server: one protocol, one storage
-// engine, options that differ by flavour and version.
+// Service is MariaDB, MySQL or Percona Server. All have one protocol and InnoDB; their options differ by flavour and
+// version.
 type Service struct{ Flavour string }
 
 var _ db.Service = Service{}
@@ -26,7 +26,7 @@ const (
 	Percona = "percona"
 )
 
-// Describe is what holds for every version.
+// Describe is the part of the description that holds for every version.
 func (m Service) Describe() db.Description {
 	d := db.Description{
 		Name: m.Flavour, Protocol: Family, VersionArgs: []string{"--no-defaults", "--version"},
@@ -51,7 +51,7 @@ func (m Service) Describe() db.Description {
 
 func users() []string { return []string{"mysql", "nobody"} }
 
-// Recipe says how to use a server of this version.
+// Recipe is how to use a server of this version.
 func (m Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	if !filepath.IsAbs(c.Dir) {
 		return db.Recipe{}, fmt.Errorf("data directory %q: want an absolute path", c.Dir)

@@ -35,7 +35,7 @@ func Dirs() []string {
 	return []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/pgsql/bin", "/opt/homebrew/opt/postgresql*/bin"}
 }
 
-// Describe is what holds for every version.
+// Describe is the part of the description that holds for every version.
 func (Service) Describe() db.Description {
 	return db.Description{
 		Name: Name, Protocol: Name, Package: "postgresql",
@@ -70,7 +70,7 @@ func (Service) Identify(banner string) (db.Version, error) {
 
 func users() []string { return []string{"postgres", "nobody"} }
 
-// Recipe says how to use a server of this version.
+// Recipe is how to use a server of this version.
 func (p Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	if !filepath.IsAbs(c.Dir) {
 		return db.Recipe{}, fmt.Errorf("data directory %q: want an absolute path", c.Dir)

@@ -27,7 +27,7 @@ const flavourValkey = "valkey"
 // configPath is the path of the configuration, which holds the digest of the password.
 const configPath = db.RunDir + "/redis.conf"
 
-// Describe is what holds for every version.
+// Describe is the part of the description that holds for every version.
 func (Service) Describe() db.Description {
 	return db.Description{
 		Name: Name, Protocol: Name, Package: "redis-server",

@@ -40,7 +40,7 @@ type Param struct {
 // Values are all parameters of a load by name.
 type Values map[string]string
 
-// Stages are the processes of a load and what the plan has to know about them.
+// Stages are the processes of a load, with their needs of disk, memory and time.
 type Stages struct {
 	// Threads is the number of slots in the counters.
 	Threads int
