@@ -1,8 +1,6 @@
-# Two commands do the set-up: `go run ./cmd/tare run` and `make test`. Both compile
-# with the flags and the environment that Go has by itself, so that the second finds
-# what the first has compiled. Only what has to be static is compiled without cgo,
-# which is another set of packages where there is a C compiler; with CGO_ENABLED=0 in
-# the environment, all is one set.
+# `go run ./cmd/tare run` and `make test` compile with Go's default flags and environment, so that the second
+# reuses the cache of the first. Only binaries that must be static are compiled without cgo; if there is a C
+# compiler, that compiles all packages a second time, unless CGO_ENABLED=0 is in the environment.
 
 GO ?= go
 GOTEST ?= $(GO) test
@@ -12,9 +10,9 @@ GOTEST ?= $(GO) test
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
 
-# What takes longest begins first. Three packages on two CPUs, for many tests wait for servers
-# and ends of budgets; nobody debugs these binaries, and without DWARF they link sooner.
-test: deps ## what the tests need, then every unit, property, golden and conformance test
+# The packages that take longest start first. Three run at the same time on two CPUs, because many tests wait for
+# servers and budgets. Without DWARF the test binaries link faster.
+test: deps ## installs what the tests need, then runs every unit, property, golden and conformance test
 	$(GOTEST) -vet=off -p 3 -ldflags=-w -timeout 20m ./internal/measure/run ./cmd/tare ./internal/testing/environmenttest ./...
 	$(GO) -C tools test ./tiers
 
@@ -22,10 +20,10 @@ TIERS ?=
 tiers: ## the longer tiers of .ci/tiers, all, those named (TIERS="kill vm") or TIERS=due; what passes is noted in .ci/passed
 	@TARETEST_REQUIRE=all CGO_ENABLED=0 $(GO) -C tools run ./tiers run $(TIERS)
 
-race: deps ## the tests of code with goroutines, with the race detector (tools/race.txt)
+race: deps ## the tests in tools/race.txt, with the race detector
 	@sh tools/race.sh
 
-deps: ## as root on Debian: the tools that the tests need; elsewhere it says what is missing
+deps: ## as root on Debian: the tools that the tests need; elsewhere it names the missing ones
 	@sh tools/deps.sh
 
 lint: ## formatting, vet, staticcheck, the layers, and the types on the other architecture
@@ -49,22 +47,22 @@ simulate: ## the estimator on four kinds of hosts, RUNS runs of each cell: error
 	TARETEST_TIER=simulate TARETEST_SIMULATED_RUNS=$(RUNS) nice $(GO) test -count=1 -v -timeout 12h -run 'TestWindowsKeepTheirLevel|TestStoppingOnWidth|TestGatekeeping|TestContinuing|TestForecast' ./internal/stat
 
 CONFORMANCE ?= -count=1 -timeout 30m
-conformance: deps ## the variants of environments that make test tries in part, whole
+conformance: deps ## all variants of environments, of which make test tries a part
 	TARETEST_TIER=conformance $(GOTEST) $(CONFORMANCE) ./internal/testing/environmenttest ./internal/arms/engines
 
-truth: ## known losses are measured as what they are
+truth: ## planted losses of known size are measured correctly
 	TARETEST_TIER=truth $(GO) test -count=1 -v -timeout 20m -run 'TestTruth|TestLimits' ./cmd/tare
 
-hostile: ## the preset quick beside bursts that tare does not know of: half-widths of each load
+hostile: ## the preset quick beside bursts of other processes: half-widths of each load
 	TARETEST_TIER=hostile $(GO) test -count=1 -v -timeout 20m -run TestHostile ./cmd/tare
 
 one-percent: ## in how many of TARETEST_RUNS runs a planted loss of 1 % is found in TARETEST_BUDGET; TARETEST_HOGS=1: beside bursts
 	TARETEST_TIER=one-percent $(GO) test -count=1 -v -timeout 240m -run TestOnePercent ./cmd/tare
 
-kill: ## runs killed at TARETEST_KILLS random instants, in TARETEST_SEED's order, or stopped; nothing is left, and nobody else's process is touched
+kill: ## runs killed at TARETEST_KILLS random instants, in TARETEST_SEED's order, or stopped; nothing may be left, and no other process be touched
 	TARETEST_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill$$|TestKillWhatInstalls|TestForeign|TestSignalsWithEngines|TestStopped' ./cmd/tare
 
-faults: ## runs whose files cannot be written, synced, renamed, removed: TARETEST_FAULTS of each place (all), TARETEST_SEED
+faults: ## runs whose files cannot be written, synced, renamed, removed: TARETEST_FAULTS faults of each kind (all), TARETEST_SEED
 	TARETEST_TIER=faults $(GOTEST) -tags faults -count=1 -v -timeout 480m -run 'TestFaults|TestParentsAreSynced' ./cmd/tare
 
 soak: ## runs in a loop beside a long one, TARETEST_SOAK minutes: memory, descriptors, threads and leftovers stay flat
@@ -75,7 +73,7 @@ rbd: ## images and a file system of a real Ceph cluster on loopback, also by a k
 	@sh tools/deps.sh uml
 	TARETEST_TIER=rbd $(GOTEST) -count=1 -p 1 -v -timeout 30m -run TestRBD ./internal/outside/ceph/... ./internal/host/volume
 
-store: ## a store of Ceph that is killed in the middle of a run, and comes back or never does: minutes of waits
+store: ## a store of Ceph that is killed in the middle of a run and comes back or not: minutes of waits
 	@sh tools/deps.sh ceph
 	@sh tools/deps.sh uml
 	TARETEST_TIER=store $(GO) test -count=1 -v -timeout 40m -run TestStoreKernel ./internal/host/volume
@@ -102,7 +100,7 @@ SYSTEMD ?=
 systemd: ## Debian 12 and 13 with systemd, on a user-mode Linux; SYSTEMD="vm trixie": Debian's own kernel, emulated
 	@sh tools/systemd.sh $(SYSTEMD)
 
-bench: ## figures of issue and documentation
+bench: ## the benchmarks behind figures in the documentation
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...
 
 clean:

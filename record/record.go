@@ -1,10 +1,3 @@
-// Package record has the data that tare writes to disk: the plan (the question and its defaults), the
-// manifest (host, versions, settings), the record (measurements as JSON lines, synced every 0.2 s
-// between blocks) and the effects (the analysis). Each has a schema with a version. It is the only
-// public package. It does not know how the data come about, and imports nothing of tare.
-//
-// Units: seconds, bytes, operations, ratios (1.0 is equal), unless a name says
-// otherwise. Times are RFC 3339 in UTC.
 package record
 
 import (

@@ -1,11 +1,10 @@
 #!/bin/sh
-# Brings what the tests need, or with the argument ceph what those of Ceph images
-# need, with cluster what make cluster and its tests need, with vm or uml what make
-# vm or make uml needs. As root on Debian it installs packages, without starting their
-# services; elsewhere it names what is missing, and the tests that need it skip by name.
+# Installs the programs that the tests need; with the argument ceph, cluster, vm or uml those for the
+# tests of Ceph, of make cluster, make vm or make uml. As root on Debian it installs packages without
+# starting their services. Elsewhere it prints the missing packages, and tests that need one skip.
 set -eu
 
-# Program, or pattern of its path, and the package that has it.
+# Each line: a program, or a pattern of its path, and its package.
 want_ceph() {
 	cat <<-'END'
 		ceph ceph-common
@@ -84,7 +83,7 @@ want_uml() {
 PATH=$PATH:/usr/sbin:/sbin
 missing=$("want_${1:-tests}" | while read -r program package; do
 	case $program in
-	# Before that it passes no descriptor on.
+	# Older versions pass no descriptors on.
 	docker) command -v docker >/dev/null 2>&1 || if grep -q '^VERSION_CODENAME=bookworm' /etc/os-release; then echo docker.io; else echo "$package"; fi ;;
 	runsc-of-trixie) runsc run --help 2>&1 | grep -q -e -pass-fd || echo "$package" ;;
 	/*) set -- $program; [ -x "$1" ] || echo "$package" ;;
@@ -98,7 +97,7 @@ if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
 fi
 echo "installing: $missing"
 export DEBIAN_FRONTEND=noninteractive
-# Debian starts a service with its package; a policy of 101 forbids it.
+# Debian starts the services of a package; policy-rc.d with exit code 101 forbids it.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e $policy ]; then
 	trap 'rm -f $policy' EXIT

@@ -1,8 +1,7 @@
 #!/bin/sh
-# Runs every fuzz target of the module, one after the other, for the given time or
-# number of executions.
-# Shrinking an input that only reaches new code is cut short: by default it takes
-# a minute for each, which is most of the time. With -l it prints the packages.
+# Runs every fuzz target of the module, one after the other, each for the given time or number of
+# executions. Minimizing an input that only reaches new code gets 50 executions instead of a minute,
+# which would be most of the time. With -l it prints the packages.
 set -eu
 dirs=$(grep -rl '^func Fuzz' --include='*_test.go' cmd internal record | xargs -n 1 dirname | sort -u)
 [ -n "$dirs" ] || { echo "no fuzz target was found"; exit 1; }
@@ -17,21 +16,20 @@ trap 'rm -f "$out" "$bin"' EXIT
 module=$(go list -m)
 corpus=$(go env GOCACHE)/fuzz
 
-# Before Go 1.27 the end of the time is now and then taken for a failure, with no
-# input named (go.dev/issue/75804); a number of executions (5000x) has no such end.
-# Whatever names an input, or fails otherwise, is a failure.
+# Before Go 1.27 the end of the fuzzing time is sometimes reported as a failure without an input
+# (go.dev/issue/75804), but not the end of a number of executions (5000x). only_time is true for that
+# report alone.
 only_time() {
 	grep -q '^ *context deadline exceeded$' "$out" && ! grep -q -e 'Failing input' -e '^ *panic:' "$out"
 }
 
-# build compiles the tests of a package once for all of its targets. Only the
-# module's own packages count coverage: go test -fuzz would compile everything that
-# they import a second time, with counters.
+# build compiles the tests of a package once for all its targets. Only tare's packages have coverage
+# counters: go test -fuzz would compile all dependencies again, with counters.
 build() {
 	go test -c -gcflags="$module/...=-d=libfuzzer" -o "$bin" "./$1"
 }
 
-# fuzz runs a target from the package's directory, where its seeds are.
+# fuzz runs a target in the directory of the package, which has its seeds.
 fuzz() {
 	(cd "$1" && "$bin" -test.run '^$' -test.fuzz "^$2\$" -test.fuzztime "$time" -test.fuzzminimizetime 50x \
 		-test.fuzzcachedir "$corpus/$module/$1") >"$out" 2>&1 </dev/null

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Prints how many lines tare has, by folder: the Go files of the packages that are linked into the
-# program, and what is embedded in them (templates, styles, presets, texts). Tests, their data and
-# the packages that only tests import are not counted.
+# Prints the number of lines of tare by folder: the Go files of all packages that the program links,
+# and the files embedded in them (templates, styles, presets, texts). Tests, their data and packages
+# that only tests import do not count.
 set -eu
 cd "$(dirname "$0")/.."
 module=$(go list -m)

@@ -1,9 +1,8 @@
 #!/bin/sh
-# Runs tests with the race detector: those that tools/race.txt names. A package that
-# starts goroutines or uses atomics, has tests and is not named there is an error.
-# One package after the other: the detector takes all CPUs, and some tests measure.
-# With -n it only looks at the list, with -l it prints the packages. Without functions
-# inlined and without what a debugger reads, a third less is compiled.
+# Runs the tests in tools/race.txt with the race detector, one package after the other, because the
+# detector uses all CPUs and some tests measure. It is an error if a package with goroutines or
+# atomics has tests and is not in the list. With -n it only checks the list, with -l it prints the
+# packages. Without inlining and DWARF compiling takes a third less time.
 set -eu
 list=tools/race.txt
 if [ "${1:-}" = -l ]; then

@@ -1,14 +1,13 @@
 #!/bin/sh
-# go test, in which a test that fails is run once more, alone, and what failed is told
-# once more at the end: what .ci/run has as $GOTEST. What fails twice fails. A binary that
-# ended in the middle is not run again, nor is one that had a data race: seen once, it is
-# there. A test that passed the second time is a fault to find: its name goes to the file
-# $TARETEST_FLAKY, with the commit.
+# go test for .ci/run ($GOTEST): a failed test runs once more, alone, and fails if it fails again. The
+# failures are printed again at the end. A test binary that crashed or had a data race does not run
+# again. A test that passed the second time is a fault to find: its name and the commit go to the file
+# $TARETEST_FLAKY.
 set -eu
 packages='' format=standard-quiet
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
-for arg; do # packages apart from flags
+for arg; do # separate packages from flags
 	shift
 	case $arg in
 	./*) packages="$packages $arg" && continue ;;

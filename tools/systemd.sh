@@ -1,11 +1,10 @@
 #!/bin/sh
 # Runs tare on hosts with systemd as process 1: Debian 12 and 13, each with its own systemd and
-# Docker. By default their kernel is the user-mode Linux of tools/uml.sh, at the speed of this
-# host and with the controllers cpu, io, memory and pids. With the first argument `vm` it is
-# Debian's own, emulated in QEMU, which has cpuset too and is 15 to 25 times slower: that is for
-# a machine with nothing else to do. Then come the releases (bookworm, trixie; both), and the
-# cases or a script to run there in place of the tests. Disks are made with mmdebstrap and kept
-# in the user's cache.
+# Docker. The default kernel is the user-mode Linux of tools/uml.sh, which is as fast as this host and
+# has the controllers cpu, io, memory and pids. With `vm` as the first argument it is Debian's own,
+# emulated in QEMU, which also has cpuset and is 15 to 25 times slower. The next arguments are the
+# releases (bookworm, trixie; default both), and cases, or a script to run instead of the tests.
+# mmdebstrap makes the disks, which stay in the user's cache.
 set -eu
 cd "$(dirname "$0")/.."
 on=uml
@@ -31,7 +30,7 @@ trap 'rm -rf --one-file-system "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# also are the packages that a release has beside those of all.
+# also are the additional packages of a release.
 also() {
 	case $1 in
 	bookworm) ;;
@@ -39,13 +38,13 @@ also() {
 	esac
 }
 
-# recipe is what decides what is in the cache.
+# recipe is everything on which the disks in the cache depend.
 recipe() {
 	echo "$packages$(also "$1") $modules"
 	cat tools/systemd/recipe tools/uml/kernel.sh tools/vm/initrd
 }
 
-# prefetch makes kernel and disk of a release, where they are not there yet.
+# prefetch makes kernel and disk of a release unless they are in the cache.
 prefetch() {
 	all=${XDG_CACHE_HOME:-$HOME/.cache}/tare-systemd
 	mkdir -p "$all"
@@ -63,7 +62,7 @@ prefetch() {
 	rm -rf "$cache"
 	find "$all" -mindepth 1 -maxdepth 1 -type d -mtime +6 -exec rm -rf {} +
 	mkdir "$cache"
-	# Nobody boots from the initrd that the kernel's package would make.
+	# The initrd of the kernel's package is not used.
 	INITRD=No mmdebstrap --quiet --mode=root --variant=minbase --include="$packages$(also "$1")" "$1" "$work/root"
 	sh tools/systemd/recipe "$work/root"
 	if [ $on = vm ]; then
@@ -79,7 +78,7 @@ prefetch() {
 	kept >"$cache/done"
 }
 
-# kept is what the cache holds, so that one that was cut off or changed is noticed.
+# kept is the checksums of the files in the cache, by which a damaged cache is noticed.
 kept() { (cd "$cache" && find . \( -name vmlinuz -o -name initrd -o -path ./kernel/linux -o -path './kernel/lib64/*' \) -exec sha256sum {} + | sort && stat -c '%s %Y' root.img) 2>&1 || true; }
 
 # start boots the release.
@@ -91,7 +90,7 @@ start() {
 	fi
 }
 
-# guest runs the tests on a release and ends with their exit status.
+# guest runs the tests on a release and exits with their status.
 guest() (
 	prefetch "$1"
 	exec 9>&-

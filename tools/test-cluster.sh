@@ -1,7 +1,7 @@
 #!/bin/sh
-# Tests arms that are pods: in the cluster that $KUBECONFIG names, of which this
-# host is a node, or in one that is brought up for it and taken down again. Its
-# arguments are packages and flags of go test.
+# Runs tests of arms in pods. The cluster is the one of $KUBECONFIG, of which this host must be a node, or
+# one that is brought up for the tests and taken down after them. Arguments are packages and flags of
+# go test.
 set -eu
 export CGO_ENABLED=0
 cluster=${TARETEST_CLUSTER:-/var/lib/tare-cluster}
@@ -10,8 +10,8 @@ mkdir "$work/tmp"
 chmod 755 "$work" "$work/tmp" # for tests of ordinary users
 own=
 
-# end takes back what runs left that were ended in their tests, before the cluster
-# goes, and says what the parts of the cluster had to say where the tests failed.
+# end undoes the steps of runs that tests have killed, before the cluster is taken down, and prints the
+# logs of the cluster's parts if a test failed.
 end() {
 	status=$?
 	trap '' INT TERM
@@ -43,7 +43,7 @@ if [ -z "${KUBECONFIG:-}" ]; then
 	go -C tools/cluster run . up -cpu-manager static -nodes 2
 	eval "$(go -C tools/cluster run . env)"
 fi
-# The binary of the tests is what the pods execute: it must be static. One package
-# after the other, for a pod takes all CPUs that are left.
+# The pods execute the binary of the tests, which must be static. Packages run one after the other,
+# because a pod uses all CPUs.
 export TMPDIR="$work/tmp"
 TARETEST_TIER=cluster ${GOTEST:-go test} -p 1 -count=1 -v -timeout 20m "$@"

@@ -1,10 +1,9 @@
 #!/bin/sh
-# Runs tests on a user-mode Linux: a kernel, 7.2 or later, that is a process of this
-# host. It has what this host's kernel may not have (clients and server of NFS, clients
-# of Ceph, dm-delay, netem), one CPU, control groups of version 2, and no KVM. It
-# computes as fast as the host; a system call takes some 7 to 25 microseconds. Nothing of
-# it is installed on the host; kernel and root file system are kept in the user's cache.
-# Given a directory in TARETEST_UML_WITH, it has that and reaches this host's loopback.
+# Runs tests on a user-mode Linux: a kernel, 7.2 or later, that is a process of this host. It has parts that
+# this host's kernel may lack (clients and server of NFS, clients of Ceph, dm-delay, netem), one CPU and
+# control groups of version 2, and no KVM inside. It computes as fast as the host; a system call takes 7 to
+# 25 microseconds. Nothing is installed on the host; kernel and root file system stay in the user's
+# cache. With a directory in TARETEST_UML_WITH the guest sees it and can reach this host's loopback.
 # `tools/uml.sh PACKAGE [TESTS]` runs other tests there, `tools/uml.sh FILE` a script.
 set -eu
 cd "$(dirname "$0")/.."
@@ -20,7 +19,7 @@ for tool in mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb unshare; do
 done
 limit=${TARETEST_UML_LIMIT:-900} # seconds
 with=${TARETEST_UML_WITH:-}
-net='' # the process whose network namespace it runs in, if it is to reach anything
+net='' # pid of the process with the guest's network namespace; empty: no network
 slirp=''
 
 # Packages in the guest, of this host's release.
@@ -31,7 +30,7 @@ tidy() {
 	rm -rf --one-file-system "$work"
 	[ -z "$net" ] || {
 		# shellcheck disable=SC2086
-		kill $slirp $net 2>/dev/null || true # one that has ended is no failure of the tests
+		kill $slirp $net 2>/dev/null || true # it may have ended already
 		# shellcheck disable=SC2086
 		wait $slirp $net 2>/dev/null || true
 	}
@@ -40,7 +39,7 @@ trap tidy EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# prefetch makes kernel and root file system, where they are not there yet.
+# prefetch makes kernel and root file system unless they are in the cache.
 prefetch() {
 	all=${XDG_CACHE_HOME:-$HOME/.cache}/tare-uml
 	mkdir -p "$all"
@@ -68,15 +67,15 @@ prefetch() {
 	kept >"$cache/done"
 }
 
-# kept is what the cache holds, so that one that was cut off or changed is noticed.
+# kept is the checksums of the files in the cache, by which a damaged cache is noticed.
 kept() { (cd "$cache" && sha256sum kernel/linux kernel/lib64/* && stat -c '%s %Y' root.img) 2>&1 || true; }
 
 # inside runs a command in the network namespace.
 inside() { nsenter --net="/proc/$net/ns/net" "$@"; }
 
-# network makes a network namespace in which slirp4netns has this host's loopback at
-# 10.0.2.2, and a second wire for the guest, which is at 10.0.3.2. It has no name, which
-# other mount namespaces would show, and ends with the processes that end with this one.
+# network makes a network namespace in which slirp4netns maps this host's loopback to 10.0.2.2, with a
+# second link to the guest, which is at 10.0.3.2. The namespace has no name, because a named one would be
+# mounted in other mount namespaces; it ends with its processes, which end with this one.
 network() {
 	command -v slirp4netns >/dev/null || refuse "slirp4netns is missing: TARETEST_UML_WITH needs it"
 	setpriv --pdeathsig KILL unshare --net sleep infinity &
@@ -111,7 +110,7 @@ if [ -n "$with" ]; then
 fi
 mkfs.ext4 -q -d "$work/vm" "$work/tests.img" 8G >/dev/null
 : >"$work/status"
-# On standard error the kernel has a word on its start, and one of its libc at every end.
+# The kernel prints a line on standard error at its start, and its libc one at every end.
 HOME=/tmp TMPDIR=/dev/shm machine init=/first 2>"$work/said" &
 uml=$!
 trap 'kill $uml; wait $uml; exit 130' INT

@@ -1,9 +1,8 @@
 #!/bin/sh
-# Runs tests in a virtual machine whose kernel has control groups of version 2
-# only, and AppArmor: Debian's cloud kernel in QEMU, emulated, for KVM is not
-# everywhere. That is 15 to 25 times slower than this host: it shows what works,
-# and nothing of how fast. Nothing of it is installed on the host; kernel and
-# root file system are kept in the user's cache. `cuts N` cuts its power N times instead.
+# Runs tests in a virtual machine whose kernel has only version 2 of control groups, and AppArmor: Debian's
+# cloud kernel in QEMU. It is emulated, because KVM is not everywhere, and 15 to 25 times slower than this
+# host, so it shows what works and not how fast. Nothing is installed on the host; kernel and root file
+# system stay in the user's cache. `cuts N` cuts its power N times instead.
 set -eu
 cd "$(dirname "$0")/.."
 sh tools/deps.sh vm
@@ -26,10 +25,10 @@ trap 'rm -rf --one-file-system "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# newest is the package of the kernel, "" where apt knows none.
+# newest is the newest package of the kernel, "" if apt knows none.
 newest() { apt-cache depends linux-image-cloud-amd64 2>/dev/null | awk '/Depends: linux-image-/ {print $2; exit}'; }
 
-# download unpacks the kernel. Where apt's lists are old it is no longer there.
+# download downloads and unpacks the kernel. With old lists apt may ask for a version that is gone.
 download() {
 	mkdir -p "$work/deb/tree"
 	if [ -z "$kernel" ] || ! (cd "$work/deb" && apt-get download -q "$kernel" >/dev/null 2>&1); then
@@ -41,7 +40,7 @@ download() {
 	dpkg-deb -x "$work"/deb/*.deb "$work/deb/tree"
 }
 
-# prefetch makes the kernel and the root file system, where they are not there yet.
+# prefetch makes kernel and root file system unless they are in the cache.
 prefetch() {
 	all=${XDG_CACHE_HOME:-$HOME/.cache}/tare-vm
 	mkdir -p "$all"
@@ -72,8 +71,8 @@ prefetch() {
 	kept >"$cache/done"
 }
 
-# kept is what the cache holds, so that one that was cut off or changed is noticed.
-# The image is large, and a machine begins with a snapshot of it: size and time do.
+# kept is the checksums of the files in the cache, by which a damaged cache is noticed; of the image, which is
+# large and never written to, size and time of modification.
 kept() { (cd "$cache" && sha256sum vmlinuz initrd && stat -c '%s %Y' root.img) 2>&1 || true; }
 
 prefetch

@@ -1,10 +1,3 @@
-// Package analysis turns a record into effects, the ladder and verdicts. It is
-// pure: the files of a result are enough. It prints nothing.
-//
-// Every metric of a workload is estimated by one fit of all its windows (see
-// stat.FitWindows); effects, steps and prices are contrasts of that fit. Arms are
-// compared with the control, the mean of the baseline and its twin; only the
-// check of the method itself compares these two with each other.
 package analysis
 
 import (

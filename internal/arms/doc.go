@@ -1,19 +1,20 @@
-// Package arms is the folder of the places in which a load runs.
+// Package arms is the folder of the environments in which a load runs.
 //
-//	environment  the contract: Environment describes a place, Arm is an opened one
-//	launch       what all places share: processes, groups, overlays, networks, read-back
+//	environment  the contract: Environment describes an environment, Arm is an opened one
+//	launch       shared by all: processes, control groups, overlays, networks, read-back
 //	layers       the host, and the host with container layers one by one
 //	oci, gvisor  runc and crun; runsc
 //	engines      Docker and Podman
 //	pods         pods of Kubernetes
-//	beside       a neighbour on the host, with limits
+//	beside       a process on the host beside an arm: a neighbour
 //	chroot       the host with the programs of an image
-//	agent        the first process of a pod, which starts the others
-//	inspect      which of these this host and user can have, found by trying
+//	agent        tare as the first process of a container or pod, which starts the load
+//	inspect      which environments this host and user can have, found by trials
 //
 // It may import host, outside, undo, wire, linux, base and record. It must not know tools or
 // databases.
 //
-// To add: an environment is one folder with a type that implements environment.Environment, and
-// one line in catalog. The suite in testing/environmenttest then tests it.
+// To add an environment: one folder with a type that implements environment.Environment, one line
+// in catalog.Rungs and, for a container, a row in docs/engines.md. The suite in
+// testing/environmenttest tests it.
 package arms

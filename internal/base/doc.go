@@ -2,10 +2,10 @@
 //
 //	hint      errors with a remedy
 //	quantity  numbers, times and sizes for people
-//	messages  sentences of reports, by key
-//	allow     the options that may be passed on to a program
-//	units     readers of bytes, seconds and rates with their units
+//	messages  the sentences of a report, by key
+//	allow     lists of the options that may reach a program
+//	units     sizes, times and rates as people, servers and tools write them
 //
-// It imports nothing of tare but record. It should not grow: a helper of only two folders belongs to
+// It imports nothing of tare but record, and should not grow: a helper of two folders belongs to
 // the lower one.
 package base

@@ -1,6 +1,3 @@
-// Package catalog is the list of everything there is, by name. Adding a
-// workload, an environment or a probe is one file of its own and one line
-// here; the conformance suites then test it without being asked.
 package catalog
 
 import (
@@ -19,6 +16,11 @@ import (
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/host/volume"
+	"github.com/tarelab/tare/internal/loads/clickhouse"
+	"github.com/tarelab/tare/internal/loads/fio"
+	"github.com/tarelab/tare/internal/loads/pgbench"
+	"github.com/tarelab/tare/internal/loads/redis"
+	"github.com/tarelab/tare/internal/loads/sysbench"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
@@ -31,11 +33,11 @@ func Workloads() []workload.Workload {
 		workload.Commit{},
 		workload.RPC{},
 		workload.Spin{},
-		workload.Sysbench{},
-		workload.Pgbench{},
-		workload.ClickHouse{},
-		workload.Redis{},
-		workload.Fio{},
+		sysbench.Workload{},
+		pgbench.Workload{},
+		clickhouse.Workload{},
+		redis.Workload{},
+		fio.Workload{},
 		workload.Command{},
 	}
 }
@@ -48,10 +50,10 @@ func Neighbours() []workload.Workload {
 		workload.StressNG{},
 		workload.Stress{},
 		workload.DiskNoise{},
-		workload.Beside{Workload: workload.Sysbench{}},
-		workload.Beside{Workload: workload.Pgbench{}},
-		workload.Beside{Workload: workload.ClickHouse{}},
-		workload.Beside{Workload: workload.Redis{}},
+		workload.Beside{Workload: sysbench.Workload{}},
+		workload.Beside{Workload: pgbench.Workload{}},
+		workload.Beside{Workload: clickhouse.Workload{}},
+		workload.Beside{Workload: redis.Workload{}},
 		workload.CommandNoise{},
 	}
 }

@@ -1,8 +1,3 @@
-// Package cli is the command line: one file per command, the flags, and what
-// is printed beside a report. It wires the other packages together. It must
-// not compute: what it prints comes from them.
-//
-// Results go to standard output, everything else to standard error.
 package cli
 
 import (

@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/linux/account"
+	"github.com/tarelab/tare/internal/loads/clickhouse"
+	"github.com/tarelab/tare/internal/loads/pgbench"
+	"github.com/tarelab/tare/internal/loads/redis"
+	"github.com/tarelab/tare/internal/loads/sysbench"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/testing/testneed"
@@ -48,21 +52,21 @@ func TestCodeLines(t *testing.T) {
 		given map[string]string
 		want  []string
 	}{
-		{"nothing", workload.Sysbench{}, nil, nil},
-		{"lua", workload.Sysbench{}, map[string]string{"script": "/root/x.lua"}, []string{"runs as nobody on this host: /root/x.lua (sysbench script of lua)"}},
-		{"inside", workload.Sysbench{}, map[string]string{"script": "/root/x.lua", "client": "inside"},
+		{"nothing", sysbench.Workload{}, nil, nil},
+		{"lua", sysbench.Workload{}, map[string]string{"script": "/root/x.lua"}, []string{"runs as nobody on this host: /root/x.lua (sysbench script of lua)"}},
+		{"inside", sysbench.Workload{}, map[string]string{"script": "/root/x.lua", "client": "inside"},
 			[]string{"runs as " + server("mysql", "nobody") + " on this host: /root/x.lua (sysbench script of inside)"}},
-		{"client", workload.Sysbench{}, map[string]string{"script": "/x.lua", "sysbench": closed},
+		{"client", sysbench.Workload{}, map[string]string{"script": "/x.lua", "sysbench": closed},
 			[]string{"runs as root on this host: " + closed + " (sysbench program of client), /x.lua (sysbench script of client)"}},
-		{"server", workload.Sysbench{}, map[string]string{"server": closed, "server_options": "--sort-buffer-size=1M"},
+		{"server", sysbench.Workload{}, map[string]string{"server": closed, "server_options": "--sort-buffer-size=1M"},
 			[]string{"runs as root on this host: " + closed + " (server program of server), --sort-buffer-size=1M (server options of server)"}},
-		{"shell", workload.Pgbench{}, map[string]string{"script": "/x.sql", "pgbench": "/bin/true"},
+		{"shell", pgbench.Workload{}, map[string]string{"script": "/x.sql", "pgbench": "/bin/true"},
 			[]string{"runs as nobody on this host: /bin/true (pgbench program of shell), /x.sql (pgbench script of shell)"}},
-		{"pg", workload.Pgbench{}, map[string]string{"server": "/bin/true"},
+		{"pg", pgbench.Workload{}, map[string]string{"server": "/bin/true"},
 			[]string{"runs as " + server("postgres", "nobody") + " on this host: /bin/true (server program of pg)"}},
-		{"kv", workload.Redis{}, map[string]string{"server": "/bin/true"},
+		{"kv", redis.Workload{}, map[string]string{"server": "/bin/true"},
 			[]string{"runs as " + server("redis", "valkey", "nobody") + " on this host: /bin/true (server program of kv)"}},
-		{"columns", workload.ClickHouse{}, map[string]string{"server": "/bin/true"},
+		{"columns", clickhouse.Workload{}, map[string]string{"server": "/bin/true"},
 			[]string{"runs as " + server("clickhouse", "nobody") + " on this host: /bin/true (server program of columns)"}},
 		{"mine", workload.Command{}, map[string]string{"command": "make all"}, []string{"runs as root on this host: make all (command of mine)"}},
 	} {

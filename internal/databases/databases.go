@@ -11,7 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/redis"
 )
 
-// All are the databases, one line each.
+// All are the databases that tare can run.
 func All() []db.Service {
 	return []db.Service{
 		mysql.Service{Flavour: mysql.MariaDB},
@@ -36,7 +36,7 @@ func Find(name string) (db.Service, error) {
 	return nil, fmt.Errorf("no service %q: want one of %s", name, strings.Join(names, ", "))
 }
 
-// Protocol finds how servers are asked that speak one.
+// Protocol finds a protocol by name.
 func Protocol(name string) (db.Protocol, error) {
 	for _, s := range All() {
 		if s.Describe().Protocol == name {

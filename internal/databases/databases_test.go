@@ -8,8 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// Every service: names are unique, defaults are valid, a recipe refuses what
-// is incomplete.
+// For every service names are unique, defaults are valid, and Recipe refuses incomplete configurations.
 func TestEveryService(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range All() {
@@ -37,8 +36,7 @@ func TestEveryService(t *testing.T) {
 	}
 }
 
-// What decides what a commit survives is read back: a promise that nobody asks the
-// server for would never be compared.
+// Every promise is read back from the server: otherwise it would never be compared.
 func TestPromisesAreReadBack(t *testing.T) {
 	version := map[string]db.Version{
 		"mariadb": {Flavour: "mariadb", Number: [3]int{10, 11}}, "mysql": {Flavour: "mysql", Number: [3]int{8, 4}},

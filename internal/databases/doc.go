@@ -1,13 +1,15 @@
-// Package databases is the list of the databases that tare can run, and the folder of the servers
-// under a load.
+// Package databases is the list of the databases that tare can run, and the folder of database
+// servers.
 //
-//	db       the contract of a recipe: configuration, readiness, read-back
+//	db       the contract: programs, versions, settings, recipe, protocol
 //	mysql, postgres, clickhouse, redis
-//	         the recipes; none has SQL forced on it
-//	serve    starts a server from its recipe and fills it
-//	dataset  prepared data sets: cache, ownership, copies
+//	         one database each
+//	serve    finds, fills, starts, asks and stops a server by its recipe
+//	dataset  the cache of prepared data sets
 //
-// It may import logs, wire, linux, base, undo/trust and record.
+// It may import logs (options of the tools that fill a server), wire/hidden, linux, undo/trust,
+// undo/journal/steps, base and record. It must not know loads or environments.
 //
-// To add: a database is one folder with a recipe and one line in All.
+// To add a database: one folder with a db.Service and one line in All. A tool that fills it is one
+// more file in serve (fill_*.go) and a case in fill.go.
 package databases

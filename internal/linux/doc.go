@@ -1,9 +1,9 @@
-// Package linux is the folder of kernel interfaces: control groups, processes, namespaces,
+// Package linux is the folder of the kernel's interfaces: control groups, processes, namespaces,
 // scheduling, seccomp, networks, loop devices, mounts, storage.
 //
-// Each package reads and writes below a root directory where the kernel has files, so that tests
-// can put a fixture there; comments name the kernel version that an interface needs. It may
-// import base and record, and must not know what tare measures.
+// A package reads and writes kernel files below a root directory, so that tests can use fixtures.
+// Comments name the kernel version that an interface needs. It may import base and record, and
+// must not know what tare measures.
 //
-// To add: an interface of the kernel is one package.
+// To add a kernel interface: one package.
 package linux

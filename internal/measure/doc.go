@@ -1,13 +1,12 @@
-// Package measure is the folder of what makes a run: the rotation of the arms, their launches,
-// and the windows of a launch.
+// Package measure is the folder of a run: launches, blocks and windows.
 //
 //	run      a run from its plan to its record: launches, blocks, neighbours, warnings
-//	session  the arms of one launch: thaw one, measure, pause it again
+//	session  one arm of a launch: thaw, settle, measure, pause
 //
-// It may import every folder below planning in docs/architecture.md: arms, host, loads, outside,
-// undo, wire. It must not parse the output of a tool, compute statistics, or know which
-// environment an arm is.
+// It may import planning and the folders below it (docs/architecture.md), but not stat and logs:
+// it must not compute statistics or parse the output of a tool, and it must not know which
+// environment an arm has.
 //
-// To add: a reason to end a run goes into run, beside the other reasons; a new kind of arm, load
-// or probe needs nothing here.
+// To add a reason to end a run: one more in run, beside the others. A new environment, load or
+// probe needs no change here.
 package measure

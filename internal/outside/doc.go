@@ -1,13 +1,15 @@
-// Package outside is the folder of clients of other systems: container engines, Kubernetes,
-// Ceph.
+// Package outside is the folder of clients for services outside of tare: container engines,
+// clusters, stores.
 //
-//	engine  Docker, Podman and containerd
-//	image   tare's own image for pods; loading and unpacking of images
-//	kube    Kubernetes: client, manifests, pods, volumes, node helper
-//	nodes   whole runs on other nodes, through the node helper
+//	engine  Docker and Podman, by their command lines
+//	image   tare's own image for pods; unpacking of images
+//	kube    Kubernetes: client, pods, node helper, volumes
+//	nodes   runs on other nodes
 //	ceph    images of a Ceph cluster
 //	dirtar  a directory as a tar stream
 //
-// Each package has the journal's steps that undo its changes. The folder may import undo,
-// linux, base and record. It must not know arms, loads or statistics.
+// Each has the journal's steps that undo its changes. It may import undo, linux, base and record.
+// It must not know arms, loads or statistics.
+//
+// To add a service: one folder, and its kinds of steps in catalog/steps.go.
 package outside

@@ -1,12 +1,13 @@
-// Package planning is the folder of what was asked and what follows from it.
+// Package planning is the folder of experiments and plans: what a user asks for and what follows
+// from it.
 //
-//	experiment  an experiment file or preset, with line and column for each error; presets/*.yaml
-//	plan        arms, order and lengths of windows, from the experiment, the host's facts and the seed
+//	experiment  reads an experiment file or preset; errors have line and column; presets/*.yaml
+//	plan        arms, order and lengths of windows, from experiment, host's facts and seed
 //
-// It may import descriptions (arms/environment, host/facts, host/isolation, loads/workload) and
-// what is below them. It must not touch the machine, ask a cluster or keep state: the same
-// experiment, facts and seed make the same plan.
+// It may import descriptions (arms/environment, host/facts, host/isolation, loads/workload), stat
+// and the folders below. It must not touch the machine, ask a cluster or keep state: the same
+// experiment, facts and seed give the same plan.
 //
-// To add: a preset is one file in experiment/presets; a key of the file is one field in
-// experiment, which plan reads.
+// To add: a preset is one file in experiment/presets and its name in README; a key of the file is
+// one field in experiment, which plan reads.
 package planning

@@ -1,11 +1,3 @@
-// Package report prints effects for people: text for a terminal, Markdown for a
-// pull request, a page. What is for programs is in package export. It works from
-// record.Effects alone, so that a report can be printed years later from the
-// files. It formats and selects; it must not compute statistics, read the
-// machine or look at a record.
-//
-// Text and Markdown share one document (document.go and the files that build
-// its sections); a renderer decides what fits and how a tone looks.
 package report
 
 import (

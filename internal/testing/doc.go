@@ -1,6 +1,9 @@
-// Package testing is the folder of what only tests need: conformance suites (environmenttest,
-// launchtest, workloadtest, servertest), played servers and clusters (kubetest, enginetest,
-// cephtest, nfstest), faultfs, and testneed, which says what a test needs of its machine.
+// Package testing is the folder of support for tests: conformance suites (environmenttest,
+// launchtest, workloadtest, servertest), simulated servers and clusters (kubetest, enginetest,
+// cephtest, nfstest), images (imagebuild), faulty file systems (faultfs), and testneed, by which a
+// test asks for root, a tool or a feature of its machine.
 //
-// It may import every folder. No program may import it (tools/layers.sh).
+// It may import every folder. No program may import it (.depguard.yaml).
+//
+// To add a suite or a simulated service: one folder.
 package testing

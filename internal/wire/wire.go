@@ -1,9 +1,3 @@
-// Package wire has the data that tare exchanges with its loads and agents: places, windows and
-// samples. Below it are counter (memory in which a load counts), readback (settings that a load
-// read back from a server), hidden (the commands as which tare starts its own binary) and metric
-// (the catalogue of metrics).
-//
-// It may import linux, base and record. It knows no load and no environment.
 package wire
 
 import (

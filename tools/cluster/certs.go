@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// certs are the CA of a cluster, which is forgotten with the process that made
-// it, and what it has signed.
+// certs is the certificate authority of a cluster. Its key is never written to a file.
 type certs struct {
 	cluster
 	ca    *x509.Certificate
@@ -26,7 +25,7 @@ type certs struct {
 	caPEM []byte
 }
 
-// validity is more than any test needs.
+// validity is longer than any test.
 const validity = 30 * 24 * time.Hour
 
 func newCerts(c cluster) (*certs, error) {
@@ -63,7 +62,7 @@ func encode(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
-// sign makes a certificate that is good for both sides, and its key.
+// sign makes a key and a certificate for server and client.
 func (s *certs) sign(name string, groups ...string) (cert, key []byte, err error) {
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// bridge is the link that the pods of a node are on; no rule leads out of it.
+// bridge is the bridge of a node's pods; no rule routes out of it.
 // allPods are the addresses of all pods, services those of Services.
 const (
 	bridge   = "tare-pods"
@@ -11,15 +11,14 @@ const (
 	gateway  = "10.177.0.1" // of the first node's pods
 )
 
-// reserved is what the kubelet keeps of the CPUs: a pod that wants them all
-// does not fit.
+// reserved is the CPU time that the kubelet keeps from pods: one that requests all CPUs does not fit.
 const reserved = "100m"
 
-// ports are free ones of loopback.
+// ports are free ports of loopback.
 type ports struct{ etcd, peer, api, kubelet, health, metrics int }
 
-// containerdConfig keeps everything in the cluster's directory. Without
-// CAP_SYS_RESOURCE nobody can lower oom_score_adj, hence restrict_oom_score_adj.
+// containerdConfig puts everything into the cluster's directory. restrict_oom_score_adj is for hosts
+// without CAP_SYS_RESOURCE, where oom_score_adj cannot be lowered.
 func (n node) containerdConfig() error {
 	return n.write("containerd.toml", fmt.Sprintf(`version = 2
 root = %q
@@ -129,9 +128,9 @@ func (c cluster) apiArgs(p ports) []string {
 	}
 }
 
-// controllerArgs let a node that says nothing be not ready after 40 s instead of 50,
-// which is more than the 30 s for which a test takes the API server away, and the
-// controllers ask as often as they like: tests wait for both.
+// controllerArgs make a silent node not ready after 40 s instead of 50, which is still more than the
+// 30 s for which a test stops the API server, and remove the controllers' rate limit. Tests wait for
+// both.
 func (c cluster) controllerArgs() []string {
 	return []string{
 		"--node-monitor-period=2s", "--node-monitor-grace-period=40s", "--kube-api-qps=200", "--kube-api-burst=400",

@@ -26,9 +26,9 @@ func (c cluster) down() error {
 		return fmt.Errorf("%s is no directory of a cluster: %w; remove it yourself", c.dir, err)
 	}
 	var errs []error
-	// The kubelets first, which would bring back what goes; containerd after what
-	// it looks after; the API server waits for those that watch it. With its first
-	// process all of the second node ends.
+	// The kubelets end first, because they would restart containers; containerd ends after its
+	// containers; the API server waits for its watchers. The end of its first process ends the
+	// second node.
 	for _, name := range []string{"kubelet", "kubelet-2", "kube-proxy", "kube-proxy-2", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"} {
 		errs = append(errs, c.stop(name))
 	}
@@ -79,8 +79,7 @@ func thaw(group string) {
 	}
 }
 
-// endShims waits for the shims, which end with their containers when they are
-// asked to, and kills those that do not.
+// endShims asks the shims to end, waits for them and kills those that stay.
 func (c cluster) endShims() error {
 	for begun := time.Now(); ; time.Sleep(pause) {
 		all := c.shims()
@@ -96,7 +95,7 @@ func (c cluster) endShims() error {
 	}
 }
 
-// removeBridge takes away the bridge and what is still on it.
+// removeBridge removes the bridge and the links on it.
 func removeBridge() error {
 	link, err := netlink.LinkByName(bridge)
 	var none netlink.LinkNotFoundError
@@ -120,8 +119,8 @@ func removeBridge() error {
 	return netlink.LinkDel(link)
 }
 
-// removeLink takes away the cable to the second node, which goes with its network,
-// but not at once.
+// removeLink removes the veth pair to the second node. The kernel would remove it with the node's
+// network namespace, but later.
 func removeLink() error {
 	l, err := netlink.LinkByName(link[0].name)
 	if err == nil {
@@ -153,7 +152,7 @@ func removeGroups() error {
 	return nil
 }
 
-// removeGroup tries again: a group is busy for a moment after its last process.
+// removeGroup retries, because a group stays busy for a moment after its last process ended.
 func removeGroup(dir string) error {
 	for begun := time.Now(); ; time.Sleep(pause) {
 		err := unix.Rmdir(dir)

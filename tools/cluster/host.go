@@ -12,25 +12,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// before is the host as it was, in the parts that a kubelet and containerd
-// change whatever they are told.
+// before is the state of the host before the cluster: what a kubelet and containerd change and cannot be
+// told not to.
 type before struct {
-	// Sysctls by path below /proc/sys.
+	// Sysctls are values by path below /proc/sys.
 	Sysctls map[string]string `json:"sysctls"`
-	// Tables of nftables that there were, and Chains of published ports.
+	// Tables are the tables of nftables, Chains those of published ports.
 	Tables []string `json:"tables"`
 	Chains []string `json:"chains"`
-	// Absent are directories that were not there.
+	// Absent are directories that did not exist.
 	Absent []string `json:"absent"`
 }
 
-// sysctls are what a kubelet sets (setupKernelTunables) and the bridge plugin.
+// sysctls are those that a kubelet (setupKernelTunables) and the bridge plugin set.
 var sysctls = []string{
 	"vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops",
 	"kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes", "net/ipv4/ip_forward",
 }
 
-// directories are made in fixed places by containerd, its shims and the kubelet.
+// directories are those that containerd, its shims and the kubelet create at fixed paths.
 var directories = []string{
 	"/run/containerd", "/opt/containerd", "/var/lib/containerd", "/var/lib/cni", "/etc/cni", "/var/lib/kubelet",
 	"/var/log/containers", "/var/log/pods", "/run/netns", "/run/kubernetes", "/usr/libexec/kubernetes",
@@ -38,7 +38,7 @@ var directories = []string{
 
 func (c cluster) beforeFile() string { return c.in("before.json") }
 
-// remember writes down how the host is, before anything is changed.
+// remember writes the state of the host to a file, before the first change.
 func (c cluster) remember() error {
 	b := before{Sysctls: map[string]string{}}
 	for _, name := range sysctls {
@@ -72,11 +72,11 @@ func (c cluster) remember() error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// putBack makes the host what it was.
+// putBack restores the state of the host.
 func (c cluster) putBack() error {
 	text, err := os.ReadFile(c.beforeFile())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nothing was begun
+		return nil // nothing was changed
 	}
 	var b before
 	if err == nil {
@@ -95,7 +95,7 @@ func (c cluster) putBack() error {
 	}
 	errs = append(errs, removeRules(b.Tables, b.Chains))
 	for _, dir := range b.Absent {
-		if dir == tareDir || dir == tareRunDir { // what somebody has put there since stays
+		if dir == tareDir || dir == tareRunDir { // files that others have put there since stay
 			if err := unix.Rmdir(dir); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTEMPTY) {
 				errs = append(errs, &os.PathError{Op: "remove", Path: dir, Err: err})
 			}
@@ -119,12 +119,12 @@ func fixed(dir string) bool {
 	return false
 }
 
-// unmountBelow unmounts everything in a directory, and on it.
+// unmountBelow unmounts a directory and everything below it.
 func unmountBelow(dir string) error {
 	return unmount(func(point string) bool { return point == dir || strings.HasPrefix(point, dir+"/") })
 }
 
-// unmount unmounts what is mounted at certain points, the last first.
+// unmount unmounts the mount points for which the function is true, the last first.
 func unmount(these func(point string) bool) error {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -144,9 +144,8 @@ func unmount(these func(point string) bool) error {
 	return nil
 }
 
-// podGroups are the control groups of all pods, in every hierarchy, those of the
-// second node below its own. There are none but this cluster's: up refuses a host
-// that has some.
+// podGroups are the control groups of all pods, in every hierarchy; those of the second node are below
+// secondGroup. All are this cluster's: up refuses a host that already has some.
 func podGroups() []string {
 	var all []string
 	for _, pattern := range []string{"/sys/fs/cgroup/kubepods*", "/sys/fs/cgroup/*/kubepods*", "/sys/fs/cgroup/" + secondGroup, "/sys/fs/cgroup/*/" + secondGroup} {

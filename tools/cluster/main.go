@@ -2,11 +2,10 @@
 // host for tests, and takes it down again without a trace: etcd and containerd from
 // Debian, the programs of Kubernetes built from this module.
 //
-// Everything is in one directory. Nothing of it listens but on loopback, with two
-// nodes on a link of its own between them; every connection is under TLS with a CA
-// of its own. What it changes beside that
-// (settings of the kernel, rules of the proxy and of published ports, directories
-// that containerd and the kubelet insist on) is written down before and put back.
+// Everything is in one directory. The cluster listens on loopback alone, with two nodes also on a veth
+// pair between them, and uses TLS with its own certificate authority. What it changes beside that
+// (sysctls, rules of kube-proxy and of published ports, directories that containerd and the kubelet
+// need) is noted before and restored by down.
 package main
 
 import (
@@ -88,7 +87,7 @@ type cluster struct {
 	dir string
 	// cpuManager is the policy of the kubelet's CPU manager.
 	cpuManager string
-	nodes      int // known to up alone
+	nodes      int // set by up alone
 }
 
 func (c cluster) in(names ...string) string {

@@ -14,26 +14,25 @@ import (
 type node struct {
 	cluster
 	name    string // as the cluster and its own UTS namespace call it
-	home    string // the directory of what is its own
-	mark    string // behind the names of its parts: "" or "-2"
-	address string // that its kubelet listens on
+	home    string // directory of the node's files
+	mark    string // suffix of the names of its parts: "" or "-2"
+	address string // address of its kubelet
 	pods    string // addresses of its pods
-	groups  string // the control group that its pods are below
+	groups  string // parent of the control groups of its pods
 }
 
-// link are the two ends of the cable between the nodes: names and addresses. The
-// second is in the other node's network.
+// link are names and addresses of the two ends of the veth pair between the nodes. The second end is in
+// the second node's network namespace.
 var link = [2]struct{ name, address string }{{"tare-nodes", "10.177.254.1"}, {"tare-node-2", "10.177.254.2"}}
 
 // linkBits is the length of the link's prefix.
 const linkBits = 30
 
-// secondGroup is the control group that the pods of the second node are below, in
-// every hierarchy.
+// secondGroup is the parent of the control groups of the second node's pods, in every hierarchy.
 const secondGroup = "tare-cluster-2"
 
-// address is where the API server and the first kubelet listen: on loopback, with
-// a second node at this end of the link.
+// address is the address of the API server and the first kubelet: loopback, or, with two nodes, this end
+// of the veth pair.
 func (c cluster) address() string {
 	if c.nodes == 1 {
 		return "127.0.0.1"
@@ -41,7 +40,7 @@ func (c cluster) address() string {
 	return link[0].address
 }
 
-// first is the node that this host is.
+// first is the node that is this host.
 func (c cluster) first(ctx context.Context) (node, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -54,7 +53,7 @@ func (c cluster) first(ctx context.Context) (node, error) {
 	return n, nil
 }
 
-// second is the other node, in namespaces of its own.
+// second is the other node, which has its own namespaces.
 func (c cluster) second(first node) node {
 	return node{
 		cluster: c, name: first.name + "-2", home: c.in("second"), mark: "-2", address: link[1].address,
@@ -62,7 +61,7 @@ func (c cluster) second(first node) node {
 	}
 }
 
-// at is a file of the node's own.
+// at is the path of a file of the node.
 func (n node) at(names ...string) string {
 	return filepath.Join(append([]string{n.home}, names...)...)
 }
@@ -71,7 +70,7 @@ func (n node) write(name, text string) error {
 	return os.WriteFile(n.at(name), []byte(text), 0o600)
 }
 
-// configure writes what the parts of the node read.
+// configure writes the configuration of the node's parts.
 func (n node) configure(p ports) error {
 	for _, d := range []string{"cni", "pods"} {
 		if err := os.MkdirAll(n.at(d), 0o755); err != nil {
@@ -102,8 +101,7 @@ func (n node) importPause(bin string) error {
 	return n.ctr("images", "import", file)
 }
 
-// runtime starts the node's containerd, and gives it the image that a pod begins
-// with.
+// runtime starts the node's containerd and loads the pause image.
 func (n node) runtime(run starter, bin string) error {
 	if err := run(n, "containerd", "containerd", "--config", n.at("containerd.toml")); err != nil {
 		return err
@@ -114,7 +112,7 @@ func (n node) runtime(run starter, bin string) error {
 	return n.importPause(bin)
 }
 
-// begin starts what makes the node one of the cluster.
+// begin starts the kubelet and kube-proxy of the node.
 func (n node) begin(run starter, bin string) error {
 	return errors.Join(
 		run(n, "kubelet", bin+"/kubelet", n.kubeletArgs()...),

@@ -12,12 +12,11 @@ import (
 	"time"
 )
 
-// patience is how long a part may take to begin or to end.
+// patience is how long a part may take to start or to end.
 const patience = 2 * time.Minute
 
-// start starts a part of the cluster, which goes on when this process has
-// ended, and writes down its process id and when it started. within calls a
-// function where the part is to be started.
+// start starts a part of the cluster, which outlives this process, and writes its pid and start time to a
+// file. within calls a function in the namespaces of the part.
 func (c cluster) start(within func(func() error) error, name, path string, args ...string) error {
 	log, err := os.Create(c.in("log", name+".log"))
 	if err != nil {
@@ -41,9 +40,9 @@ func (c cluster) writePid(name string, pid int) error {
 	return os.WriteFile(c.in("pid", name), fmt.Appendf(nil, "%d %s\n", pid, startTicks(pid)), 0o600)
 }
 
-// prefer gives a part its turn before the loads, which take every CPU. Without
-// the right to do that it shares with them. Where the kernel groups the processes of
-// a session (autogroup), the group's nice counts among groups, the task's within it.
+// prefer raises the priority of a part above that of the loads, which use all CPUs; without the right to
+// do so it does nothing. With autogroup the nice value of the session counts between sessions, and that
+// of the process only within its session, so it sets both.
 func (c cluster) prefer(name string) {
 	const nice = -10
 	pid := c.pid(name)
@@ -57,7 +56,7 @@ func (c cluster) prefer(name string) {
 	}
 }
 
-// startTicks is field 22 of /proc/PID/stat, empty where there is no process.
+// startTicks is the start time, field 22 of /proc/PID/stat; empty if there is no such process.
 func startTicks(pid int) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	end := bytes.LastIndexByte(b, ')')
@@ -68,7 +67,7 @@ func startTicks(pid int) string {
 	return f[19]
 }
 
-// pid is a part's process, 0 where it does not run.
+// pid is the pid of a part, 0 if it does not run.
 func (c cluster) pid(name string) int {
 	b, _ := os.ReadFile(c.in("pid", name))
 	var pid int
@@ -79,7 +78,7 @@ func (c cluster) pid(name string) int {
 	return pid
 }
 
-// stop ends a part, by its process id.
+// stop ends a part and waits for its end.
 func (c cluster) stop(name string) error {
 	pid := c.pid(name)
 	if pid == 0 {
@@ -97,8 +96,7 @@ func (c cluster) stop(name string) error {
 	return nil
 }
 
-// await waits until something is so; while it is not, a part that has ended
-// makes the wait hopeless.
+// await waits until a condition holds. It fails at once if a part has ended.
 func (c cluster) await(what string, parts []string, ok func() error) error {
 	var last error
 	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(100 * time.Millisecond) {
@@ -121,7 +119,7 @@ func (c cluster) tail(name string) string {
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
-// shims are the processes that look after this cluster's containers.
+// shims are containerd's shims of this cluster.
 func (c cluster) shims() []int {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	var all []int

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Rules of the kernel that address Services and published ports: kube-proxy's are
-// in tables of its own, the plugin's portmap in chains of the table nat.
+// Rules for Services and published ports: kube-proxy's are in its own tables of nftables, those of the
+// plugin portmap in chains of the table nat.
 
-// proxyTable is kube-proxy's, of both families.
+// proxyTable is the name of kube-proxy's table, for both address families.
 const proxyTable = "ip kube-proxy"
 
-// proxyConfig lets kube-proxy make rules of nftables and change nothing else.
-// Without CAP_SYS_RESOURCE it cannot lower oom_score_adj. Chains of a Service that
-// is gone go with the next look, hence the short period. Pods on the bridge would
-// answer each other past the rules, hence masqueradeAll.
+// proxyConfig lets kube-proxy make rules of nftables and change nothing else. oomScoreAdj is for hosts
+// without CAP_SYS_RESOURCE, which cannot lower it. The sync period is short because chains of a deleted
+// Service go with the next sync. masqueradeAll is needed because pods on one bridge would answer each
+// other directly, past the rules.
 func (n node) proxyConfig(p ports) error {
 	return n.write("proxy.yaml", fmt.Sprintf(`apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration
@@ -44,7 +44,7 @@ func output(in string, name string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// tables are those of nftables: "ip nat".
+// tables are the tables of nftables, for example "ip nat".
 func tables() ([]string, error) {
 	out, err := output("", "nft", "list", "tables")
 	var all []string
@@ -54,7 +54,7 @@ func tables() ([]string, error) {
 	return all, err
 }
 
-// hasRules says whether the node's kube-proxy has made its own.
+// hasRules is true if the node's kube-proxy has made its table.
 func (n node) hasRules() error {
 	return n.inside(func() error {
 		all, err := tables()
@@ -65,10 +65,10 @@ func (n node) hasRules() error {
 	})
 }
 
-// natTable is where the plugin has its chains.
+// natTable is the table with the plugin's chains.
 const natTable = "ip nat"
 
-// portChains are the plugin's chains, its prefix being CNI-.
+// portChains are the plugin's chains; their prefix is CNI-.
 func portChains(tables []string) ([]string, error) {
 	if !slices.Contains(tables, natTable) {
 		return nil, nil
@@ -83,7 +83,7 @@ func portChains(tables []string) ([]string, error) {
 	return all, err
 }
 
-// removeRules removes the tables and chains that there were not before.
+// removeRules removes the tables and chains that did not exist before the cluster.
 func removeRules(tablesBefore, chainsBefore []string) error {
 	now, err := tables()
 	if err != nil {
@@ -101,7 +101,7 @@ func removeRules(tablesBefore, chainsBefore []string) error {
 	return errors.Join(errs...)
 }
 
-// bare says that a table has no rules, and no chains but those of iptables.
+// bare is true if a table has no rules, and no chains but iptables' built-in ones.
 func bare(table string) bool {
 	out, err := output("", "nft", append([]string{"list", "table"}, strings.Fields(table)...)...)
 	if err != nil {
@@ -146,7 +146,7 @@ func removePortChains(tables, before []string) error {
 	return err
 }
 
-// after is the word behind another one.
+// after is the word that follows another one.
 func after(words []string, word string) string {
 	if i := slices.Index(words, word); i >= 0 && i+1 < len(words) {
 		return words[i+1]

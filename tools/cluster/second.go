@@ -18,27 +18,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The second node shares the machine's CPUs, memory, kernel and programs. It has
-// namespaces of its own for processes, mounts, network, the host's name and IPC,
-// held by a first process that this command is too, and a control group of its own
-// for its pods.
+// The second node shares the machine's CPUs, memory, kernel and programs. It has its own PID, mount,
+// network, UTS and IPC namespaces, whose first process is this command, and its own control group for
+// its pods.
 
 const firstProcess = "node-2"
 
-// nodeCommand is the hidden command of that process: its name, its directory.
+// nodeCommand is the hidden command of that process; its arguments are the node's name and directory.
 const nodeCommand = "__node"
 
-// ownDirs are directories of this host in whose place the second node has some of
-// its own, beside those of containerd and the kubelet.
+// ownDirs are directories over which the second node mounts its own, in addition to those of containerd
+// and the kubelet.
 var ownDirs = append([]string{tareDir, tareRunDir}, directories...)
 
-// tareDir is where tare keeps its journals, tareRunDir where it keeps its lock.
+// tareDir is the directory of tare's journals, tareRunDir that of its lock.
 const (
 	tareDir    = "/var/lib/tare"
 	tareRunDir = "/run/tare"
 )
 
-// readyWord is what the process says when the namespaces are what they are to be.
+// readyWord is the line that the process prints when the namespaces are ready.
 const readyWord = "ready"
 
 // boot makes the node's namespaces, its control group and its network.
@@ -60,12 +59,11 @@ func (n node) boot() error {
 	return nil
 }
 
-// own is what the node has in the place of a directory.
+// own is the node's own directory for a directory of the host.
 func (n node) own(dir string) string { return n.at("own", strings.ReplaceAll(dir[1:], "/", "-")) }
 
-// hold starts the process that is the first in the node's namespaces. It waits for
-// a byte: when this process is killed before it has written down which it is, it
-// ends.
+// hold starts the first process of the node's namespaces and writes its pid to a file. The process waits
+// for a byte that is sent after that, and ends if this process is killed before.
 func (n node) hold() error {
 	log, err := os.Create(n.in("log", firstProcess+".log"))
 	if err != nil {
@@ -103,13 +101,13 @@ func (n node) hold() error {
 	return nil
 }
 
-// beFirst is that process.
+// beFirst is the first process of the node's namespaces.
 func beFirst(name, home string) error {
 	n := node{name: name, home: home}
 	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
 		return err
 	}
-	signal.Ignore(syscall.SIGCHLD) // the kernel buries whose parent has ended
+	signal.Ignore(syscall.SIGCHLD) // the kernel reaps orphans
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM)
 	if err := n.settle(); err != nil {
@@ -117,10 +115,10 @@ func beFirst(name, home string) error {
 	}
 	fmt.Println(readyWord)
 	<-end
-	return nil // and all others end too
+	return nil // the kernel kills all other processes of the node
 }
 
-// settle makes the mounts and the name of the node its own.
+// settle sets up the node's mounts and host name.
 func (n node) settle() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("have mounts of its own: %w", err)
@@ -145,7 +143,7 @@ func (n node) settle() error {
 	return up("lo", nil)
 }
 
-// temporary says what others have mounted for a while, which the node must not hold.
+// temporary is true for mounts of others that will be unmounted: the node must not keep them busy.
 func temporary(point string) bool {
 	for _, dir := range []string{"/tmp/", "/var/tmp/", "/run/netns/", tareDir + "/", filepath.Clean(os.TempDir()) + "/"} {
 		if strings.HasPrefix(point, dir) {
@@ -155,7 +153,7 @@ func temporary(point string) bool {
 	return false
 }
 
-// inside calls f in the namespaces of the node; what it starts is in all of them.
+// inside calls f in the namespaces of the node; processes that f starts are in all of them.
 func (n node) inside(f func() error) error {
 	if n.mark == "" {
 		return f()
@@ -166,7 +164,7 @@ func (n node) inside(f func() error) error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // for good: the thread ends with this function
+		runtime.LockOSThread() // never unlocked, so the thread ends with this goroutine
 		err := enter(pid)
 		if err == nil {
 			err = f()
@@ -199,8 +197,8 @@ func enter(pid int) error {
 	return nil
 }
 
-// connect lays the link between the nodes, and routes between their pods. There is
-// no other way out of the second.
+// connect makes the veth pair between the nodes and the routes between their pods. The second node has no
+// other connection.
 func (n node) connect() error {
 	pid := n.pid(firstProcess)
 	cable := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: link[0].name}, PeerName: link[1].name, PeerNamespace: netlink.NsPid(pid)}
@@ -226,7 +224,7 @@ func to(subnet, gateway string) *netlink.Route {
 	return &netlink.Route{Dst: dst, Gw: net.ParseIP(gateway)}
 }
 
-// up sets a link up, with an address and routes behind it.
+// up sets a link up, with an address and routes.
 func up(name string, a *netlink.Addr, routes ...*netlink.Route) error {
 	l, err := netlink.LinkByName(name)
 	if err == nil && a != nil {
@@ -265,14 +263,14 @@ func hierarchies() []string {
 	return all
 }
 
-// makeSecondGroups makes the group that the second node's pods are below.
+// makeSecondGroups makes secondGroup in every hierarchy.
 func makeSecondGroups() error {
 	for _, h := range hierarchies() {
 		dir := filepath.Join(h, secondGroup)
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return err
 		}
-		// A group of version 1 has no CPUs and no memory until it is given some.
+		// On version 1 a new cpuset has no CPUs and no memory nodes.
 		for _, name := range []string{"cpuset.cpus", "cpuset.mems"} {
 			all, err := os.ReadFile(filepath.Join(h, name))
 			if errors.Is(err, fs.ErrNotExist) {

@@ -18,8 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// up brings the cluster up. What a failed attempt left is taken down again, but
-// for the logs, which are printed.
+// up brings the cluster up. After a failure it prints the logs and takes everything down again.
 func (c cluster) up(ctx context.Context) error {
 	if c.pid("kubelet") != 0 {
 		fmt.Fprintln(os.Stderr, "cluster: it is up already")
@@ -46,7 +45,7 @@ func (c cluster) up(ctx context.Context) error {
 }
 
 func (c cluster) bring(ctx context.Context, bin string) error {
-	if err := os.MkdirAll(c.dir, 0o711); err != nil { // pods look for their own files below
+	if err := os.MkdirAll(c.dir, 0o711); err != nil { // pods must reach their files below it
 		return err
 	}
 	if err := c.remember(); err != nil {
@@ -57,8 +56,8 @@ func (c cluster) bring(ctx context.Context, bin string) error {
 			return err
 		}
 	}
-	// etcd waits for the disk with each change, and a measured load may keep the
-	// disk busy for seconds. Nothing here is to outlive the cluster.
+	// etcd syncs each change, and a measured load may keep the disk busy for seconds: its data are
+	// in memory and end with the cluster.
 	if err := os.Mkdir(c.in("etcd"), 0o700); err != nil {
 		return err
 	}
@@ -96,9 +95,8 @@ func (c cluster) bring(ctx context.Context, bin string) error {
 	return c.order(ctx, bin, all, p, api)
 }
 
-// nodeName is the host's name, as the kubelet makes it, where that leads to this
-// host: the API server reaches the kubelet, which listens on loopback, by the
-// name of its node.
+// nodeName is the host name as the kubelet writes it, if it resolves to this host: the API server reaches
+// the kubelet, which listens on loopback, by the name of its node.
 func nodeName(ctx context.Context, host string) string {
 	name := strings.ToLower(strings.TrimSpace(host))
 	addresses, err := net.DefaultResolver.LookupHost(ctx, name)
@@ -111,13 +109,13 @@ func nodeName(ctx context.Context, host string) string {
 // starter starts a part of a node.
 type starter func(n node, name, path string, args ...string) error
 
-// order starts the parts, each when what it needs is there.
+// order starts the parts, each after those that it needs.
 func (c cluster) order(ctx context.Context, bin string, all []node, p ports, api func(path string) ([]byte, error)) error {
 	var running []string
 	run := func(n node, name, path string, args ...string) error {
 		running = append(running, name+n.mark)
 		err := errors.Join(ctx.Err(), n.start(name, path, args...))
-		if name != "containerd" { // whose containers would inherit it
+		if name != "containerd" { // its containers would inherit it
 			c.prefer(name + n.mark)
 		}
 		return err
@@ -156,7 +154,7 @@ func (c cluster) order(ctx context.Context, bin string, all []node, p ports, api
 	return err
 }
 
-// bootOthers makes the nodes that are not this host.
+// bootOthers boots the second node, if there is one.
 func (c cluster) bootOthers(all []node) error {
 	for _, n := range all[1:] {
 		if err := n.boot(); err != nil {
@@ -166,7 +164,7 @@ func (c cluster) bootOthers(all []node) error {
 	return nil
 }
 
-// server is where the API server is.
+// server is the address of the API server.
 func (c cluster) server(p ports) string { return fmt.Sprintf("https://%s:%d", c.address(), p.api) }
 
 // secrets writes keys and certificates.
@@ -181,12 +179,12 @@ func (c cluster) secrets(s *certs, p ports) error {
 		s.kubeconfig(c.in("proxy.kubeconfig"), server, "system:kube-proxy"))
 }
 
-// secrets writes what the node is to the cluster.
+// secrets writes the kubeconfig of the node's kubelet.
 func (n node) secrets(s *certs, p ports) error {
 	return s.kubeconfig(n.at("kubelet.kubeconfig"), n.server(p), "system:node:"+n.name, "system:nodes")
 }
 
-// client asks the API server as its administrator.
+// client is a client of the API server with the administrator's rights.
 func (c cluster) client(p ports) (func(path string) ([]byte, error), error) {
 	pair, err := tls.LoadX509KeyPair(c.in("admin.crt"), c.in("admin.key"))
 	if err != nil {
@@ -215,7 +213,7 @@ func (c cluster) client(p ports) (func(path string) ([]byte, error), error) {
 	}, nil
 }
 
-// ready is nil when pods can be scheduled and begin.
+// ready is nil when pods can be scheduled and start.
 func ready(api func(string) ([]byte, error), name string) error {
 	b, err := api("/api/v1/nodes/" + name)
 	if err != nil {
@@ -246,7 +244,7 @@ func ready(api func(string) ([]byte, error), name string) error {
 	return errors.New("the node is not ready")
 }
 
-// freePorts finds ports of loopback that nobody uses.
+// freePorts finds free ports of loopback.
 func freePorts() (p ports, err error) {
 	var listeners []net.Listener
 	defer func() {

@@ -1,10 +1,8 @@
-// Command provisioner provides volumes of StorageClasses in a cluster, as provisioners
-// in clusters do, with the library that those are made with: a volume is a directory of
-// this host, which is a node, and goes with its claim.
+// Command provisioner provides volumes of StorageClasses in the test cluster, with the library of real
+// provisioners. A volume is a directory of this host, which is a node; it is removed with its claim.
 //
-// A class tells it what to do wrong, in parameters: "refuse" is why no volume of it is
-// provided, "keep" why none is removed, until the annotation of that name is taken off
-// the volume.
+// Parameters of a class make it fail: "refuse" is the reason for which it provides no volume, "keep" the reason
+// for which it removes none, until the annotation "keep" is removed from the volume.
 package main
 
 import (
@@ -26,12 +24,12 @@ import (
 	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 )
 
-// directories are volumes of the class: directories below dir.
+// directories provides volumes as directories below dir.
 type directories struct{ dir string }
 
 var _ controller.Provisioner = directories{}
 
-// keep is an annotation of a volume and a parameter of its class.
+// keep is the name of an annotation of a volume and of a parameter of its class.
 const keep = "keep"
 
 // Provision makes a volume on the node that the scheduler has chosen.
@@ -62,7 +60,7 @@ func (d directories) Provision(_ context.Context, o controller.ProvisionOptions)
 	return v, controller.ProvisioningFinished, nil
 }
 
-// Delete removes what a volume was on.
+// Delete removes the directory of a volume.
 func (d directories) Delete(_ context.Context, v *corev1.PersistentVolume) error {
 	if why := v.Annotations[keep]; why != "" {
 		return errors.New(why)
@@ -92,7 +90,7 @@ func provide(ctx context.Context, name, dir string) error {
 		return err
 	}
 	c := controller.NewProvisionController(ctx, client, name, directories{dir},
-		controller.LeaderElection(false), controller.FailedProvisionThreshold(0), controller.FailedDeleteThreshold(0), // it never gives up
+		controller.LeaderElection(false), controller.FailedProvisionThreshold(0), controller.FailedDeleteThreshold(0), // retries forever
 		controller.RateLimiter(workqueue.NewTypedItemExponentialFailureRateLimiter[string](100*time.Millisecond, time.Second)))
 	c.Run(ctx)
 	return nil

@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// A Choice is what a CI run does with the tiers.
+// A Choice is the tiers that a CI run runs and leaves out.
 type Choice struct {
 	Run []Tier
-	// Left are tiers that have to run and do not fit into the time.
+	// Left are tiers that are due and do not fit into the time.
 	Left []Tier
 }
 
-// choose picks the tiers whose hash is not among those that passed, as far as seconds last,
-// and one of the others: one that is done within soon, so that a small change lands soon, or
-// where the rest takes longer than that, one that seconds have room for. The commit, a
-// hexadecimal number, says with which it begins: different commits leave different ones out.
+// choose picks the tiers that are due (their hash is not the one that passed), as far as they fit into
+// seconds, and one tier that is not due. If the due ones take less than soon, the additional tier
+// must end within soon too, so that small changes land soon; otherwise within seconds. The order
+// starts at a tier that follows from the commit, a hexadecimal number, so that different commits
+// leave out different tiers.
 func choose(tiers []Tier, hashes, passed map[string]string, commit string, seconds, soon int) Choice {
 	var due, done []Tier
 	for _, t := range tiers {
@@ -48,7 +49,7 @@ func choose(tiers []Tier, hashes, passed map[string]string, commit string, secon
 	return c
 }
 
-// rotate begins a list at the place that the commit says.
+// rotate rotates a list by a number that follows from the commit.
 func rotate(tiers []Tier, commit string) []Tier {
 	n, ok := new(big.Int).SetString(commit, 16)
 	if !ok || len(tiers) == 0 {

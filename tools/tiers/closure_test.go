@@ -13,7 +13,7 @@ import (
 
 const root = "../.."
 
-// The folders of each tier are those that its tests import, or exceptions with a reason.
+// The folders of each tier are those of the imports of its tests, or exceptions with a reason.
 func TestListsAreTheImportClosure(t *testing.T) {
 	f, err := readFile(root)
 	if err != nil {
@@ -124,7 +124,7 @@ func recipe(t *testing.T, tier Tier) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", strings.ReplaceAll(tier.Run, "make ", "make -n "))
 	cmd.Dir = root
-	// What the caller's make runs tests with is no part of the tier.
+	// $GOTEST of the caller is no part of the tier.
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool {
 		return strings.HasPrefix(s, "GOTEST=") || strings.HasPrefix(s, "MAKE") || strings.HasPrefix(s, "MFLAGS=")
 	})
@@ -135,7 +135,7 @@ func recipe(t *testing.T, tier Tier) string {
 	return string(out)
 }
 
-// compares holds the packages that a tier declares against those that its command names.
+// compares checks the packages that a tier declares against those that its command names.
 func compares(t *testing.T, tier Tier, tests []string) {
 	t.Helper()
 	for _, named := range regexp.MustCompile(` \./((?:cmd|internal|record)[a-z0-9/]*)`).FindAllStringSubmatch(recipe(t, tier), -1) {

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Tier is a set of tests with a command of its own.
+// A Tier is a set of tests with one command.
 type Tier struct {
 	Name string
 	// Always is true for a step of every CI run: it has no folders and no hash.
@@ -27,10 +27,10 @@ type Tier struct {
 	Packages string
 	// Tags are the build tags of these tests.
 	Tags string
-	// On has folders, with all below them, files, and names of groups.
+	// On are folders, with all below them, files and names of groups, on which the tier depends.
 	On []string
-	// Except has folders and groups that the tests link, with the reason why a change of
-	// them does not make the tier run.
+	// Except are folders and groups that the tests link but whose changes do not make the tier run,
+	// each with the reason.
 	Except map[string]string
 }
 
@@ -96,7 +96,7 @@ func (f File) check(t Tier) error {
 	return nil
 }
 
-// folders replaces names of groups by what is in them, which may be groups.
+// folders replaces names of groups by their content, recursively.
 func (f File) folders(names []string) []string {
 	var all []string
 	for _, name := range names {

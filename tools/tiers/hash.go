@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// common is part of every hash: what decides how anything is compiled, run and chosen.
+// common are files in every hash: they decide how everything is compiled, run and chosen.
 var common = []string{"go.mod", "go.sum", "Makefile", ".ci", "tools/deps.sh", "tools/tiers", "tools/go.mod", "tools/go.sum"}
 
 // passedFile has a line "TIER HASH" for each tier that passed. It is part of no hash.
@@ -64,7 +64,7 @@ func (f File) counts(t Tier, path string, packages []string) bool {
 	return !onlyTests(path) || slices.Contains(packages, packageOf(path))
 }
 
-// onlyTests reports whether nothing but tests of its own package uses a file.
+// onlyTests reports whether only the tests of its own package use a file.
 func onlyTests(path string) bool {
 	return strings.HasSuffix(path, "_test.go") || strings.Contains("/"+path, "/testdata/")
 }
@@ -113,7 +113,7 @@ func (f File) hashes(root string) (map[string]string, error) {
 	return all, nil
 }
 
-// clean reports whether nothing but the list of what passed differs from HEAD.
+// clean reports whether no file but .ci/passed differs from HEAD.
 func clean(root string) (bool, error) {
 	out, err := git(root, "status", "--porcelain", "--untracked-files=all", "--", ".", ":!"+passedFile)
 	return strings.TrimSpace(out) == "", err
@@ -129,8 +129,8 @@ func git(root string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// readPassed reads the hash with which each tier passed last. A line that is not of two
-// words is as if it were not there.
+// readPassed reads the hash with which each tier passed last. It ignores lines that do not have two
+// words.
 func readPassed(root string) (map[string]string, error) {
 	file, err := os.Open(filepath.Join(root, passedFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -150,7 +150,7 @@ func readPassed(root string) (map[string]string, error) {
 	return passed, lines.Err()
 }
 
-// writePassed replaces the list; a tier that is no longer in the file goes from it.
+// writePassed writes .ci/passed without tiers that are no longer in .ci/tiers.
 func (f File) writePassed(root string, passed map[string]string) error {
 	var lines strings.Builder
 	for _, t := range f.Tiers {

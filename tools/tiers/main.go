@@ -1,5 +1,5 @@
-// Tiers runs the steps and tiers of .ci/tiers. A tier is a set of tests too long to run
-// with every change: it runs when a file on which it depends has changed since it passed.
+// Command tiers runs the steps and tiers of .ci/tiers. A tier is a set of tests that takes too long
+// for every change: it runs when a file on which it depends has changed since it passed last.
 package main
 
 import (
@@ -20,11 +20,11 @@ const usage = `usage: tiers list            each tier, and whether it passed for
        tiers ci              what .ci/run does: the steps that always run, then tiers as
                              far as 45 minutes last`
 
-// How long a CI run takes, in seconds, where steps and tiers keep to their usual durations.
+// Times of a CI run in seconds, if steps and tiers take their usual durations.
 const (
 	ciSeconds   = 45 * 60
 	soonSeconds = 20 * 60 // with only the tier in rotation
-	mostSeconds = 85 * 60 // whatever hangs: a CI run is ended after 90 minutes
+	mostSeconds = 85 * 60 // also if something hangs: a CI run is ended after 90 minutes
 	reserve     = 30      // for the count at the end of .ci/run
 )
 
@@ -56,14 +56,14 @@ func tiers(ctx context.Context, args []string) error {
 	return errors.New(usage)
 }
 
-// state is what the repository says.
+// state is the tiers, their hashes and what passed.
 type state struct {
 	root   string
 	began  time.Time
 	file   File
 	hashes map[string]string
 	passed map[string]string
-	// clean is true if HEAD is what will be tested.
+	// clean is true if the working tree is HEAD.
 	clean   bool
 	results []Result
 }
@@ -146,7 +146,7 @@ func (s *state) ci(ctx context.Context) error {
 	return s.end(c.Left)
 }
 
-// do runs a tier and notes it where it passed and nothing changed meanwhile.
+// do runs a tier and notes it in .ci/passed if it passed and no file changed meanwhile.
 func (s *state) do(ctx context.Context, t Tier) {
 	r := run(ctx, s.root, t, os.Stdout)
 	s.results = append(s.results, r)

@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// A Result is how one tier ended.
+// A Result is the outcome of one tier.
 type Result struct {
 	Tier    Tier
 	Seconds int
 	// Err is nil if it passed.
 	Err error
-	// Why are a few lines of what a failed tier printed.
+	// Why are the lines of a failed tier's output that show the failure.
 	Why []string
 }
 
-// grace is what a tier gets to end its own processes after its limit.
+// grace is how long a tier may take to end its processes after its limit.
 const grace = 2 * time.Minute
 
 // run runs a tier's command from root and copies what it prints to out.
@@ -43,14 +43,14 @@ func run(ctx context.Context, root string, t Tier, out io.Writer) Result {
 	cmd.Dir = root
 	cmd.Stdout = io.MultiWriter(out, log)
 	cmd.Stderr = cmd.Stdout
-	// A group of its own: at the limit everything in it is asked to end.
+	// The tier has its own process group, which gets SIGTERM at the limit.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	err = cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success():
-		err = nil // something that outlived the command holds its output open
+		err = nil // a process that outlived the command holds its output open
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		err = fmt.Errorf("not done when the time of all was over")
 	case ctx.Err() != nil:
@@ -59,7 +59,7 @@ func run(ctx context.Context, root string, t Tier, out io.Writer) Result {
 		err = fmt.Errorf("not done after %d s", t.Limit)
 	}
 	if cmd.Process != nil {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of the group
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the rest of the group
 	}
 	r := Result{Tier: t, Seconds: int(time.Since(began).Seconds()), Err: err}
 	if err != nil {
@@ -74,8 +74,8 @@ var (
 	finished = regexp.MustCompile(`^\s*--- (?:PASS|FAIL|SKIP): (\S+)`)
 )
 
-// why returns the lines that tell a failure: tests that failed with the lines after them,
-// tests that did not end, and the last lines.
+// why returns the lines that show a failure: failed tests with the lines after them, tests that did
+// not end, and the last lines.
 func why(log string) []string {
 	data, err := os.ReadFile(log)
 	if err != nil {
@@ -111,7 +111,7 @@ func why(log string) []string {
 	return told
 }
 
-// table prints one line for each result, what was left out, and why anything failed.
+// table prints one line for each result, the tiers that were left out, and the reasons of failures.
 func table(out io.Writer, results []Result, left []Tier) {
 	fmt.Fprintf(out, "\n%-22s %8s  %s\n", "step or tier", "seconds", "result")
 	total := 0

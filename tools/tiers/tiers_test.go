@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What counts for a hash, and what does not.
+// Which files count for a hash.
 func TestHash(t *testing.T) {
 	f, err := parse([]byte(example))
 	if err != nil {
@@ -112,7 +112,7 @@ func names(c Choice) string {
 	return strings.Join(run, " ") + ", left " + strings.Join(left, " ")
 }
 
-// repository makes one with a tier that runs a command.
+// repository makes a repository with a tier that runs a command.
 func repository(t *testing.T, command string) (*state, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -141,7 +141,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// Only what passed for the commit that is there is noted, and a change undoes that.
+// Only tiers that passed for HEAD are noted, and a change makes them due again.
 func TestPassedIsNoted(t *testing.T) {
 	s, dir := repository(t, `"echo killed"`)
 	if err := s.run(context.Background(), nil); err != nil {
@@ -195,7 +195,7 @@ func TestPassedIsNotNoted(t *testing.T) {
 	})
 }
 
-// At its limit a tier and what it started end, and the reason names the test that ran.
+// At its limit a tier ends with all its processes, and the reason names the running test.
 func TestLimit(t *testing.T) {
 	var out strings.Builder
 	command := "echo '=== RUN   TestSlow'; sleep 3600 & echo beside $!; sleep 3600"
@@ -211,7 +211,7 @@ func TestLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A killed process is seen until whoever inherited it has asked how it ended.
+	// A killed process exists until its new parent has reaped it.
 	for range 1000 {
 		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(stat), ") Z ") {
 			return
@@ -221,7 +221,7 @@ func TestLimit(t *testing.T) {
 	t.Errorf("process %d still runs", pid)
 }
 
-// A failed tier says its failed tests.
+// The result of a failed tier has its failed tests.
 func TestWhy(t *testing.T) {
 	command := "printf -- '=== RUN   TestA\\n--- FAIL: TestA (0.1s)\\n    a_test.go:7: wanted 1\\n'; exit 3"
 	r := run(context.Background(), t.TempDir(), Tier{Name: "fails", Run: command, Takes: 1, Limit: 60}, &strings.Builder{})

@@ -1,6 +1,7 @@
-// Command typecheck type-checks all packages of the module in a directory, with
-// their tests, as they are on another architecture: typecheck DIR GOARCH. What they
-// import is read and not compiled, as go vet would have it. No package may have state.
+// Command typecheck checks the types of all packages of the module in a directory, with their tests,
+// for another architecture: typecheck DIR GOARCH. It reads the types of dependencies from source,
+// while go vet would compile them. It also finds variables of packages that change at run time,
+// which are an error.
 package main
 
 import (
@@ -21,7 +22,7 @@ func main() {
 	}
 }
 
-// check prints what is wrong; its error says that something was.
+// check prints all errors and returns an error if there was one.
 func check(dir, arch string) error {
 	all, err := packages.Load(&packages.Config{
 		Mode: packages.LoadAllSyntax, Tests: true,

@@ -10,9 +10,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// stateless prints the variables of packages that are changed while the program runs:
-// assigned to in a function, or of a type that is there to be changed. Packages for tests
-// may have some.
+// stateless prints the variables of packages that change while the program runs: those that a
+// function assigns to, and those with a lock or an atomic type. Test packages may have some.
 func stateless(all []*packages.Package) error {
 	found := 0
 	for _, p := range all {
@@ -35,7 +34,7 @@ func stateless(all []*packages.Package) error {
 	return nil
 }
 
-// changed are the names of packages' variables that a node changes.
+// changed are the names of the package's variables that a node assigns to.
 func changed(info *types.Info, n ast.Node) (names []string) {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
@@ -54,7 +53,7 @@ func changed(info *types.Info, n ast.Node) (names []string) {
 	return names
 }
 
-// global is the name of the package's variable that an expression is, or is a part of.
+// global is the name of the package's variable in an expression, "" if there is none.
 func global(info *types.Info, e ast.Expr) []string {
 	for {
 		switch x := e.(type) {
@@ -85,7 +84,7 @@ func isGlobal(o types.Object) bool {
 	return ok && !v.IsField() && v.Pkg() != nil && v.Parent() == v.Pkg().Scope()
 }
 
-// changes says whether a type has a lock or is atomic.
+// changes is true if a type has a lock or is atomic.
 func changes(t types.Type) bool {
 	if named, ok := types.Unalias(t).(*types.Named); ok {
 		if p := named.Obj().Pkg(); p != nil && (p.Path() == "sync" || p.Path() == "sync/atomic") {

@@ -1,9 +1,8 @@
-# The power of the virtual machine is cut at random instants; a part of tools/vm.sh. Each
-# time QEMU is killed: what the guest had not synced is gone with its memory. At the next
-# start nothing may be left behind a cleanup, and no record may have lost what was synced.
-# TARETEST_SEED repeats a sequence of instants.
+# Cuts the power of the virtual machine at random instants; a part of tools/vm.sh. Killing QEMU loses all that
+# the guest had not synced. After the next start a cleanup must leave nothing, and no record may have lost
+# synced data. TARETEST_SEED repeats a sequence of instants.
 
-# await waits until the machine has said a word; not for ever, and not for one that ended.
+# await waits until the machine has printed a word. It fails after a limit, or if the machine has ended.
 await() {
 	waited=0
 	until grep -q "^$1" "$2"; do
@@ -14,11 +13,11 @@ await() {
 	done
 }
 
-# random is a whole number below the first argument, another for each second one.
+# random is a whole number below the first argument; it depends on the second one.
 random() { awk -v n="$1" -v s="$seed$2" 'BEGIN { srand(s); rand(); print int(n * rand()) }'; }
 
-# judge looks at what the machine said after a cut: nothing bad, and the record as long and
-# the same as it was when it was last synced.
+# judge checks the output of the machine after a cut: no line "bad", and the record is at least as long as when
+# it was synced last, with the same content.
 judge() {
 	sed -n 's/^bad/  &/p' "$1"
 	! grep -q '^bad' "$1" || failed=1
@@ -50,7 +49,7 @@ cuts() {
 			break
 		fi
 		phase=running longest=${TARETEST_VM_LONGEST:-40}
-		if [ $((i % 4)) = 0 ]; then # in the middle of a cleanup, which is looked at the next time
+		if [ $((i % 4)) = 0 ]; then # during a cleanup, whose result the next start checks
 			phase=cleaning longest=3
 		fi
 		await $phase "$said"

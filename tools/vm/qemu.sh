@@ -1,12 +1,10 @@
-# What tools/vm.sh and tools/systemd.sh share: machines of amd64 in QEMU, emulated, for KVM
-# is not everywhere.
+# Shared by tools/vm.sh and tools/systemd.sh: machines of amd64 in QEMU, emulated, because KVM is not everywhere.
 
-# The kernel modules that show a machine its disks, in the order in which they load; a
-# kernel may have some of them built in.
+# The kernel modules for the disks, in the order in which they load; a kernel may have some of them built in.
 modules='virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk'
 
-# first makes the root file system that a machine begins with: from the directory with the
-# modules of its kernel, and with the program that it hands over to.
+# first makes the initrd; its arguments are the directory with the modules of the kernel and the program that the
+# initrd executes at its end.
 first() {
 	mkdir -p "$work/initrd/bin" "$work/initrd/dev" "$work/initrd/root" "$work/initrd/modules"
 	for m in $modules; do
@@ -25,15 +23,15 @@ first() {
 	rm -r "$work/initrd"
 }
 
-# machine is the virtual machine, started by the words after the first two: a file for
-# what it says on the second serial line, and words for its kernel.
+# machine runs the virtual machine. The first argument is a file for the output of the second serial line, the second
+# one options for the kernel; further arguments are a command that starts QEMU.
 machine() {
-	said=$1 words=$2
+	serial=$1 words=$2
 	shift 2
 	exec "$@" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 3G \
 		-display none -monitor none -no-reboot -nic none \
 		-kernel "$cache/vmlinuz" -initrd "$cache/initrd" -append "console=ttyS0 quiet panic=-1 ${TARETEST_VM_APPEND:-} $words" \
 		-drive "file=$cache/root.img,format=raw,if=virtio,snapshot=on" \
 		-drive "file=$work/tests.img,format=raw,if=virtio" \
-		-serial stdio -serial "file:$said" </dev/null
+		-serial stdio -serial "file:$serial" </dev/null
 }

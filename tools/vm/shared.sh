@@ -1,4 +1,4 @@
-# What tools/vm.sh and tools/uml.sh share: $kind is the name of the make target.
+# Shared by tools/vm.sh and tools/uml.sh; $kind is the name of the make target.
 
 refuse() {
 	echo "make $kind: $*"
@@ -7,13 +7,13 @@ refuse() {
 
 # userland makes a root file system of this host's release in $work/root.
 userland() {
-	# A directory, not an image: while mmdebstrap's own hooks run /proc is mounted.
+	# A directory instead of an image, because /proc is mounted while mmdebstrap's hooks run.
 	mmdebstrap --quiet --mode=root --variant=minbase --include="$packages" \
 		"$(. /etc/os-release && echo "$VERSION_CODENAME")" "$work/root"
 	(cd "$work/root" && rm -rf var/cache/apt var/lib/apt/lists usr/share/doc usr/share/locale usr/share/man && mkdir vm)
 }
 
-# put compiles the tests of a package, with their data, for the guest.
+# put compiles the tests of a package for the guest and copies their data.
 put() {
 	name=$(echo "$1" | tr / -)
 	mkdir -p "$work/vm/src/$1"
@@ -21,15 +21,15 @@ put() {
 	[ ! -d "$1/testdata" ] || cp -r "$1/testdata" "$work/vm/src/$1/"
 }
 
-# script has the guest run a file, with tare beside it, and not tests.
+# script lets the guest run a file, with tare beside it, instead of tests.
 script() {
 	cp "$1" "$work/vm/tests"
 	: >"$work/vm/plan"
 	go build -o "$work/vm/tare" ./cmd/tare
 }
 
-# load puts into $work/vm what the guest runs: the plan of this kind, or what the words
-# of the command line name (packages, each with its tests, or a script).
+# load fills $work/vm with what the guest runs: the plan of this kind, or the packages (each with its tests) or
+# the script of the command line.
 load() {
 	mkdir -p "$work/vm"
 	cp tools/vm/init tools/vm/tests "$work/vm/"
@@ -50,8 +50,8 @@ load() {
 	grep -v '^systemd$' "$work/vm/plan" | cut -d' ' -f1 | sort -u | while read -r package; do put "$package"; done
 }
 
-# over is the end: the guest's tests wrote how they ended into a file, and what failed at
-# first. The machine's own status is the second word.
+# over reads the file with the results of the guest's tests and ends this script with their status. The second
+# argument is the status of the machine itself.
 over() {
 	[ "$2" != 124 ] || refuse "not done within $limit s: TARETEST_$(echo "$kind" | tr a-z A-Z)_LIMIT gives it more"
 	status=$(sed -n 's/^exit \([0-9]*\).*/\1/p' "$1")

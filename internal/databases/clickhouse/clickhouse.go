@@ -13,9 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// Service is ClickHouse, from 18.x with a program of its own to the current
-// ones, which are one program for everything. It is asked over HTTP, which all
-// versions speak the same way.
+// Service is ClickHouse from version 18 on: a server program, or one program for server and clients.
+// tare asks it over HTTP, which is the same in all versions.
 type Service struct{}
 
 var _ db.Service = Service{}
@@ -23,31 +22,29 @@ var _ db.Service = Service{}
 // Name is ClickHouse's name as a service and as a protocol.
 const Name = "clickhouse"
 
-// usersPath is the file of users and of profiles of settings, beside
-// configPath; see Service.Recipe.
+// Paths of the configuration and of the file with users and profiles of settings.
 const (
 	configPath = db.RunDir + "/config.xml"
 	usersPath  = db.RunDir + "/users.xml"
 )
 
-// Describe is what holds for every version.
+// Describe is the part of the description that holds for every version.
 func (Service) Describe() db.Description {
 	return db.Description{
 		Name: Name, TCPOnly: true, Protocol: Name, Package: "clickhouse-server",
 		VersionArgs: []string{"--version"}, VersionTrial: &trial,
-		// The second is the one program of a version that was not installed by a
-		// package.
+		// The second name is that of an installation without a package.
 		Programs: []db.Program{{Role: db.Server, Names: []string{"clickhouse-server", one}}},
 		Settings: settings(),
 		Options:  allowed, Users: users(),
 	}
 }
 
-// one is the name of the program that is everything.
+// one is the name of the program that is server and clients.
 const one = "clickhouse"
 
-// trial makes a server without the option --version (18.x at least)
-// say its version: it gives up because there is no profile of settings.
+// trial makes a server without the option --version (18.x, perhaps later ones) log its version: the
+// server fails because there is no profile of settings.
 var trial = db.Trial{
 	Args: []string{"--config-file=config.xml"},
 	Files: []db.File{{Path: "config.xml", Text: `<yandex>
@@ -58,7 +55,7 @@ var trial = db.Trial{
 `}},
 }
 
-// What --version prints, and what the log of 18.x begins with:
+// Lines that --version prints, and the first line of the log of 18.x:
 //
 //	ClickHouse server version 23.8.2.7 (official build).
 //	ClickHouse local version 24.3.1.2672.
@@ -83,9 +80,8 @@ func (Service) Identify(banner string) (db.Version, error) {
 
 func users() []string { return []string{"clickhouse", "nobody"} }
 
-// Recipe says how to use a server of this version. Its configuration names
-// everything relative to the directory of the data set, where it runs: a server
-// that closes what it inherits cannot be given a descriptor of it.
+// Recipe is how to use a server of this version. All paths in the configuration are relative to the
+// directory of the data set: the server closes inherited descriptors, so it cannot get one of it.
 func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	switch {
 	case !filepath.IsAbs(c.Dir):
@@ -104,12 +100,11 @@ func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 		return db.Recipe{}, err
 	}
 	return db.Recipe{
-		Users: users(), RootToo: true, Here: true,
+		Users: users(), RootToo: true, RunInDir: true,
 		Files:  []db.File{{Path: configPath, Text: config}, {Path: usersPath, Text: accounts}},
 		Server: db.Command{Path: c.Programs[db.Server], Args: args(c)},
-		// The only user may do what is to be done: there is no way in that is not
-		// open to everybody on the host, so nobody gets in without the password.
-		// The database is there: it is the server's default one.
+		// The load's user is the only one. Without a socket every way in is open to all users of the
+		// host, so a password is always needed. The database is the server's default one.
 		Admin:    db.User,
 		Finish:   finish,
 		Warm:     warm,
@@ -121,8 +116,7 @@ func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	}, nil
 }
 
-// args: the server's own options, and after two dashes what stands
-// above the configuration file.
+// args are the options of the program, and after "--" those that override the configuration.
 func args(c db.Config) []string {
 	var args []string
 	if filepath.Base(c.Programs[db.Server]) == one {
@@ -137,28 +131,27 @@ func args(c db.Config) []string {
 
 const (
 	tables = " FROM system.tables WHERE database = '" + db.Database + "' AND engine LIKE '%MergeTree' ORDER BY name"
-	// Nothing is left to be merged in the background.
+	// Otherwise the server would merge parts during the run.
 	finish = "SELECT concat('OPTIMIZE TABLE ', database, '.', name, ' FINAL') AS stmt" + tables
-	// Every column of every row goes through a hash.
+	// The hash reads every column of every row.
 	warm = "SELECT concat('SELECT sum(cityHash64(*)) FROM ', database, '.', name) AS stmt" + tables
 )
 
-// Hits is a table like those of web analytics that ClickHouse is made
-// for, filled by the server itself: the same rows every time.
+// Hits is a table like those of web analytics. The server fills it itself, always with the same rows.
 type Hits struct{ Rows int }
 
-// HitsTable is its name.
+// HitsTable is the name of the table.
 const HitsTable = "hits"
 
-// Statements make and fill the table.
+// Statements create and fill the table.
 func (h Hits) Statements() []string {
 	return []string{
 		"CREATE TABLE " + db.Database + "." + HitsTable + ` (
   WatchID UInt64, EventDate Date, EventTime DateTime, CounterID UInt32, UserID UInt64, RegionID UInt16,
   AdvEngineID UInt8, Width UInt16, Duration UInt32, URL String, SearchPhrase String
 ) ENGINE = MergeTree PARTITION BY tuple() ORDER BY (CounterID, EventDate, UserID)`,
-		// Few counters, users and phrases have most of the hits, as it is: the
-		// square of an even number from 0 to 1 is more often near 0 than near 1.
+		// Few counters, users and phrases have most of the hits, as in real data: the square of a
+		// uniform number from 0 to 1 is more often near 0 than near 1.
 		"INSERT INTO " + db.Database + "." + HitsTable + strings.ReplaceAll(`
 SELECT
   a AS WatchID, toDate(EventTime) AS EventDate, toDateTime(1500000000 + a % 2592000) AS EventTime,
@@ -174,5 +167,5 @@ FROM (
 	}
 }
 
-// Bytes is at most about how large the table is.
+// Bytes is an estimate of the table's size in bytes, from above.
 func (h Hits) Bytes() int64 { return 200 * int64(h.Rows) }

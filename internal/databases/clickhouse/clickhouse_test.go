@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// The log of 18.16 was printed by Debian's package. The lines of the others are
-// as documentation and bug reports show them: no such version runs here.
+// The log of 18.16 is from Debian's package; the lines of other versions are from documentation and bug
+// reports.
 func TestIdentifyClickHouse(t *testing.T) {
 	for _, c := range []struct {
 		banner, want string // "" is an error
@@ -55,8 +55,8 @@ func recipe(t *testing.T, v db.Version, program string, given map[string]string,
 	return r
 }
 
-// The configuration of each era, with every setting and with none. That of
-// 18.16 is proved by running it (internal/databases/serve); the others are not here.
+// The configuration of each era, with every setting and with none. Tests of serve run 18.16 with it; no other
+// version is available here.
 func TestClickHouseConfig(t *testing.T) {
 	all := map[string]string{
 		"max_threads": "4", "max_memory_usage": "0", "max_block_size": "8192", "use_uncompressed_cache": "on",
@@ -125,8 +125,8 @@ func TestClickHouseCommand(t *testing.T) {
 	}
 }
 
-// What was asked for is compared with what the server has; its own settings
-// can be asked for in new versions only.
+// The requested values are compared with the server's. Only new versions can be asked for settings of the
+// server itself.
 func TestClickHouseReadBack(t *testing.T) {
 	given := map[string]string{"max_threads": "4", "max_memory_usage": "1G", "use_uncompressed_cache": "on"}
 	find := func(r db.Recipe, name string) (q db.Query, ok bool) {
@@ -141,18 +141,18 @@ func TestClickHouseReadBack(t *testing.T) {
 		"max_threads": {"4", "2"}, "max_memory_usage": {"1073741824", "0"}, "use_uncompressed_cache": {"1", "0"}, "version": {"18.16.1", "18.14.1"},
 	} {
 		q, ok := find(old, name)
-		if !ok || q.Wanted == "" || !q.Took(values[0]) || q.Took(values[1]) {
+		if !ok || q.Wanted == "" || !q.Accepts(values[0]) || q.Accepts(values[1]) {
 			t.Errorf("%s: %+v", name, q)
 		}
 	}
-	if q, ok := find(old, "max_block_size"); !ok || q.Wanted != "" || q.Took != nil {
+	if q, ok := find(old, "max_block_size"); !ok || q.Wanted != "" || q.Accepts != nil {
 		t.Errorf("nothing was asked for: %+v", q)
 	}
 	if _, ok := find(old, "mark_cache_size"); ok {
 		t.Error("18.16 has no table of its own settings")
 	}
 	current := recipe(t, db.Version{Flavour: Name, Number: [3]int{25, 3, 1}, Text: "25.3.1.1"}, "/c", given)
-	if q, ok := find(current, "mark_cache_size"); !ok || !strings.Contains(q.Ask, "system.server_settings") || !q.Took("5368709120") {
+	if q, ok := find(current, "mark_cache_size"); !ok || !strings.Contains(q.Ask, "system.server_settings") || !q.Accepts("5368709120") {
 		t.Errorf("%+v", q)
 	}
 }

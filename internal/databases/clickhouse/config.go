@@ -8,7 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// element is one element of a configuration file, with a text or with children.
+// element is an XML element with a text or with children.
 type element struct {
 	name  string
 	text  string
@@ -28,13 +28,12 @@ func (e element) write(b *strings.Builder, indent string) {
 		}
 		b.WriteString(indent)
 	} else {
-		_ = xml.EscapeText(b, []byte(e.text)) // a builder takes everything
+		_ = xml.EscapeText(b, []byte(e.text)) // a strings.Builder never fails
 	}
 	b.WriteString("</" + e.name + ">\n")
 }
 
-// file is a configuration file. Its root has had another name since
-// version 22; the old one is still read.
+// file is a configuration file. Version 22 changed the name of its root element.
 func file(v db.Version, inner ...element) string {
 	root := "yandex"
 	if v.AtLeast(22) {
@@ -45,13 +44,11 @@ func file(v db.Version, inner ...element) string {
 	return b.String()
 }
 
-// forever is a time-out in seconds that no run reaches: the clock goes on while
-// an arm is frozen, so nothing may be given up only because it took long.
+// forever is a timeout in seconds that no run reaches. The clock runs on while an arm is frozen.
 const forever = 1_000_000
 
-// configFile is where the server lives, listens and how much it
-// keeps in memory. It is the whole configuration: no tables of logs are filled
-// on a timer because none is asked for.
+// configFile is the whole configuration of the server: directories, addresses, caches. It configures
+// no log tables, so none is filled on a timer.
 func configFile(v db.Version, c db.Config) (string, error) {
 	mark, err := db.Size(c.Settings[setMarkCache])
 	if err != nil {
@@ -81,8 +78,7 @@ func configFile(v db.Version, c db.Config) (string, error) {
 		leaf(setPlainCache, plain),
 	}
 	if v.AtLeast(20) {
-		// The first is on by default in packages only; the other would read the
-		// host's state every second.
+		// Packages switch the first on. The default of the second reads the host's state every second.
 		list = append(list, leaf("mlock_executable", "false"), leaf("asynchronous_metrics_update_period_s", 86400))
 	}
 	if v.AtLeast(23, 10) {
@@ -91,9 +87,8 @@ func configFile(v db.Version, c db.Config) (string, error) {
 	return file(v, list...), nil
 }
 
-// usersFile is the load's user, who may do anything in one database
-// and nothing elsewhere, and the settings of queries. What a version does not
-// know must not be in it: the server would not start.
+// usersFile is the load's user, who has all rights in one database and none elsewhere, and the
+// settings of queries. A setting that the version does not know would keep the server from starting.
 func usersFile(v db.Version, c db.Config) (string, error) {
 	profile := []element{
 		leaf("max_execution_time", 0),

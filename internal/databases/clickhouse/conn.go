@@ -17,29 +17,28 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// Conn is one connection to ClickHouse's HTTP interface, kept from query
-// to query, for one goroutine at a time. There is no pool and no second try, so
-// that what a query took is what it took.
+// Conn is one persistent connection to ClickHouse's HTTP interface, for one goroutine at a time. It
+// has no pool and no retries, so the latency of a query is that of one request.
 type Conn struct {
 	conn   net.Conn
 	reader *bufio.Reader
-	target string // of requests
-	head   []byte // lines of a request that are always the same
+	target string // path and parameters of requests
+	head   []byte // header lines of requests
 	buffer []byte
-	broken bool // cannot take another query
+	broken bool // takes no more queries
 }
 
-// Error is what the server says about a query that failed.
+// Error is the server's answer to a query that failed.
 type Error struct {
-	Code int // ClickHouse's own; 0: not said
+	Code int // ClickHouse's code; 0: unknown
 	Text string
 }
 
 func (e *Error) Error() string { return e.Text }
 
-// formats of answers.
+// Formats of answers.
 const (
-	// FormatNative is what ClickHouse's own client receives.
+	// FormatNative is the format of ClickHouse's own client.
 	FormatNative = "Native"
 	formatLines  = "TabSeparated"
 )
@@ -55,22 +54,22 @@ func Dial(ctx context.Context, a db.Address) (*Conn, error) {
 	if a.Database != "" {
 		c.target += "database=" + url.QueryEscape(a.Database) + "&"
 	}
-	// The password is in the header: an address is logged.
+	// The password goes into a header, because servers log the address.
 	c.head = fmt.Appendf(nil, "Host: %s\r\nX-ClickHouse-User: %s\r\nX-ClickHouse-Key: %s\r\n", a.Dial, a.User, a.Secret)
 	return c, nil
 }
 
-// Close ends the connection, and wakes who waits for an answer.
+// Close closes the connection, which wakes a goroutine that waits for an answer.
 func (c *Conn) Close() error { return c.conn.Close() }
 
-// Broken says that the connection takes no more queries.
+// Broken is true if the connection takes no more queries.
 func (c *Conn) Broken() bool { return c.broken }
 
-// Run asks a query and reads the answer to its end. A query that the server
-// refused is a *ClickHouseError; after anything else the connection is broken.
+// Run sends a query and reads the whole answer. If the server refuses the query, the error is an
+// *Error; after any other error the connection is broken.
 func (c *Conn) Run(query string) error { return c.ask(query, FormatNative, io.Discard) }
 
-// ask writes the answer, in a format unless the query names one, to w.
+// ask writes the answer to w; format applies unless the query names one.
 func (c *Conn) ask(query, format string, w io.Writer) error {
 	err := c.exchange(query, format, w)
 	var answer *Error
@@ -105,15 +104,14 @@ func (c *Conn) exchange(query, format string, w io.Writer) error {
 	return c.body(answer, w)
 }
 
-// exceptionInside is how the message begins with which an answer ends that had
-// begun well.
+// exceptionInside begins the error message at the end of an answer that fails after its start.
 var exceptionInside = []byte("DB::Exception: ")
 
-// body reads the answer. The server may find out in the middle of it that the
-// query fails; old ones then end it with the message, new ones cut it too.
+// body reads the answer. A query can fail in the middle of its answer: old servers append the
+// message, new ones also cut the answer.
 func (c *Conn) body(answer *http.Response, w io.Writer) error {
 	const longest = 1 << 12
-	var last []byte // at most twice longest
+	var last []byte // end of the answer, at most 2 * longest
 	for {
 		n, err := answer.Body.Read(c.buffer)
 		piece := c.buffer[:n]
@@ -136,7 +134,7 @@ func (c *Conn) body(answer *http.Response, w io.Writer) error {
 	}
 }
 
-// errorOf reads the message; old versions have the code in it only.
+// errorOf reads the server's message. Old versions have the code in the message alone.
 func errorOf(answer *http.Response, text []byte) error {
 	e := &Error{Text: strings.TrimSpace(strings.ToValidUTF8(string(text), "?"))}
 	if e.Text == "" {
@@ -153,7 +151,7 @@ func errorOf(answer *http.Response, text []byte) error {
 	return e
 }
 
-// Protocol says how a server is asked.
+// Protocol is the client for ClickHouse's HTTP interface.
 func (Service) Protocol() db.Protocol {
 	return db.Protocol{Connect: connect, Ready: "SELECT 42", Answer: "42", Definite: definite, Denied: denied}
 }
@@ -168,10 +166,10 @@ func connect(a db.Address) (db.Conn, error) {
 	}), address(a)
 }
 
-// SetDeadline is for the query of now and those that follow.
+// SetDeadline sets the deadline of the current query and the next ones.
 func (c *Conn) SetDeadline(t time.Time) error { return c.conn.SetDeadline(t) }
 
-// Ask asks a query whose answer is lines of columns between tabs.
+// Ask sends a query and returns the rows of its answer.
 func (c *Conn) Ask(query string) (rows [][]string, err error) {
 	unescape := strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\'`, "'", `\b`, "\b", `\f`, "\f", `\r`, "\r", `\0`, "\x00")
 	var out bytes.Buffer
@@ -192,15 +190,14 @@ func (c *Conn) Ask(query string) (rows [][]string, err error) {
 	return rows, nil
 }
 
-// denied: an unknown user, a wrong password, and what newer
-// versions say for both.
+// denied is true for an unknown user, a wrong password, and the one code of newer versions for both.
 func denied(err error) bool {
 	var answer *Error
 	return errors.As(err, &answer) && (answer.Code == 192 || answer.Code == 193 || answer.Code == 516)
 }
 
-// definite: everything that the server says but that it has too many
-// queries or is ending.
+// definite is true for all errors of the server but those of one with too many queries or shutting
+// down.
 func definite(err error) bool {
 	const tooManyQueries, aborted = 202, 236
 	var answer *Error
@@ -209,7 +206,7 @@ func definite(err error) bool {
 
 var errNoAddress = errors.New("ClickHouse is reached by TCP only, and no address was given")
 
-// address is nil for an address that can be dialled.
+// address is an error if the address has no TCP part.
 func address(a db.Address) error {
 	if a.Protocol == Name && a.Dial == "" {
 		return errNoAddress

@@ -8,7 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// The settings, in ClickHouse's own words.
+// Names of the settings, which are ClickHouse's.
 const (
 	setMaxThreads = "max_threads"
 	setMaxMemory  = "max_memory_usage"
@@ -30,8 +30,8 @@ func settings() []db.Setting {
 	}
 }
 
-// value is a setting in the server's words, and whether it is one of
-// queries (else of the server).
+// value is the value of a setting for the configuration; query is true for a setting of queries and
+// false for one of the server.
 func value(name, value string) (out string, query bool, err error) {
 	switch name {
 	case setUsePlain:
@@ -46,20 +46,19 @@ func value(name, value string) (out string, query bool, err error) {
 	return value, true, nil
 }
 
-// readBack are the settings as the server has them. What is not asked
-// for by name is still read: a report can say what it was.
+// readBack are the settings, and further ones for the report.
 func readBack(v db.Version, c db.Config) []db.Query {
 	list := []db.Query{{
 		Name: "version", Ask: "SELECT version()", Wanted: v.Text,
-		// It may have fewer parts than what the program prints.
-		Took: func(got string) bool {
+		// version() may have fewer parts than what the program prints.
+		Accepts: func(got string) bool {
 			return strings.HasPrefix(v.Text+".", got+".") || strings.HasPrefix(got+".", v.Text+".")
 		},
 	}}
 	for _, s := range settings() {
 		wanted, query, err := value(s.Name, c.Settings[s.Name])
 		if err != nil || !query && !v.AtLeast(23, 3) {
-			continue // the table of the server's settings came with 23.3
+			continue // system.server_settings exists from 23.3 on
 		}
 		table := "system.settings"
 		if !query {
@@ -67,11 +66,11 @@ func readBack(v db.Version, c db.Config) []db.Query {
 		}
 		q := db.Query{Name: s.Name, Ask: ask(table, s.Name)}
 		if wanted != db.Leave {
-			q.Wanted, q.Took = wanted, func(got string) bool { return got == wanted }
+			q.Wanted, q.Accepts = wanted, func(got string) bool { return got == wanted }
 		}
 		list = append(list, q)
 	}
-	// Not all of these are in every version.
+	// A version may lack some of these.
 	for _, name := range []string{"load_balancing", "compile", "compile_expressions", "max_bytes_before_external_group_by", "use_query_cache", "use_query_condition_cache"} {
 		list = append(list, db.Query{Name: name, Ask: ask("system.settings", name)})
 	}
@@ -82,5 +81,5 @@ func ask(table, name string) string {
 	return "SELECT value FROM " + table + " WHERE name = '" + name + "'"
 }
 
-// Promises: no setting of tare's says what an insert survives.
+// Promises is empty: none of tare's settings decides what an insert survives.
 func (Service) Promises() []db.Promise { return nil }

@@ -16,20 +16,20 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// Entry is one data set, or what is left of one, in a store.
+// Entry is one data set in a store, whole or broken.
 type Entry struct {
 	Key   string
 	Dir   string
 	About About
 	Bytes int64     // on the disk
 	Used  time.Time // zero when broken
-	// Broken says why it will never be used; empty for a whole one.
+	// Broken is why the data set cannot be used; empty if it can.
 	Broken string
-	// Unfinished: it is what is there while one is prepared.
+	// Unfinished is true for a directory in which a data set is or was being built.
 	Unfinished bool
 }
 
-// List is what is in the store, by name. A store that is not there is empty.
+// List returns the data sets in the store, by name. A missing store is empty.
 func (s Store) List() ([]Entry, error) {
 	dirs, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +70,7 @@ func (e *Entry) read() error {
 	return nil
 }
 
-// bytesOf is what a directory takes; what cannot be read counts nothing.
+// bytesOf is the disk space of a directory in bytes, without what cannot be read.
 func bytesOf(dir string) (n int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -86,7 +86,7 @@ func bytesOf(dir string) (n int64) {
 	return n
 }
 
-// Abandoned are data sets that somebody began to prepare and nobody prepares now.
+// Abandoned are unfinished data sets that no process is building now.
 func (s Store) Abandoned() (left []Entry, err error) {
 	all, err := s.List()
 	for _, e := range all {
@@ -105,8 +105,8 @@ func (s Store) Abandoned() (left []Entry, err error) {
 	return left, err
 }
 
-// Prune removes the entries that drop wants removed, and says which. What
-// somebody prepares or holds now stays.
+// Prune removes the entries for which drop is true and returns them. Entries that a process builds or
+// holds stay.
 func (s Store) Prune(drop func(Entry) bool) (removed []Entry, err error) {
 	all, err := s.List()
 	if err == nil {
@@ -138,7 +138,7 @@ func (s Store) remove(e Entry) (gone bool, err error) {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return false, nil // in use
 	}
-	// The marker first: what is half removed must not look whole.
+	// The marker first, so that a data set that is half removed does not look whole.
 	if err := os.Remove(filepath.Join(e.Dir, MarkerFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("remove the data set %s: %w", e.Key, err)
 	}

@@ -1,10 +1,8 @@
-// Package dataset keeps prepared data sets: directories under a key of what
-// they were made from, in the user's cache. A data set is built in a directory
-// with another name, taken back from whoever was given parts of it meanwhile,
-// sealed by a marker that lists every file, and renamed; so an interrupted one is
-// never used, and one that was touched afterwards, or in which another user could
-// put something, is found out. The package knows directories and nothing of what is
-// in them.
+// Package dataset is the cache of prepared data sets: directories in the user's cache, named by a key
+// of their parameters. A data set is built under another name, given back to tare's account, sealed
+// by a marker that lists every file, and renamed. So an interrupted one is never used, and Verify
+// notices files that changed afterwards or that another user could have written. The package knows
+// directories and nothing of their content.
 package dataset
 
 import (
@@ -21,27 +19,25 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// MarkerFile is the seal of a data set. It is copied along with the data, so a
-// directory that has it was made by tare.
+// MarkerFile is the name of the marker. Copies of a data set have it too, so tare made every directory
+// that has it.
 const MarkerFile = "tare-data.json"
 
 const markerSchema = "tare/data/v1"
 
-// About is what a data set was made from. Two with the same About are the
-// same data set.
+// About is everything on which a data set depends. Equal Abouts mean equal data sets.
 type About struct {
-	// Kind of server or load, Version of it.
+	// Kind is the server or load, Version its version.
 	Kind    string `json:"kind"`
 	Version string `json:"version"`
-	// Layout grows when the same parameters would give another data set.
+	// Layout grows when the same parameters give another data set.
 	Layout int               `json:"layout"`
 	Params map[string]string `json:"params"`
 }
 
-// Key is the name of the data set in the cache: readable at the front, unique
-// at the end.
+// Key is the name of the data set in the cache: kind, version and a hash.
 func (a About) Key() string {
-	b, err := json.Marshal(a) // maps are written in the order of their keys
+	b, err := json.Marshal(a) // maps are sorted by key
 	if err != nil {
 		panic(err) // strings and numbers
 	}
@@ -49,7 +45,7 @@ func (a About) Key() string {
 	return plain(a.Kind) + "-" + plain(a.Version) + "-" + hex.EncodeToString(sum[:6])
 }
 
-// plain is the part of a text that is fit for a file name.
+// plain makes a part of a file name of a text.
 func plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' {
@@ -65,13 +61,13 @@ type Marker struct {
 	Schema string `json:"schema"`
 	Key    string `json:"key"`
 	About  About  `json:"about"`
-	// Notes are what the builder wants to know again: paths of programs.
+	// Notes are the builder's: paths of programs, the server's banner.
 	Notes   map[string]string `json:"notes,omitempty"`
 	Created time.Time         `json:"created"`
-	Seconds float64           `json:"seconds"` // that building took
-	Bytes   int64             `json:"bytes"`   // of all files
+	Seconds float64           `json:"seconds"` // duration of building
+	Bytes   int64             `json:"bytes"`   // sum of the files' sizes
 	Files   []File            `json:"files"`
-	// Finished is written last.
+	// Finished is always true in a written marker.
 	Finished bool `json:"finished"`
 }
 
@@ -86,23 +82,23 @@ type File struct {
 type Set struct {
 	Dir string
 	Marker
-	// Instead says why the one that was there is not used; empty: there was none, or
-	// this is it.
+	// Instead is why the data set that was in the store was not used; empty if it was used or there
+	// was none.
 	Instead string
 }
 
-// Errors that callers tell apart.
+// Errors of Read and Verify.
 var (
 	ErrNone = errors.New("not a data set of tare")
-	// ErrDamaged is wrapped with what is wrong.
+	// ErrDamaged is wrapped with the damage.
 	ErrDamaged = errors.New("damaged data set")
 )
 
-// mostMarker is how large a marker may be, in bytes: enough for millions of files.
+// mostMarker bounds the size of a marker in bytes: enough for millions of files.
 const mostMarker = 1 << 30
 
-// Read reads the marker of a data set or of a copy of one. Others may have written in a
-// copy: nothing is executed for what stands there.
+// Read reads the marker of a data set or of a copy. Other users may have written to a copy, so the
+// caller must not execute a program that it names.
 func Read(dir string) (Marker, error) {
 	b, err := trust.Read(filepath.Join(dir, MarkerFile), mostMarker)
 	if errors.Is(err, os.ErrNotExist) {
@@ -124,8 +120,8 @@ func Read(dir string) (Marker, error) {
 // Store is a directory of data sets.
 type Store struct{ Dir string }
 
-// Default is the store of this user: tare/data in $XDG_CACHE_HOME, else in /var/cache
-// for root, whose HOME may be another user's (sudo -E), and in ~/.cache for others.
+// Default is the store of this user: tare/data in $XDG_CACHE_HOME; without that in /var/cache for root,
+// because HOME may be another user's (sudo -E), and in ~/.cache for others.
 func Default() (Store, error) { return storeOf(os.Geteuid()) }
 
 func storeOf(user int) (Store, error) {

@@ -74,7 +74,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// Whatever was done to a data set afterwards, it is built again.
+// A data set that was changed in any way is built again.
 func TestADamagedOneIsBuiltAgain(t *testing.T) {
 	for name, harm := range map[string]func(dir string) error{
 		"file gone":     func(d string) error { return os.Remove(filepath.Join(d, "db", "t1")) },
@@ -146,8 +146,7 @@ func TestAFailedBuildLeavesNothing(t *testing.T) {
 	stop()
 }
 
-// A prepare that was killed leaves its directory; it is listed, never used,
-// and removed by the next one.
+// The directory of a killed prepare is listed, never used, and removed by the next one.
 func TestInterrupted(t *testing.T) {
 	s := Store{t.TempDir()}
 	part := filepath.Join(s.Dir, partName(about.Key())+"123")
@@ -224,7 +223,7 @@ func TestPrune(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Another run uses what one holds, without waiting for its end.
+	// Another run can use a data set that is held, without waiting.
 	if again, cached := use(t, s, write); !cached || again.Dir != set.Dir {
 		t.Errorf("cached: %v, %s", cached, again.Dir)
 	}
@@ -262,7 +261,7 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// A data set that another user could have made names a program that root would start.
+// A data set that another user could have written is not used: it names a program that root would start.
 func TestOthersCache(t *testing.T) {
 	testneed.Root(t)
 	s := Store{filepath.Join(t.TempDir(), "data")}

@@ -13,10 +13,10 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-const somebody = 12345 // a user's number
+const somebody = 12345 // a user id
 
-// A data set that somebody else could have put something into is prepared anew, and why
-// is said: its marker and what lies beside it decide what root does.
+// A data set into which another user could have written is prepared anew, with the reason: the marker and
+// the files beside it decide what root executes.
 func TestWhatOthersCouldHaveWritten(t *testing.T) {
 	testneed.Root(t)
 	aside := func(path string) string { return filepath.Join(filepath.Dir(filepath.Dir(path)), "aside") }
@@ -24,7 +24,7 @@ func TestWhatOthersCouldHaveWritten(t *testing.T) {
 		return errors.Join(os.Rename(path, aside(path)), os.Symlink(aside(path), path))
 	}
 	for name, c := range map[string]struct {
-		file string // whom it is done to
+		file string // the file that is changed
 		harm func(path string) error
 		says string
 	}{
@@ -60,8 +60,8 @@ func TestWhatOthersCouldHaveWritten(t *testing.T) {
 	}
 }
 
-// What was given to a server's user while the data set was built is root's when it is
-// sealed, and that it was not there before is no reason to say something.
+// Files that were given to the server's account during building belong to root in the sealed data set. A missing
+// data set gives no reason (Set.Instead).
 func TestSealedIsTakenBack(t *testing.T) {
 	testneed.Root(t)
 	set, _ := use(t, Store{t.TempDir()}, func(ctx context.Context, dir string) (map[string]string, error) {
@@ -87,7 +87,7 @@ func TestSealedIsTakenBack(t *testing.T) {
 	}
 }
 
-// Nothing is sealed that came by a link.
+// A data set with a link is not sealed.
 func TestNothingOfOthersIsSealed(t *testing.T) {
 	testneed.Root(t)
 	precious := filepath.Join(t.TempDir(), "precious")
@@ -115,8 +115,8 @@ func TestNothingOfOthersIsSealed(t *testing.T) {
 	}
 }
 
-// What is mounted in the server's data, which its user may do with FUSE and an
-// administrator may anyhow, is not removed with a data set.
+// A file system that is mounted in the server's data, by its account with FUSE or by an administrator, is not
+// removed with a data set.
 func TestNothingMountedIsRemoved(t *testing.T) {
 	testneed.Root(t)
 	mounted := func(t *testing.T, dir string) {

@@ -9,26 +9,26 @@ import (
 	"path/filepath"
 )
 
-// preparedFile is where Prepared is in the directory.
+// preparedFile is the name of the file with Prepared.
 const preparedFile = "tare-prepared.json"
 
-// Prepared is what a task that prepares a data set leaves in the directory
-// that it was given, when the data set is in a store and not in there.
+// Prepared is where a data set is. A task that prepares one in a store writes it into the directory
+// that the data set was asked for.
 type Prepared struct {
 	Dir     string  `json:"dir"`
 	Key     string  `json:"key"`
 	Cached  bool    `json:"cached"`
 	Bytes   int64   `json:"bytes"`
-	Seconds float64 `json:"seconds"` // that building it took
-	// Versions of what was used, by name.
+	Seconds float64 `json:"seconds"` // duration of building
+	// Versions are the versions of server and tool, by name.
 	Versions map[string]string `json:"versions"`
-	// Program is the server's, as it was found when the data set was asked for; empty:
-	// there is none. Instead is that of Set.
+	// Program is the path of the server program that was found; empty if there is none. Instead is
+	// Set.Instead.
 	Program string `json:"program,omitempty"`
 	Instead string `json:"instead,omitempty"`
 }
 
-// Write leaves it in a directory.
+// Write writes p into a directory.
 func (p Prepared) Write(dir string) error {
 	b, err := json.MarshalIndent(p, "", "\t")
 	if err != nil {
@@ -40,8 +40,8 @@ func (p Prepared) Write(dir string) error {
 	return nil
 }
 
-// Resolve finds the data set that a task prepared for a directory: in a store,
-// or in the directory itself, whose Prepared then only has Dir.
+// Resolve finds the data set that a task prepared for a directory: in a store, or in the directory
+// itself; then the result has Dir alone.
 func Resolve(dir string) (Prepared, error) {
 	b, err := os.ReadFile(filepath.Join(dir, preparedFile))
 	if errors.Is(err, fs.ErrNotExist) {

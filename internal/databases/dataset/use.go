@@ -19,23 +19,21 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// Build makes a data set in an empty directory and returns its notes.
+// Build builds a data set in an empty directory and returns its notes.
 type Build func(ctx context.Context, dir string) (notes map[string]string, err error)
 
-// Use returns the data set, built now unless a whole one is there. need is how
-// many bytes building takes at most, checked against the free space. Two that
-// want the same wait for each other.
+// Use returns the data set; it builds it if the store has no whole one. need is the disk space for
+// building, in bytes. Processes that want the same data set wait for each other.
 func (s Store) Use(ctx context.Context, a About, need int64, build Build) (set Set, cached bool, err error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return Set{}, false, fmt.Errorf("make the cache for data sets: %w", err)
 	}
-	// What is in it names the server's program, which root may execute.
+	// The markers name programs that root may execute.
 	if err := trust.Dir(s.Dir); err != nil {
 		return Set{}, false, fmt.Errorf("use the cache for data sets: %w", err)
 	}
-	// Whoever measures with it holds it, and others may use it meanwhile: only to
-	// build it does somebody have to be alone.
-	if set, err := s.there(ctx, a.Key()); err == nil || ctx.Err() != nil {
+	// Several processes may use a data set under shared locks. Building takes the exclusive lock.
+	if set, err := s.whole(ctx, a.Key()); err == nil || ctx.Err() != nil {
 		return set, err == nil, err
 	}
 	unlock, err := s.lock(ctx, a.Key(), unix.LOCK_EX)
@@ -45,7 +43,7 @@ func (s Store) Use(ctx context.Context, a About, need int64, build Build) (set S
 	defer unlock()
 	dir := filepath.Join(s.Dir, a.Key())
 	m, err := Verify(dir)
-	if err == nil { // somebody else has built it
+	if err == nil { // another process has built it
 		return Set{Dir: dir, Marker: m}, true, nil
 	}
 	if !errors.Is(err, ErrNone) {
@@ -64,8 +62,8 @@ func (s Store) Use(ctx context.Context, a About, need int64, build Build) (set S
 	return set, false, nil
 }
 
-// there returns a data set that is whole.
-func (s Store) there(ctx context.Context, key string) (Set, error) {
+// whole returns a data set if it is in the store and intact.
+func (s Store) whole(ctx context.Context, key string) (Set, error) {
 	unlock, err := s.lock(ctx, key, unix.LOCK_SH)
 	if err != nil {
 		return Set{}, err
@@ -77,13 +75,12 @@ func (s Store) there(ctx context.Context, key string) (Set, error) {
 		return Set{}, err
 	}
 	now := time.Now()
-	// When it was last used, for Prune. A cache that cannot be written is still
-	// good to read.
+	// The time of the last use, for Prune. It fails on a read-only cache, which can still be used.
 	_ = os.Chtimes(filepath.Join(dir, MarkerFile), now, now)
 	return Set{Dir: dir, Marker: m}, nil
 }
 
-// build builds beside the final name and renames.
+// build builds the data set under a temporary name, seals and renames it.
 func (s Store) build(ctx context.Context, a About, build Build) (_ Marker, err error) {
 	began := time.Now()
 	part, err := os.MkdirTemp(s.Dir, partName(a.Key())+"*")
@@ -139,11 +136,11 @@ func seal(dir string, m Marker) error {
 	return syncPath(dir)
 }
 
-// partName is how directories begin that are being built.
+// partName is the prefix of the directories in which a data set is built.
 func partName(key string) string { return "." + key + ".part-" }
 
-// discard removes what is left of a data set: damaged, or interrupted. The
-// lock is held.
+// discard removes a damaged data set and interrupted ones of the same key. The caller holds the
+// exclusive lock.
 func (s Store) discard(key string) error {
 	parts, err := filepath.Glob(filepath.Join(s.Dir, partName(key)+"*"))
 	if err != nil {
@@ -158,8 +155,8 @@ func (s Store) discard(key string) error {
 	return errors.Join(errs...)
 }
 
-// lock takes the data set, for this process alone (LOCK_EX) or with others who
-// read it (LOCK_SH). The file of the lock stays: removing it would let two in.
+// lock locks a data set exclusively (LOCK_EX) or shared (LOCK_SH). The lock file is never removed:
+// otherwise two processes could hold exclusive locks on two files of one name.
 func (s Store) lock(ctx context.Context, key string, how int) (unlock func(), err error) {
 	f, err := os.OpenFile(s.lockFile(key), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -185,7 +182,7 @@ func (s Store) lock(ctx context.Context, key string, how int) (unlock func(), er
 
 func (s Store) lockFile(key string) string { return filepath.Join(s.Dir, "."+key+".lock") }
 
-// Hold keeps Prune of any process away from a data set until release.
+// Hold keeps all processes from pruning a data set until release is called.
 func (s Set) Hold() (release func(), err error) {
 	f, err := os.Open(Store{filepath.Dir(s.Dir)}.lockFile(s.Key))
 	if err != nil {
@@ -198,7 +195,7 @@ func (s Set) Hold() (release func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// enoughSpace refuses to begin what will not end.
+// enoughSpace is an error if the disk is too small for building.
 func enoughSpace(dir string, need int64) error {
 	free, err := reserve.Beyond(dir)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// Verify reads the marker and compares every file with it: none missing, none
-// more, none changed since. Nobody but this user and root can have put any of
-// them there (see list).
+// Verify reads the marker and checks that the directory has exactly the files in it, unchanged, and
+// that only this user and root can have created them (see list).
 func Verify(dir string) (Marker, error) {
 	m, err := Read(dir)
 	if err != nil {
@@ -59,10 +58,9 @@ func difference(was, is []File) string {
 	return "files were reordered"
 }
 
-// list is every file below dir but the marker, in the order of the walk. each
-// is called for files and directories, these after their files; nil: not. What
-// root acts on is beside the marker: there, and of the directories, nothing is
-// taken that somebody else could have written (trust.Entry).
+// list returns all files below dir but the marker, in the order of the walk. It calls each, unless each
+// is nil, for the files and then for the directories, inner ones first. Directories, and the files in
+// dir itself, on which root acts, must not be writable by other users (trust.Entry).
 func list(dir string, each func(path string) error) ([]File, error) {
 	var out []File
 	var dirs []string

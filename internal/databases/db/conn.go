@@ -11,40 +11,40 @@ import (
 
 // Address is where a server answers.
 type Address struct {
-	// Protocol is that of the service; empty: "mysql".
+	// Protocol is the name of the server's protocol; empty: "mysql".
 	Protocol string
-	// Dir is the directory of its data set, whose socket is taken when there is
-	// no Dial ("host:port").
+	// Dir is the directory of the data set. Dial is "host:port"; if it is empty, the socket in Dir
+	// is used.
 	Dir, Dial string
 	User      string
 	Secret    string
 	Database  string
 }
 
-// Protocol is how servers of one protocol are asked.
+// Protocol is a way to ask servers: a client for one wire protocol.
 type Protocol struct {
-	// Connect prepares a connection; it is made by the first question.
+	// Connect returns a Conn, which connects at the first question.
 	Connect func(Address) (Conn, error)
-	// Ready is a question that only a server which is ready answers, with Answer: not
-	// one that still reads its data.
+	// Ready is a question to which a server replies Answer once it is ready, and not while it still
+	// loads its data.
 	Ready, Answer string
-	// Definite says that an error is the server's answer, and asking again of no use;
-	// Denied that it is about user and password.
+	// Definite is true for an error that asking again does not change; Denied is true if it is
+	// about user or password.
 	Definite, Denied func(error) bool
 }
 
-// Conn asks a server in its own words, for one goroutine at a time. After a
-// connection has failed the next question makes another one.
+// Conn sends questions in the server's language, for one goroutine at a time. After a failure the
+// next question makes a new connection.
 type Conn interface {
-	// Ask returns the rows of an answer; what has no value is "".
+	// Ask returns the rows of the answer; NULL is "".
 	Ask(ctx context.Context, question string) ([][]string, error)
 	Close() error
 }
 
-// ConnectBound is how long it may take to connect.
+// ConnectBound bounds the time to connect.
 const ConnectBound = 10 * time.Second
 
-// SQL asks a server by its driver of database/sql.
+// SQL is a Conn of a database/sql driver.
 func SQL(c driver.Connector) Conn {
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(1)
@@ -80,16 +80,16 @@ func (c sqlConn) Ask(ctx context.Context, question string) (all [][]string, err 
 	return all, rows.Err()
 }
 
-// Link is a connection that has been made.
+// Link is an open connection.
 type Link interface {
 	Ask(question string) ([][]string, error)
 	SetDeadline(time.Time) error
-	// Broken says that it takes no more questions.
+	// Broken is true if the connection takes no more questions.
 	Broken() bool
 	Close() error
 }
 
-// Redial asks over a link that dial makes, and over another one where that broke.
+// Redial is a Conn over a Link; when the link is broken, dial makes another one.
 func Redial(dial func(context.Context) (Link, error)) Conn { return &redial{dial: dial} }
 
 type redial struct {
@@ -107,7 +107,7 @@ func (r *redial) Ask(ctx context.Context, question string) (rows [][]string, err
 			return nil, err
 		}
 	}
-	deadline, _ := ctx.Deadline() // none: zero, which is none
+	deadline, _ := ctx.Deadline() // zero if there is none, which sets none
 	if err := r.link.SetDeadline(deadline); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -129,7 +129,7 @@ func (r *redial) Close() error {
 	return err
 }
 
-// ClosedEarly says in words that a connection ended in the middle of an answer.
+// ClosedEarly replaces io.EOF and io.ErrUnexpectedEOF by a text for people.
 func ClosedEarly(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return errors.New("the server closed the connection")

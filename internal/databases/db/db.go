@@ -1,12 +1,9 @@
-// Package db is what a database server is to tare: which programs it consists of,
-// how its version is read, for a version and a configuration how to install, run,
-// ask and stop it, and how it is asked. The databases are one folder each below
-// it. A description is data and text: it starts no process and opens no file; only
-// a Protocol makes connections.
+// Package db is the contract of a database server: its programs, how its version is read, and for a
+// version and a configuration the recipe to install, run, ask and stop it. A description is data:
+// it starts no process and opens no file; only a Protocol makes connections.
 //
-// Where a server lives: the directory of a data set holds DataDir (the
-// server's own data directory), RunDir (sockets, temporary files) and
-// SecretFile.
+// The directory of a data set holds DataDir (the server's data directory), RunDir (sockets and
+// temporary files) and SecretFile.
 package db
 
 import (
@@ -22,55 +19,51 @@ const (
 	DataDir    = "db"
 	RunDir     = "run"
 	SocketFile = RunDir + "/sock"
-	// SecretFile holds the password of User, for its owner alone (0600).
+	// SecretFile holds the password of User; its mode is 0600.
 	SecretFile = "secret"
 )
 
-// User and Database are what the load uses. User may do anything in Database
-// and nothing elsewhere: a server of a measurement may run as root, and must
-// not become a way to become root.
+// User and Database are the load's user and database. User has all rights in Database and none
+// elsewhere: the server may run as root, and its clients must not become root through it.
 const (
 	User     = "sbtest"
 	Database = "sbtest"
 )
 
-// Service describes one kind of server.
+// Service describes one database server.
 type Service interface {
-	// Describe is what holds for every version.
+	// Describe is the part of the description that holds for every version.
 	Describe() Description
-	// Identify reads what the server program prints when asked for its version.
-	// A program of another make, or a version that is too old, is an error.
+	// Identify reads the version from the output of the server program. Another program, or a version
+	// that is too old, is an error.
 	Identify(banner string) (Version, error)
-	// Recipe says how to use a server of this version; the settings are
-	// complete and checked (see Complete).
+	// Recipe is how to use a server of this version. The settings come from Complete.
 	Recipe(Version, Config) (Recipe, error)
-	// Protocol says how a server is asked.
+	// Protocol is the client for this server.
 	Protocol() Protocol
 	// Promises are the settings that decide what a commit survives.
 	Promises() []Promise
 }
 
-// Description is what holds for every version.
+// Description is the part of a description that holds for every version.
 type Description struct {
-	Name string // the word on the command line
-	// Programs it consists of, the server first.
+	Name string // as in experiment files
+	// Programs are the server's programs, the server itself first.
 	Programs []Program
-	// VersionArgs make the server program print its version, and VersionTrial one
-	// that knows no such option; nil: all do.
+	// VersionArgs make the server program print its version. VersionTrial does it for versions
+	// without such an option; nil: all have it.
 	VersionArgs  []string
 	VersionTrial *Trial
 	Settings     []Setting
-	// Users are the accounts that run the programs where tare is root: the first that
-	// exists.
+	// Users are accounts; the first that exists runs the programs if tare is root.
 	Users []string
-	// Options are those of the server's program that may be passed on to it.
+	// Options are the options of the server program that an experiment may pass on.
 	Options allow.List
-	// Protocol is what the server speaks: "mysql", "postgres", "clickhouse", "redis".
+	// Protocol is the name of the protocol: "mysql", "postgres", "clickhouse", "redis".
 	Protocol string
-	// TCPOnly says that it has no socket.
+	// TCPOnly is true if the server has no Unix socket.
 	TCPOnly bool
-	// Package is what to install where the programs are missing, in Debian's
-	// words.
+	// Package is the Debian package to install.
 	Package string
 }
 
@@ -78,18 +71,17 @@ type Description struct {
 type Program struct {
 	Role  string   // "server", "install"
 	Names []string // the first one found is taken
-	// Dirs are patterns of directories that are searched first, those with the
-	// highest number in front.
+	// Dirs are patterns of directories that are searched before PATH, the highest number first.
 	Dirs []string
-	// Optional says that some versions do without it.
+	// Optional is true if some versions have no such program.
 	Optional bool
 }
 
-// Trial starts the server program in an empty directory, with files in it with
-// which it gives up and says its version on the way.
+// Trial starts the server program in a directory with files that make it fail after it has logged
+// its version.
 type Trial struct {
 	Args  []string
-	Files []File // paths below the empty directory
+	Files []File // paths below the directory
 }
 
 // The roles of programs.
@@ -98,18 +90,18 @@ const (
 	Install = "install"
 )
 
-// Setting is one setting in tare's words, the same for all versions.
+// Setting is one setting under tare's name, which is the same for all versions.
 type Setting struct {
 	Name    string
 	Default string
 	Help    string
-	// Words are the allowed values where there are only a few.
+	// Words are the allowed values if they can be listed.
 	Words []string
-	// Check returns what is wrong with a value; nil: only Words decide.
+	// Check is the error of a value, nil if it is allowed. Without a Check only Words are allowed.
 	Check func(string) error
 }
 
-// Settings are values by name, complete.
+// Settings are the values of all settings by name.
 type Settings map[string]string
 
 // Version is the version of a server.
@@ -122,7 +114,7 @@ type Version struct {
 
 func (v Version) String() string { return v.Flavour + " " + v.Text }
 
-// AtLeast compares the numbers.
+// AtLeast is true if the version is number or later.
 func (v Version) AtLeast(number ...int) bool {
 	for i, want := range number {
 		if v.Number[i] != want {
@@ -138,65 +130,64 @@ type Config struct {
 	Programs map[string]string
 	// Dir is the directory of the data set, absolute.
 	Dir string
-	// Host and Port are where it listens for TCP; no port: on its socket only.
+	// Host and Port are the TCP address; port 0: the server listens on its socket alone.
 	Host string
 	Port int
-	// Connections is the least number of clients at the same time.
+	// Connections is the number of concurrent clients that the server must allow.
 	Connections int
 	Settings    Settings
-	// Options are passed to the server as they are, after all others; to the
-	// installation too, for some decide how files look.
+	// Options are passed on to the server after all others, and to the installation, because some
+	// decide the format of files.
 	Options []string
-	// Expect is about how large the data set will be, in bytes.
+	// Expect is about the size of the data set in bytes.
 	Expect int64
 }
 
-// Recipe is what to do, in words of the operating system and of the server.
+// Recipe is how to install, run, ask and stop a server: commands, files and statements.
 type Recipe struct {
-	// Users are the accounts that may run the programs where tare is root: the first
-	// that exists. With RootToo the server accepts root, and runs as root, with the
-	// arguments AsRoot, where tare can give it no other account.
+	// Users are accounts; the first that exists runs the programs if tare is root. With RootToo the
+	// server accepts root: it runs as root, with the arguments AsRoot, if tare cannot give it
+	// another account.
 	Users   []string
 	RootToo bool
 	AsRoot  []string
-	// Resolves says that the programs resolve paths: a descriptor of a directory is of
-	// no use to them, and the account has to pass all directories above Dir.
-	Resolves bool
-	// Here says that the programs run in Dir, and that neither arguments nor
-	// files name it.
-	Here bool
-	// Files are written before the server starts; {secret} and {secret_sha256}
-	// stand for the password of User and its digest in hexadecimal.
+	// RealPaths is true if the programs resolve paths, so that a path below /proc/self/fd does not
+	// work for them: the account must be able to search all directories above Dir.
+	RealPaths bool
+	// RunInDir is true if the working directory of the programs is Dir, which neither arguments nor
+	// files name.
+	RunInDir bool
+	// Files are written before the server starts. {secret} and {secret_sha256} stand for the
+	// password of User and its digest in hexadecimal.
 	Files []File
-	// Segment is the lock file below Dir in which a running server names a
-	// shared memory segment that it leaves when it is killed; empty: none.
+	// Segment is the lock file below Dir in which the running server names the shared memory segment
+	// that it leaves when it is killed; empty: none.
 	Segment string
-	// Install makes an empty data directory, one command after the other.
+	// Install are the commands that make an empty data directory, in order.
 	Install []Command
 	// Server runs the server in the foreground, logging to standard error.
 	Server Command
-	// Loading is added to Server while the data set is being loaded: what a
-	// crash would cost is then only the time, so nothing is made durable before
-	// the end.
+	// Loading are arguments added to Server while the data set is loaded. A crash costs only the
+	// time then, so nothing needs to be durable before the end.
 	Loading []string
-	// Admin may do anything, over the socket only and without a password.
+	// Admin is the superuser, who needs no password and may use the socket alone.
 	Admin string
-	// Setup are statements for Admin on an empty server. {secret} stands for
-	// the password of User.
+	// Setup are statements that Admin runs on an empty server. {secret} stands for the password of
+	// User.
 	Setup []string
-	// Finish and Warm are queries whose rows are statements: to run after
-	// loading, and to read the whole data set once.
+	// Finish and Warm are queries whose rows are statements: those of Finish run after loading,
+	// those of Warm read the whole data set.
 	Finish, Warm string
-	// ReadBack are the settings as the server has them.
+	// ReadBack are the queries that read the settings back from the server.
 	ReadBack []Query
-	// Stop is how long an orderly end, asked for by SIGTERM, may take.
+	// Stop is how long the server may take to end after SIGTERM.
 	Stop time.Duration
-	// Leftovers are patterns below Dir of what a stopped server leaves that is
-	// of no use to its copies.
+	// Leftovers are patterns below Dir of files of a stopped server that copies of the data set do
+	// not need.
 	Leftovers []string
 }
 
-// Command is a program with its arguments. There is no shell anywhere.
+// Command is a program with its arguments. No shell runs it.
 type Command struct {
 	Path string
 	Args []string // without the program's name
@@ -210,17 +201,15 @@ type File struct {
 
 // Query reads one setting back.
 type Query struct {
-	Name string // of the server's own variable
-	Ask  string // in the server's words; the last column of the first row is the value
-	// Wanted is what was asked for, in the server's words; empty when nothing
-	// was.
+	Name string // of the server's variable
+	Ask  string // the question; the last column of the first row is the value
+	// Wanted is the value that was asked for, in the server's words; empty if none was.
 	Wanted string
-	// Took says whether the answer is what was asked for.
-	Took func(got string) bool
+	// Accepts is true if the value is the one that was asked for. nil accepts all.
+	Accepts func(got string) bool
 }
 
-// Complete fills in the defaults and checks every value. Names that no setting
-// has are an error.
+// Complete fills in the defaults and checks every value. An unknown name is an error.
 func Complete(d Description, given map[string]string) (Settings, error) {
 	out := Settings{}
 	for _, s := range d.Settings {

@@ -7,8 +7,8 @@ import (
 	"github.com/tarelab/tare/internal/base/units"
 )
 
-// Size reads a number of bytes: a whole number with an optional K, M, G or T
-// of 1024, as the servers read it, or KiB, MiB, GiB, TiB.
+// Size reads a size in bytes: a whole number with an optional K, M, G or T, powers of 1024 as the
+// servers read them, or KiB, MiB, GiB, TiB.
 func Size(s string) (int64, error) {
 	n, err := units.Server().Whole(s)
 	if err != nil || n > 1<<62 {
@@ -17,7 +17,7 @@ func Size(s string) (int64, error) {
 	return n, nil
 }
 
-// SizeFrom checks for a size of at least so many bytes.
+// SizeFrom allows sizes of at least so many bytes.
 func SizeFrom(least int64) func(string) error {
 	return func(s string) error {
 		n, err := Size(s)
@@ -31,7 +31,7 @@ func SizeFrom(least int64) func(string) error {
 	}
 }
 
-// WholeFrom checks for a whole number in a range.
+// WholeFrom allows whole numbers from low to high.
 func WholeFrom(low, high int64) func(string) error {
 	return func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -42,7 +42,7 @@ func WholeFrom(low, high int64) func(string) error {
 	}
 }
 
-// AtLeast: the server rounds a size up to its own units.
+// AtLeast accepts a size that the server has rounded up to its own units.
 func AtLeast(size string) func(string) bool {
 	return func(got string) bool {
 		want, err := Size(size)
@@ -51,13 +51,13 @@ func AtLeast(size string) func(string) bool {
 	}
 }
 
-// MiB is 1 MiB.
+// MiB is 1 MiB in bytes.
 const MiB = 1 << 20
 
-// Leave is the word for: as the server has it by default.
+// Leave is the value of a setting that tare does not set: the server's default.
 const Leave = "default"
 
-// OrLeave allows the word for: as the server has it.
+// OrLeave allows Leave beside what check allows.
 func OrLeave(check func(string) error) func(string) error {
 	return func(s string) error {
 		if s == Leave {

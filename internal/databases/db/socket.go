@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DialSocket connects to a socket whose path may be longer than the 107 bytes
-// that a socket's address holds.
+// DialSocket connects to a Unix socket. It goes through a descriptor of the directory, because the
+// path may be longer than the 107 bytes of a socket's address.
 func DialSocket(ctx context.Context, _, path string) (net.Conn, error) {
 	fd, err := unix.Open(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -22,8 +22,7 @@ func DialSocket(ctx context.Context, _, path string) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", "/proc/self/fd/"+strconv.Itoa(fd)+"/"+filepath.Base(path))
 }
 
-// Listen sets where the server listens for TCP: "IP:port", or nowhere when the
-// address is empty.
+// Listen sets the TCP address, "IP:port"; empty: the server listens on its socket alone.
 func (c *Config) Listen(address string) (err error) {
 	if c.Host, c.Port = "", 0; address == "" {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ParseVersion is what a banner says, with its numbers; one that is not there is 0.
+// ParseVersion makes a version of the parts of a banner; an empty number is 0.
 func ParseVersion(flavour, text string, numbers []string) (Version, error) {
 	v := Version{Flavour: flavour, Text: text}
 	for i, s := range numbers {
@@ -22,6 +22,7 @@ func ParseVersion(flavour, text string, numbers []string) (Version, error) {
 	return v, nil
 }
 
+// FirstLine is the first line of a text, at most 200 bytes of it, for an error.
 func FirstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	return s[:min(len(s), 200)]

@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// Protocol says how a server is asked.
+// Protocol is the client for MySQL's protocol.
 func (Service) Protocol() db.Protocol {
 	return db.Protocol{Connect: connect, Ready: "SELECT 42", Answer: "42", Definite: definite, Denied: denied}
 }
@@ -19,7 +19,7 @@ func connect(a db.Address) (db.Conn, error) {
 	c.User, c.Passwd, c.DBName = a.User, a.Secret, a.Database
 	c.Net, c.Addr = "tcp", a.Dial
 	c.Timeout = db.ConnectBound
-	c.Logger = &mysql.NopLogger{} // it would write to standard error
+	c.Logger = &mysql.NopLogger{} // the default writes to standard error
 	if a.Dial == "" {
 		c.Net, c.Addr = "unix", filepath.Join(a.Dir, db.SocketFile)
 		c.DialFunc = db.DialSocket
@@ -31,8 +31,8 @@ func connect(a db.Address) (db.Conn, error) {
 	return db.SQL(connector), nil
 }
 
-// definite: everything that the server says but that it is starting, ending,
-// or has no connection to spare.
+// definite is true for all errors of the server but those of one that is starting, shutting down or
+// out of connections.
 func definite(err error) bool {
 	const tooManyConnections, shutdown, notReady = 1040, 1053, 3168
 	var answer *mysql.MySQLError

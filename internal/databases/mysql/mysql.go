@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// Service is MariaDB, MySQL and Percona Server: one protocol, one storage
-// engine, options that differ by flavour and version.
+// Service is MariaDB, MySQL or Percona Server. All have one protocol and InnoDB; their options differ by flavour and
+// version.
 type Service struct{ Flavour string }
 
 var _ db.Service = Service{}
@@ -26,7 +26,7 @@ const (
 	Percona = "percona"
 )
 
-// Describe is what holds for every version.
+// Describe is the part of the description that holds for every version.
 func (m Service) Describe() db.Description {
 	d := db.Description{
 		Name: m.Flavour, Protocol: Family, VersionArgs: []string{"--no-defaults", "--version"},
@@ -51,7 +51,7 @@ func (m Service) Describe() db.Description {
 
 func users() []string { return []string{"mysql", "nobody"} }
 
-// Recipe says how to use a server of this version.
+// Recipe is how to use a server of this version.
 func (m Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	if !filepath.IsAbs(c.Dir) {
 		return db.Recipe{}, fmt.Errorf("data directory %q: want an absolute path", c.Dir)
@@ -66,7 +66,7 @@ func (m Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 		return db.Recipe{}, err
 	}
 	return db.Recipe{
-		Users: users(), RootToo: true, AsRoot: []string{"--user=root"}, Resolves: true,
+		Users: users(), RootToo: true, AsRoot: []string{"--user=root"}, RealPaths: true,
 		Install:   install(v, c),
 		Server:    db.Command{Path: c.Programs[db.Server], Args: append(append(place(v, c), options...), c.Options...)},
 		Loading:   loading(v, c),
@@ -80,23 +80,23 @@ func (m Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	}, nil
 }
 
-// base are the options that come first in every call: no option file of
-// the host has a say. A server that starts removes what it finds in the directory
-// for temporary tables, those of the host's own server too: it never shares one.
+// base are the options of every call. No option file of the host is read. The directory for
+// temporary tables is never shared, because a starting server removes all it finds there, also the
+// tables of the host's own server.
 func base(v db.Version, c db.Config) []string {
 	args := []string{"--no-defaults", "--datadir=" + filepath.Join(c.Dir, db.DataDir), "--tmpdir=" + filepath.Join(c.Dir, db.RunDir)}
 	if base := baseDir(c.Programs[db.Server]); base != "" {
 		args = append(args, "--basedir="+base)
 	}
 	if v.Flavour != MariaDB {
-		// Else it wants a directory of the distribution's, which may be missing.
+		// The default is a directory of the distribution, which may be missing.
 		args = append(args, "--secure-file-priv=NULL")
 	}
 	return args
 }
 
-// baseDir is where the messages and plugins of a server lie that was
-// unpacked somewhere; empty for one that a package installed, which knows.
+// baseDir is the directory with messages and plugins of a server that was unpacked from an archive;
+// "" for a server of a package, which has it compiled in.
 func baseDir(server string) string {
 	bin := filepath.Dir(server)
 	switch filepath.Base(bin) {
@@ -110,8 +110,8 @@ func baseDir(server string) string {
 	return ""
 }
 
-// place is where it lives and listens. The socket is named relative to
-// the data directory: an absolute path may be longer than a socket's may be.
+// place are the options for directories and addresses. The path of the socket is relative to the
+// data directory, because an absolute path may be too long for a socket's address.
 func place(v db.Version, c db.Config) []string {
 	args := append(base(v, c), "--socket=../"+db.SocketFile, "--pid-file="+filepath.Join(c.Dir, db.RunDir, "pid"))
 	if c.Port == 0 {
@@ -120,8 +120,7 @@ func place(v db.Version, c db.Config) []string {
 	return append(args, "--bind-address="+c.Host, "--port="+strconv.Itoa(c.Port))
 }
 
-// install makes the data directory with one user, root, who has no
-// password; see setup.
+// install makes the data directory with one user, root, without a password; see setup.
 func install(v db.Version, c db.Config) []db.Command {
 	command := db.Command{Path: c.Programs[db.Server], Args: append(base(v, c), "--initialize-insecure")}
 	if v.Flavour == MariaDB {
@@ -132,9 +131,9 @@ func install(v db.Version, c db.Config) []db.Command {
 	return []db.Command{command}
 }
 
-// loadingLog keeps what every arm has to copy small; the server makes a
-// redo log of the wanted size when it starts. A large data set is loaded
-// several times faster with a large log, and hides it.
+// loadingLog is the size of the redo log while loading: small, because every arm copies it; the
+// server makes one of the wanted size when it starts. A large data set loads several times faster
+// with a large log, and the log is small beside it.
 func loadingLog(v db.Version, c db.Config) []string {
 	size := 8
 	if c.Expect > 2<<30 {
@@ -143,14 +142,13 @@ func loadingLog(v db.Version, c db.Config) []string {
 	switch {
 	case v.Flavour == MariaDB:
 		return []string{fmt.Sprintf("--innodb-log-file-size=%dM", size)}
-	case v.AtLeast(8, 0, 30): // the installation crawls with less
+	case v.AtLeast(8, 0, 30): // the installation is very slow with less
 		return []string{fmt.Sprintf("--innodb-redo-log-capacity=%dM", max(size, 32))}
 	}
 	return []string{fmt.Sprintf("--innodb-log-file-size=%dM", size/2)} // of two files
 }
 
-// loading is added while the data set is being loaded. Everything is on
-// the disk after an orderly end.
+// loading are the options while the data set is loaded. After a shutdown all is on the disk.
 func loading(v db.Version, c db.Config) []string {
 	args := []string{"--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0"}
 	if v.Flavour != MariaDB {
@@ -159,13 +157,13 @@ func loading(v db.Version, c db.Config) []string {
 	return append(args, loadingLog(v, c)...)
 }
 
-// setup leaves root to the socket alone, in a directory that is closed to
-// others, and gives the load a user who may do anything in one database.
+// setup leaves root with the socket alone, which is in a directory closed to others, and makes the
+// load's user, who has all rights in one database.
 func setup(v db.Version) []string {
 	var drop []string
 	if v.Flavour == MariaDB {
-		// MariaDB installs root for the loopback addresses and the host's name
-		// too, without a password. Accounts that are not there matter to nobody.
+		// MariaDB also installs root for the loopback addresses and the host name, without a
+		// password.
 		drop = []string{
 			"DELETE FROM mysql.global_priv WHERE User = 'root' AND Host <> 'localhost'",
 			"DELETE FROM mysql.proxies_priv WHERE Host <> 'localhost'",
@@ -174,8 +172,8 @@ func setup(v db.Version) []string {
 	}
 	plugin := ""
 	if v.Flavour != MariaDB && !v.AtLeast(8, 4) {
-		// The newer way needs a key exchange that client libraries of other
-		// makes do not all know; 8.4 has only that one switched on.
+		// The newer plugin needs a key exchange that not all client libraries know. From 8.4 on the
+		// old plugin is disabled.
 		plugin = " WITH mysql_native_password"
 	}
 	return append(drop,

@@ -40,8 +40,7 @@ func (m Service) settings() []db.Setting {
 	}
 }
 
-// options are the settings in the server's words, and what every server
-// of a measurement gets: these are not for tuning, and the same in all arms.
+// options are the settings as options of the server, after constant, which are equal in all arms.
 func options(v db.Version, c db.Config) ([]string, error) {
 	s := c.Settings
 	redo, err := redo(v, s[setRedoLog])
@@ -93,10 +92,9 @@ func binlog(v db.Version, word string) []string {
 	return nil
 }
 
-// constant: the clock goes on while an arm is frozen, so nothing may be
-// given up only because it took long; what runs on a timer of its own or
-// depends on the last launch is off; the load's connections and prepared
-// statements (threads x tables x kinds) always fit.
+// constant are options that no experiment can set. Timeouts are long, because the clock runs on
+// while an arm is frozen. Work on timers, and what depends on the last launch, is off. The load's
+// connections and prepared statements (threads x tables x kinds) always fit.
 func constant(v db.Version, c db.Config) []string {
 	args := []string{
 		"--skip-name-resolve",
@@ -111,7 +109,7 @@ func constant(v db.Version, c db.Config) []string {
 	}
 	switch {
 	case v.Flavour == MariaDB:
-		// The server ends itself when a latch was waited for that long.
+		// The server ends itself after a wait of so many seconds for a latch.
 		args = append(args, "--innodb-fatal-semaphore-wait-threshold=4294967295")
 	case v.AtLeast(8, 0, 11):
 		args = append(args, "--loose-mysqlx=OFF")
@@ -119,12 +117,11 @@ func constant(v db.Version, c db.Config) []string {
 	return args
 }
 
-// readBack are the variables behind the settings. What is not asked for
-// by name is still read: a report can say what it was.
+// readBack are the variables of the settings, and further ones for the report.
 func readBack(v db.Version, c db.Config) []db.Query {
 	s := c.Settings
-	ask := func(variable, wanted string, took func(string) bool) db.Query {
-		return db.Query{Name: variable, Ask: "SELECT @@GLOBAL." + variable, Wanted: wanted, Took: took}
+	ask := func(variable, wanted string, accepts func(string) bool) db.Query {
+		return db.Query{Name: variable, Ask: "SELECT @@GLOBAL." + variable, Wanted: wanted, Accepts: accepts}
 	}
 	onOff := func(word string) func(string) bool {
 		return func(got string) bool {
@@ -159,7 +156,7 @@ func readBack(v db.Version, c db.Config) []db.Query {
 }
 
 func redoQuery(v db.Version, size string) db.Query {
-	q := db.Query{Name: "innodb_log_file_size", Ask: "SELECT @@GLOBAL.innodb_log_file_size", Wanted: size, Took: db.AtLeast(size)}
+	q := db.Query{Name: "innodb_log_file_size", Ask: "SELECT @@GLOBAL.innodb_log_file_size", Wanted: size, Accepts: db.AtLeast(size)}
 	switch {
 	case v.Flavour != MariaDB && v.AtLeast(8, 0, 30):
 		q.Name, q.Ask = "innodb_redo_log_capacity", "SELECT @@GLOBAL.innodb_redo_log_capacity"

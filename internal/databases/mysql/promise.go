@@ -11,12 +11,12 @@ const everyCommit = "every commit"
 // Promises are the settings that decide what a commit survives.
 func (Service) Promises() []db.Promise {
 	return []db.Promise{
-		{Name: "innodb_flush_log_at_trx_commit", Means: db.Itself},
+		{Name: "innodb_flush_log_at_trx_commit", Means: db.Verbatim},
 		{Name: "innodb_flush_method", Means: flushes},
-		{Name: "innodb_doublewrite", Means: db.Switched},
+		{Name: "innodb_doublewrite", Means: db.OnOff},
 		{Name: "sync_binlog", Means: func(v string, all map[string]string) string {
-			if db.Switched(strings.ToLower(all["log_bin"]), all) == "off" {
-				return everyCommit // there is no log that could be behind
+			if db.OnOff(strings.ToLower(all["log_bin"]), all) == "off" {
+				return everyCommit // without a binary log
 			}
 			if v == "1" {
 				return everyCommit
@@ -26,8 +26,8 @@ func (Service) Promises() []db.Promise {
 	}
 }
 
-// flushes says which files innodb_flush_method has flushed: see the manuals of
-// MySQL and MariaDB.
+// flushes is which files are flushed with a value of innodb_flush_method, by the manuals of MySQL
+// and MariaDB.
 func flushes(method string, _ map[string]string) string {
 	switch method {
 	case "o_direct_no_fsync":

@@ -16,21 +16,21 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// noPassfile is a file that never is: an empty name would stand for the user's, and
-// one that is there is judged by its mode.
+// noPassfile is a path that never exists. An empty path would mean the user's file, and an existing
+// file would have to have mode 0600.
 const noPassfile = "/proc/self/fd/no-pgpass"
 
-// Protocol says how a server is asked.
+// Protocol is the client for PostgreSQL's protocol.
 func (Service) Protocol() db.Protocol {
 	return db.Protocol{Connect: connect, Ready: "SELECT 42", Answer: "42", Definite: definite, Denied: denied}
 }
 
-// connect says how PostgreSQL is reached: by its socket, or by TCP
-// without encryption, as the load does it. The environment has no say.
+// connect connects over the socket, or over TCP without encryption as the load does. It reads no
+// environment variables.
 func connect(a db.Address) (db.Conn, error) {
 	c := pq.Config{
 		User: a.User, Password: a.Secret, Database: cmp.Or(a.Database, "postgres"), // which is always there
-		Host: "socket", Port: 1, // the dialer knows
+		Host: "socket", Port: 1, // ignored by socketDialer
 		SSLMode: pq.SSLModeDisable, Passfile: noPassfile,
 		ApplicationName: "tare", ConnectTimeout: db.ConnectBound,
 	}
@@ -51,8 +51,7 @@ func connect(a db.Address) (db.Conn, error) {
 	return db.SQL(connector), nil
 }
 
-// socketDialer connects to the server of the data set in a directory, whatever
-// address it is given.
+// socketDialer connects to the socket of the data set in a directory and ignores the address.
 type socketDialer string
 
 var _ pq.DialerContext = socketDialer("")
@@ -75,21 +74,20 @@ func (dir socketDialer) DialTimeout(_, _ string, limit time.Duration) (net.Conn,
 	return dir.DialContext(ctx, "", "")
 }
 
-// definite: everything that the server says but that it is starting,
-// ending, or has no connection to spare.
+// definite is true for all errors of the server but those of one that is starting, shutting down
+// (57P...) or out of connections (53300).
 func definite(err error) bool {
 	var answer *pq.Error
 	return errors.As(err, &answer) && !strings.HasPrefix(string(answer.Code), "57P") && answer.Code != "53300"
 }
 
-// denied: the class of failed authorisations.
+// denied is true for class 28, invalid authorization.
 func denied(err error) bool {
 	var answer *pq.Error
 	return errors.As(err, &answer) && strings.HasPrefix(string(answer.Code), "28")
 }
 
-// socket is the socket of the server in a directory: its name ends with
-// the port.
+// socket finds the socket of the server in a directory; its name ends with the port.
 func socket(dir string) (string, error) {
 	pattern := filepath.Join(dir, SocketDir, ".s.PGSQL.*")
 	paths, err := filepath.Glob(pattern)

@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// The settings, in tare's words: PostgreSQL's own where there is one.
+// Names of the settings, which are PostgreSQL's.
 const (
 	setFsync      = "fsync"
 	setSyncCommit = "synchronous_commit"
@@ -35,12 +35,10 @@ func settings() []db.Setting {
 	}
 }
 
-// options are the settings in the server's words, and what every
-// server of a measurement gets: the clock goes on while an arm is frozen, so
-// nothing may happen only because time has passed; memory that is first come,
-// first served would make arms unequal; a server that lost one of its
-// processes must not go on as if nothing had been; and shared memory is in the
-// data directory, where it ends with the arm.
+// options are the settings as options of the server, after options that no experiment can set: no
+// checkpoints by time, because the clock runs on while an arm is frozen; no huge pages, which not
+// all arms would get; no restart after a crash of one process; and shared memory in the data
+// directory, which goes with the arm.
 func options(v db.Version, c db.Config) ([]string, error) {
 	args := []string{
 		set("checkpoint_timeout", "1d"),
@@ -69,8 +67,7 @@ func options(v db.Version, c db.Config) ([]string, error) {
 	return args, nil
 }
 
-// readBack are the variables behind the settings. What is not asked
-// for by name is still read: a report can say what it was.
+// readBack are the variables of the settings, and further ones for the report.
 func readBack(v db.Version, c db.Config) []db.Query {
 	s := c.Settings
 	var list []db.Query
@@ -78,19 +75,19 @@ func readBack(v db.Version, c db.Config) []db.Query {
 		wanted := s[name]
 		list = append(list, db.Query{
 			Name: name, Ask: "SELECT current_setting('" + name + "')", Wanted: wanted,
-			Took: func(got string) bool { return wanted == db.Leave || strings.EqualFold(got, wanted) },
+			Accepts: func(got string) bool { return wanted == db.Leave || strings.EqualFold(got, wanted) },
 		})
 	}
 	list = append(list, db.Query{Name: "server_version", Ask: "SELECT current_setting('server_version')", Wanted: v.Text,
-		Took: func(got string) bool { return got == v.Text }})
+		Accepts: func(got string) bool { return got == v.Text }})
 	for _, x := range settings() {
 		if !slices.Contains([]string{setBuffers, setMaxWAL}, x.Name) {
 			ask(x.Name)
 			continue
 		}
-		list = append(list, db.Query{Name: x.Name, Ask: "SELECT pg_size_bytes(current_setting('" + x.Name + "'))", Wanted: s[x.Name], Took: db.AtLeast(s[x.Name])})
+		list = append(list, db.Query{Name: x.Name, Ask: "SELECT pg_size_bytes(current_setting('" + x.Name + "'))", Wanted: s[x.Name], Accepts: db.AtLeast(s[x.Name])})
 	}
-	// Not all of these are in every version.
+	// A version may lack some of these.
 	for _, name := range []string{"data_checksums", "wal_level", "block_size", "jit", "io_method", "checkpoint_completion_target", "max_connections", "default_transaction_isolation"} {
 		list = append(list, db.Query{Name: name, Ask: "SELECT setting FROM pg_settings WHERE name = '" + name + "'"})
 	}

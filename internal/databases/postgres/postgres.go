@@ -17,25 +17,25 @@ type Service struct{}
 
 var _ db.Service = Service{}
 
-// Name's name as a service and as a protocol.
+// Name is PostgreSQL's name as a service and as a protocol.
 const Name = "postgres"
 
-// Port is part of the socket's name, unless the server listens for TCP.
+// Port is part of the socket's name if the server does not listen for TCP.
 const Port = 5432
 
-// SocketDir is where its socket is.
+// SocketDir is the directory of the socket, below the data set's.
 const SocketDir = db.RunDir
 
 // admin is the superuser.
 const admin = "tare"
 
-// Dirs are where its programs lie, which are in nobody's PATH: those
-// of Debian, of the project's own RPMs, and of its sources.
+// Dirs are patterns of the directories of the programs, which are not in PATH: Debian's, those of
+// the project's RPMs, and of a build from source.
 func Dirs() []string {
 	return []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/pgsql/bin", "/opt/homebrew/opt/postgresql*/bin"}
 }
 
-// Describe is what holds for every version.
+// Describe is the part of the description that holds for every version.
 func (Service) Describe() db.Description {
 	return db.Description{
 		Name: Name, Protocol: Name, Package: "postgresql",
@@ -49,7 +49,7 @@ func (Service) Describe() db.Description {
 	}
 }
 
-// postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1); 17beta1, 18devel.
+// For example: postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1); 17beta1, 18devel.
 var bannerPattern = regexp.MustCompile(`^postgres \(PostgreSQL\) (([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?.*)`)
 
 // Identify reads the banner.
@@ -70,7 +70,7 @@ func (Service) Identify(banner string) (db.Version, error) {
 
 func users() []string { return []string{"postgres", "nobody"} }
 
-// Recipe says how to use a server of this version.
+// Recipe is how to use a server of this version.
 func (p Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	if !filepath.IsAbs(c.Dir) {
 		return db.Recipe{}, fmt.Errorf("data directory %q: want an absolute path", c.Dir)
@@ -101,8 +101,8 @@ func (p Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	}, nil
 }
 
-// install makes the data directory. Its own files for access are not
-// used, but closed all the same.
+// install makes the data directory. The server uses another file for access (hba); the one that
+// initdb writes refuses TCP all the same.
 func install(c db.Config) []db.Command {
 	return []db.Command{{Path: c.Programs[db.Install], Args: []string{
 		"--pgdata=" + filepath.Join(c.Dir, db.DataDir), "--username=" + admin,
@@ -110,16 +110,16 @@ func install(c db.Config) []db.Command {
 	}}}
 }
 
-// hba: the superuser over the socket alone, in a directory that is
-// closed to others; everybody else with the password, wherever from.
+// hba admits the superuser over the socket alone, which is in a directory closed to others, and all
+// other users with a password.
 const hba = `local all ` + admin + ` trust
 local all all scram-sha-256
 host all ` + admin + ` all reject
 host all all all scram-sha-256
 `
 
-// place is where it lives and listens. The socket is named relative to
-// the data directory: an absolute path may be longer than a socket's may be.
+// place are the options for directories and addresses. The path of the socket is relative to the
+// data directory, because an absolute path may be too long for a socket's address.
 func place(c db.Config) []string {
 	listen, port := "", Port
 	if c.Port != 0 {
@@ -134,11 +134,11 @@ func place(c db.Config) []string {
 	)
 }
 
-// set is one setting on the command line.
+// set is a setting as an option.
 func set(name, value string) string { return "--" + name + "=" + value }
 
-// loading is added while the data set is being loaded. With little of
-// the log to be recycled, what every arm has to copy stays small.
+// loading are the options while the data set is loaded. Few recycled segments of the log keep small
+// what every arm has to copy.
 func loading(c db.Config) []string {
 	size := "64MB"
 	if c.Expect > 2<<30 {
@@ -157,11 +157,11 @@ var setup = []string{
 }
 
 const (
-	// What autovacuum would do sooner or later is done.
+	// Otherwise autovacuum would do it during the run.
 	finish = "SELECT format('VACUUM (FREEZE, ANALYZE) %I.%I', schemaname, tablename)" +
 		" FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
-	// A sequential scan keeps a large table out of the server's memory; in the
-	// order of its primary key it is read like by queries.
+	// A sequential scan of a large table bypasses most of the shared buffers; a scan in the order of
+	// the primary key fills them as queries do.
 	warm = "SELECT stmt FROM (SELECT 1 AS n, unnest(ARRAY['SET enable_seqscan = off', 'SET enable_sort = off', 'SET max_parallel_workers_per_gather = 0']) AS stmt" +
 		" UNION ALL SELECT 2, format('SELECT count(*) FROM (SELECT t.* FROM %s t ORDER BY %s OFFSET 0) rows', x.indrelid::regclass," +
 		" (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY k.n) FROM unnest(x.indkey::int2[]) WITH ORDINALITY k(attnum, n)" +

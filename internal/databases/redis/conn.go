@@ -11,18 +11,18 @@ import (
 	"github.com/tarelab/tare/internal/databases/redis/resp"
 )
 
-// Dial connects to Redis or Valkey and says who it is.
+// Dial connects to Redis or Valkey and authenticates.
 func Dial(ctx context.Context, a db.Address) (net.Conn, error) {
 	conn, err := dial(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	deadline, _ := ctx.Deadline() // none: zero, which is none
+	deadline, _ := ctx.Deadline() // zero if there is none, which sets none
 	if err = conn.SetDeadline(deadline); err == nil {
 		_, err = conn.Write(resp.Command(nil, "AUTH", a.User, a.Secret))
 	}
 	if err == nil {
-		err = resp.NewReader(conn).Answer(nil) // nothing comes behind it that nobody asked for
+		err = resp.NewReader(conn).Answer(nil) // buffers no more: the server sends nothing without a question
 	}
 	if err != nil {
 		return nil, errors.Join(db.ClosedEarly(err), conn.Close())
@@ -45,8 +45,8 @@ type link struct {
 	broken  bool
 }
 
-// Protocol says how a server is asked. ECHO and PING are answered while it still
-// reads its data.
+// Protocol is the client for Redis' protocol. A server that still loads its data answers ECHO and
+// PING, but not EXISTS.
 func (Service) Protocol() db.Protocol {
 	return db.Protocol{Connect: connect, Ready: "EXISTS tare", Answer: "0", Definite: definite, Denied: denied}
 }
@@ -61,13 +61,12 @@ func connect(a db.Address) (db.Conn, error) {
 	}), nil
 }
 
-// Broken says that it takes no more commands.
+// Broken is true if the connection takes no more commands.
 func (l *link) Broken() bool { return l.broken }
 
-// Ask sends a command, words with blanks between; each part of the answer is a
-// row. Two answers are cut to the value that was asked for, so that settings are
-// read as those of other servers: CONFIG GET NAME has no name in its answer, and
-// INFO takes a field behind its section.
+// Ask sends a command of words with spaces between; each part of the answer is a row. Two answers are
+// reduced to the value, so that settings are read as from other servers: that of CONFIG GET NAME to
+// the value without the name, and that of INFO SECTION FIELD to the value of the field.
 func (l *link) Ask(query string) (rows [][]string, err error) {
 	words, field := strings.Fields(query), ""
 	if len(words) == 3 && words[0] == "INFO" {
@@ -92,7 +91,7 @@ func (l *link) Ask(query string) (rows [][]string, err error) {
 	return rows, nil
 }
 
-// line is what stands behind a field on its line.
+// line is the value of a field of INFO.
 func line(text, field string) [][]string {
 	for l := range strings.Lines(text) {
 		if value, found := strings.CutPrefix(l, field); found {
@@ -102,14 +101,14 @@ func line(text, field string) [][]string {
 	return nil
 }
 
-// definite: everything that the server says but that it reads its data, or has
-// no connection to spare.
+// definite is true for all errors of the server but those of one that loads its data or is out of
+// connections.
 func definite(err error) bool {
 	var answer resp.Error
 	return errors.As(err, &answer) && !strings.HasPrefix(string(answer), "LOADING") && !strings.Contains(string(answer), "max number of clients")
 }
 
-// denied: an unknown user or a wrong password, and what that user may not do.
+// denied is true for an unknown user or a wrong password.
 func denied(err error) bool {
 	var answer resp.Error
 	return errors.As(err, &answer) && (strings.HasPrefix(string(answer), "WRONGPASS") || strings.HasPrefix(string(answer), "NOAUTH"))

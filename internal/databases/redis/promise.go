@@ -9,13 +9,13 @@ import (
 // Promises are the settings that decide what a command survives.
 func (Service) Promises() []db.Promise {
 	return []db.Promise{
-		{Name: "appendonly", Means: db.Switched},
+		{Name: "appendonly", Means: db.OnOff},
 		{Name: "appendfsync", Means: func(v string, all map[string]string) string {
-			if db.Switched(strings.ToLower(all["appendonly"]), all) == "off" {
+			if db.OnOff(strings.ToLower(all["appendonly"]), all) == "off" {
 				return "no log"
 			}
 			return v
 		}},
-		{Name: "save", Means: db.Itself},
+		{Name: "save", Means: db.Verbatim},
 	}
 }

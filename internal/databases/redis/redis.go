@@ -13,8 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// Service is Redis or Valkey, which went on from Redis 7.2: one protocol, the same
-// settings. Its data are in memory; what it writes is as it is told to.
+// Service is Redis or Valkey, a fork of Redis 7.2 with the same protocol and settings.
 type Service struct{}
 
 var _ db.Service = Service{}
@@ -22,13 +21,13 @@ var _ db.Service = Service{}
 // Name is its name as a service and as a protocol.
 const Name = "redis"
 
-// Of the two flavours, the one that is not its name.
+// flavourValkey is the flavour of Valkey; that of Redis is Name.
 const flavourValkey = "valkey"
 
-// configPath is the configuration, with the digest of the password.
+// configPath is the path of the configuration, which holds the digest of the password.
 const configPath = db.RunDir + "/redis.conf"
 
-// Describe is what holds for every version.
+// Describe is the part of the description that holds for every version.
 func (Service) Describe() db.Description {
 	return db.Description{
 		Name: Name, Protocol: Name, Package: "redis-server",
@@ -39,7 +38,9 @@ func (Service) Describe() db.Description {
 	}
 }
 
-// Service server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0
+// For example:
+//
+// Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0
 // Valkey server v=8.1.1 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=...
 var bannerPattern = regexp.MustCompile(`^(Redis|Valkey) server v=(([0-9]+)\.([0-9]+)\.([0-9]+)\S*)`)
 
@@ -57,15 +58,15 @@ func (Service) Identify(banner string) (db.Version, error) {
 		return db.Version{}, fmt.Errorf("%s is too old: want 6.0 or later", v)
 	}
 	if v.Flavour == flavourValkey {
-		v.Text += "-valkey" // 7.2.4 is a version of both
+		v.Text += "-valkey" // both have a version 7.2.4
 	}
 	return v, nil
 }
 
 func users() []string { return []string{"redis", "valkey", "nobody"} }
 
-// Recipe says how to use a server of this version. Like ClickHouse's, its
-// configuration names everything relative to the directory of the data set.
+// Recipe is how to use a server of this version. All paths in the configuration are relative to the
+// directory of the data set.
 func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	switch {
 	case !filepath.IsAbs(c.Dir):
@@ -73,7 +74,7 @@ func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	case c.Programs[db.Server] == "":
 		return db.Recipe{}, fmt.Errorf("%s: no %s program", Name, db.Server)
 	}
-	// Of a relative name Redis makes an absolute one, which its user may not reach.
+	// Redis turns a relative path into an absolute one, which its account may not reach.
 	args := []string{"/proc/self/cwd/" + configPath}
 	for _, o := range c.Options {
 		name, value, found := strings.Cut(o, "=")
@@ -83,20 +84,19 @@ func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 		args = append(args, name, value)
 	}
 	return db.Recipe{
-		Users: users(), RootToo: true, Here: true,
+		Users: users(), RootToo: true, RunInDir: true,
 		Files:     []db.File{{Path: configPath, Text: configFile(c)}},
 		Server:    db.Command{Path: c.Programs[db.Server], Args: args},
-		Admin:     db.User, // there is nothing that only an administrator could set up
+		Admin:     db.User, // an empty server needs no setup
 		ReadBack:  readBack(v, c),
 		Stop:      time.Minute,
 		Leftovers: []string{db.RunDir + "/*", db.DataDir + "/temp-*"},
 	}, nil
 }
 
-// configFile is the whole configuration. Nothing happens only because time
-// has passed, unless it was asked for: the clock goes on while an arm is frozen.
-// The load's user may do all that loads do; what reaches files or other servers,
-// or stops this one, nobody may.
+// configFile is the whole configuration. It has no timeouts or timed work unless the experiment asks
+// for it, because the clock runs on while an arm is frozen. The load's user may not run commands
+// that reach files or other servers, or stop the server.
 func configFile(c db.Config) string {
 	port, bind := strconv.Itoa(c.Port), ""
 	if c.Port != 0 {
@@ -127,7 +127,7 @@ user ` + db.User + ` on #{secret_sha256} ~* +@all -@admin -@dangerous -@scriptin
 `
 }
 
-// The settings, in Redis' own words.
+// Names of the settings, which are Redis'.
 const (
 	setAppend     = "appendonly"
 	setAppendSync = "appendfsync"
@@ -148,7 +148,7 @@ func settings() []db.Setting {
 	}
 }
 
-// save checks pairs of numbers with commas between.
+// save allows pairs of numbers, separated by commas.
 func save(s string) error {
 	if s == noSave {
 		return nil
@@ -162,11 +162,10 @@ func save(s string) error {
 	return nil
 }
 
-// readBack are the settings as the server has them. What is not asked for is
-// still read: a report can say what it was.
+// readBack are the settings, and further ones for the report.
 func readBack(v db.Version, c db.Config) []db.Query {
 	ask := func(name, wanted string) db.Query {
-		return db.Query{Name: name, Ask: "CONFIG GET " + name, Wanted: wanted, Took: func(got string) bool { return got == wanted }}
+		return db.Query{Name: name, Ask: "CONFIG GET " + name, Wanted: wanted, Accepts: func(got string) bool { return got == wanted }}
 	}
 	save := strings.ReplaceAll(c.Settings[setSave], ",", " ")
 	if save == noSave {
@@ -174,7 +173,7 @@ func readBack(v db.Version, c db.Config) []db.Query {
 	}
 	number := strings.TrimSuffix(v.Text, "-valkey")
 	list := []db.Query{
-		{Name: v.Flavour + "_version", Ask: "INFO server " + v.Flavour + "_version", Wanted: number, Took: func(got string) bool { return got == number }},
+		{Name: v.Flavour + "_version", Ask: "INFO server " + v.Flavour + "_version", Wanted: number, Accepts: func(got string) bool { return got == number }},
 		ask("appendonly", c.Settings[setAppend]),
 		ask("appendfsync", c.Settings[setAppendSync]),
 		ask("save", save),

@@ -8,8 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// The first line was printed by Debian's package; the others are as the projects
-// show them.
+// The first line is from Debian's package, the others from the projects' documentation.
 func TestIdentifyRedis(t *testing.T) {
 	for banner, want := range map[string]string{
 		"Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0\n": "redis 7.0.15",

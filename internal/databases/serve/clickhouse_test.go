@@ -22,7 +22,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// fewHits is one small table for all tests.
+// fewHits is the data set of all tests, a small table.
 var fewHits = sync.OnceValues(func() (dataset.Prepared, error) {
 	dir, err := os.MkdirTemp(stores, "")
 	if err != nil {
@@ -58,8 +58,8 @@ func clickhouseAt(t *testing.T, s Server) db.Address {
 	return db.Address{Protocol: clickhouse.Name, Dial: s.Listen, User: db.User, Secret: secret(t, s.Dir), Database: db.Database}
 }
 
-// The whole way, by the hidden command: as somebody who is not root, settings
-// read back, an orderly end, and again on what that left.
+// The hidden command runs the server with another account than root's; settings are read back, the server shuts
+// down, and starts again on the same data.
 func TestServeClickHouse(t *testing.T) {
 	t.Parallel()
 	s := Server{Dir: copiedHits(t), Listen: testneed.Address(t), Connections: 150, Settings: map[string]string{
@@ -80,7 +80,7 @@ func TestServeClickHouse(t *testing.T) {
 			t.Errorf("%v, %v", settings, err)
 		}
 		t.Logf("%+v", settings)
-		// The sum is of every column of every row: it is the same on every host.
+		// The sum over all columns of all rows is the same on every host.
 		for query, want := range map[string]string{
 			"SELECT count() FROM hits":              "20000",
 			"SELECT sum(cityHash64(*)) FROM hits":   hitsSum,
@@ -127,7 +127,7 @@ func notRoot(t *testing.T, b *begun) {
 	}
 }
 
-// onlyWhatClickHouseNeeds: anybody on the host may reach its port.
+// onlyWhatClickHouseNeeds checks the rights of the load's user: all users of the host may reach the port.
 func onlyWhatClickHouseNeeds(t *testing.T, c *Client, dial string) {
 	t.Helper()
 	for _, forbidden := range []string{"CREATE DATABASE another", "SELECT count() FROM file('/etc/passwd', 'TSV', 'a String')", "SELECT 1 FROM default.x"} {
@@ -139,7 +139,7 @@ func onlyWhatClickHouseNeeds(t *testing.T, c *Client, dial string) {
 		a := db.Address{Protocol: clickhouse.Name, Dial: dial, User: user}
 		c := client(t, a)
 		v, err := c.Value(t.Context(), "SELECT 42")
-		if c.Close(); err == nil { // an open one would hold the server's end up
+		if c.Close(); err == nil { // an open connection would delay the server's end
 			t.Errorf("user %q gets in without a password: %s", user, v)
 		}
 	}
@@ -167,8 +167,7 @@ func TestPrepareClickHouse(t *testing.T) {
 	t.Logf("%d kB in %.1f s", p.Bytes>>10, p.Seconds)
 }
 
-// What a query gets wrong is said in the server's words, however late it finds
-// out, and the next query is answered.
+// A query that fails at any time returns the server's message, and the next query is answered.
 func TestClickHouseQueries(t *testing.T) {
 	t.Parallel()
 	s := Server{Dir: copiedHits(t), Listen: testneed.Address(t)}
@@ -285,7 +284,7 @@ func TestFaultsOfClickHouse(t *testing.T) {
 	}
 }
 
-// The last lines of a server that cannot start are shown by who started it.
+// The error of a server that cannot start has the last lines of its log.
 func TestClickHouseCannotStart(t *testing.T) {
 	t.Parallel()
 	s := Server{Dir: copiedHits(t), Listen: testneed.Address(t), Options: []string{"--users_config=no.xml"}}
@@ -300,7 +299,7 @@ func TestClickHouseCannotStart(t *testing.T) {
 	}
 }
 
-// An ordinary user's server is the user's own process.
+// An ordinary user's server runs with the user's account.
 func TestClickHouseAsAnOrdinaryUser(t *testing.T) {
 	t.Parallel()
 	uid, gid := testneed.Ordinary(t)

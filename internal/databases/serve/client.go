@@ -15,13 +15,13 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Client asks a server. It is one connection, for one goroutine at a time.
+// Client asks a server over one connection, for one goroutine at a time.
 type Client struct {
 	conn db.Conn
 	db.Protocol
 }
 
-// Connect prepares a client; the connection is made by the first question.
+// Connect returns a client, which connects at the first question.
 func Connect(a db.Address) (*Client, error) {
 	p, err := databases.Protocol(cmp.Or(a.Protocol, mysql.Family))
 	if err != nil {
@@ -39,13 +39,12 @@ func (c *Client) Close() error { return c.conn.Close() }
 
 const (
 	readyPoll = 10 * time.Millisecond
-	// readyAsk bounds one question: a server that starts may accept and say
-	// nothing for a while.
+	// readyAsk bounds one question: a starting server may accept a connection and not answer.
 	readyAsk = 5 * time.Second
 )
 
-// Await returns when the server answers a query. alive says that the server
-// has ended (nil: it has not, or who knows).
+// Await returns when the server answers a query, or after limit. alive is an error once the server has
+// ended.
 func (c *Client) Await(ctx context.Context, limit time.Duration, alive func() error) error {
 	deadline := time.Now().Add(limit)
 	for {
@@ -78,17 +77,16 @@ func (c *Client) refused(err error) error {
 	return fmt.Errorf("the server answers, but: %w", err)
 }
 
-// Exec runs a statement, whose results are thrown away.
+// Exec runs a statement and discards its results.
 func (c *Client) Exec(ctx context.Context, statement string) error {
 	_, err := c.conn.Ask(ctx, statement)
 	return err
 }
 
-// errNoRow means an answer without any value.
+// errNoRow means an answer without a value.
 var errNoRow = errors.New("the server's answer is empty")
 
-// Value asks for one value: the last of the first row. NULL is ""; an answer without a
-// row is an error.
+// Value returns the last value of the first row of an answer. NULL is ""; no row is an error.
 func (c *Client) Value(ctx context.Context, question string) (string, error) {
 	rows, err := c.conn.Ask(ctx, question)
 	if err != nil {
@@ -100,7 +98,7 @@ func (c *Client) Value(ctx context.Context, question string) (string, error) {
 	return rows[0][len(rows[0])-1], nil
 }
 
-// ExecEach runs the statements that a question gives; no question gives none.
+// ExecEach runs the statements that a question returns; an empty question returns none.
 func (c *Client) ExecEach(ctx context.Context, question string) error {
 	if question == "" {
 		return nil
@@ -117,8 +115,8 @@ func (c *Client) ExecEach(ctx context.Context, question string) error {
 	return nil
 }
 
-// ReadBack asks for the settings. One that did not take is an error; one that
-// this version does not have and nobody asked for is left out.
+// ReadBack reads the settings. It is an error if one has not the value that was asked for. A setting
+// without such a value is skipped if this version lacks it.
 func (c *Client) ReadBack(ctx context.Context, queries []db.Query) ([]record.Setting, error) {
 	var out []record.Setting
 	var wrong []string
@@ -131,7 +129,7 @@ func (c *Client) ReadBack(ctx context.Context, queries []db.Query) ([]record.Set
 			return nil, fmt.Errorf("read %s back: %w", q.Name, err)
 		}
 		out = append(out, record.Setting{Name: q.Name, Wanted: q.Wanted, Got: got})
-		if q.Took != nil && !q.Took(got) {
+		if q.Accepts != nil && !q.Accepts(got) {
 			wrong = append(wrong, fmt.Sprintf("%s is %q instead of %q", q.Name, got, q.Wanted))
 		}
 	}

@@ -15,13 +15,13 @@ import (
 
 // filler fills an empty server.
 type filler interface {
-	// params decide what the data set is, beside the server.
+	// params are the parameters of the data set, a part of its key in the cache.
 	params() map[string]string
-	// tool is the program that fills it; no name: none.
+	// tool is the program that fills it; "" if there is none.
 	tool() (name, version string)
-	// size is at most about how large it is, in bytes.
+	// size is an upper estimate of the data set's size in bytes.
 	size() int64
-	// connections is how many it uses at the same time.
+	// connections is the number of concurrent connections.
 	connections() int
 	fill(ctx context.Context, b *building) error
 }
@@ -44,7 +44,7 @@ func (p Prepare) filler(ctx context.Context, f Found) (filler, error) {
 	return p.scriptFiller()
 }
 
-// scriptFiller runs the statements of a file, or none.
+// scriptFiller runs the statements of a file; without a file the server stays empty.
 type scriptFiller struct {
 	text []byte
 	name string
@@ -72,7 +72,7 @@ func (s scriptFiller) params() map[string]string {
 
 func (scriptFiller) tool() (name, version string) { return "", "" }
 
-// size: nobody knows what statements make.
+// size is that of the statements; the size of what they make is unknown.
 func (s scriptFiller) size() int64 { return int64(len(s.text)) }
 
 func (scriptFiller) connections() int { return 1 }
@@ -91,8 +91,7 @@ func (s scriptFiller) fill(ctx context.Context, b *building) error {
 	return nil
 }
 
-// statements are what a text consists of; each ends with a semicolon at the
-// end of a line. Lines that begin with two dashes are left out.
+// statements splits a text at semicolons that end a line. Lines that begin with "--" are skipped.
 func statements(text string) (out []string) {
 	var lines []string
 	add := func() {

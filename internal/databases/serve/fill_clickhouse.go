@@ -8,7 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/clickhouse"
 )
 
-// hitsFiller lets ClickHouse fill a table by itself.
+// hitsFiller lets ClickHouse fill the table clickhouse.Hits itself.
 type hitsFiller struct{ clickhouse.Hits }
 
 func (f hitsFiller) params() map[string]string {
@@ -17,7 +17,7 @@ func (f hitsFiller) params() map[string]string {
 
 func (hitsFiller) tool() (name, version string) { return "", "" }
 
-// size is that of the table before and after it is merged.
+// size is twice that of the table, because a merge writes a second copy.
 func (f hitsFiller) size() int64 { return 2 * f.Bytes() }
 
 func (hitsFiller) connections() int { return 1 }

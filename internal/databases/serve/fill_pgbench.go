@@ -19,7 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/logs/pgbench"
 )
 
-// pgbenchFiller fills the tables with pgbench's initialisation.
+// pgbenchFiller fills the tables with pgbench --initialize.
 type pgbenchFiller struct {
 	data    pgbench.Data
 	path    string
@@ -34,8 +34,8 @@ func (p Prepare) pgbenchFiller(ctx context.Context, f Found) (filler, error) {
 	return pgbenchFiller{*p.Pgbench, path, version}, nil
 }
 
-// FindPgbench finds pgbench; program is its path or empty: that beside the
-// server, or whichever there is.
+// FindPgbench finds pgbench. program is its path; if it is empty, pgbench is looked up beside server,
+// the path of a server program, or, without that, in PATH.
 func FindPgbench(ctx context.Context, program, server string) (path string, v pgbench.Version, err error) {
 	switch {
 	case program != "":
@@ -69,7 +69,7 @@ func (f pgbenchFiller) params() map[string]string {
 
 func (f pgbenchFiller) tool() (name, version string) { return pgbench.Program, f.version.Text }
 
-// size is that of the tables and of the log that they leave.
+// size is that of the tables and of the write-ahead log.
 func (f pgbenchFiller) size() int64 { return 2 * f.data.Bytes() }
 
 func (pgbenchFiller) connections() int { return 1 }
@@ -82,7 +82,7 @@ func (f pgbenchFiller) fill(ctx context.Context, b *building) error {
 	defer CloseAll(files)
 	cmd := exec.Command(f.path, f.data.InitArgs(server)...)
 	cmd.ExtraFiles, cmd.Env, cmd.Dir = files, PgbenchEnviron(), "/"
-	if err := b.who.with(cmd, files[0]); err != nil { // the other is a directory of the account's
+	if err := b.account.with(cmd, files[0]); err != nil { // the account owns the other, a directory
 		return err
 	}
 	return run(ctx, "pgbench --initialize", cmd, b.log)
@@ -92,13 +92,13 @@ func (f pgbenchFiller) fill(ctx context.Context, b *building) error {
 const (
 	pgbenchPass = 3 + iota
 	pgbenchSocket
-	// PgbenchFiles is the first that is free.
+	// PgbenchFiles is the first free descriptor.
 	PgbenchFiles
 )
 
-// PgbenchServer is a server as pgbench is told, and what it has to inherit for
-// that from descriptor 3 on: the password in memory, and the directory of the
-// socket, whose path may be longer than a socket's may be.
+// PgbenchServer is a server's address for pgbench's options, and the files that pgbench inherits from
+// descriptor 3 on: the password as a memfd, and the directory of the socket, whose path may be too
+// long for a socket's address.
 func PgbenchServer(a db.Address) (s pgbench.Server, files []*os.File, err error) {
 	s = pgbench.Server{User: a.User, Database: a.Database}
 	pass, err := memfd.Create("tare-pgbench-password", pgbench.PassFile(a.Secret))
@@ -106,7 +106,7 @@ func PgbenchServer(a db.Address) (s pgbench.Server, files []*os.File, err error)
 		return s, nil, err
 	}
 	files = []*os.File{pass}
-	if err := pass.Chmod(0o600); err != nil { // it is not read otherwise
+	if err := pass.Chmod(0o600); err != nil { // libpq refuses other modes
 		return s, files, fmt.Errorf("keep the password: %w", err)
 	}
 	dir := a.Dir
@@ -116,7 +116,7 @@ func PgbenchServer(a db.Address) (s pgbench.Server, files []*os.File, err error)
 	} else if s.Host, s.Port, err = db.SplitAddress(a.Dial); err != nil {
 		return s, files, err
 	} else {
-		dir = "/" // nothing of the data set is needed
+		dir = "/" // no socket
 	}
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -125,13 +125,13 @@ func PgbenchServer(a db.Address) (s pgbench.Server, files []*os.File, err error)
 	return s, append(files, os.NewFile(uintptr(fd), dir)), nil
 }
 
-// PgbenchEnviron is pgbench's environment: nothing of it is a setting but
-// where the password is.
+// PgbenchEnviron is pgbench's environment. Of PostgreSQL's variables it has only the path of the
+// password.
 func PgbenchEnviron() []string {
 	return append(cleanEnviron(), "PGPASSFILE=/proc/self/fd/"+strconv.Itoa(pgbenchPass), "LC_ALL=C")
 }
 
-// CloseAll closes files.
+// CloseAll closes files and returns all errors.
 func CloseAll(files []*os.File) error {
 	var errs []error
 	for _, f := range files {

@@ -23,8 +23,8 @@ type sysbenchFiller struct {
 	data    sysbench.Data
 	path    string
 	version sysbench.Version
-	script  []byte // text of a script that is not bundled
-	shares  bool   // it has the options for tables
+	script  []byte // text of the user's script; nil for one of sysbench's
+	shares  bool   // the script has sysbench's options for tables
 }
 
 func (p Prepare) sysbenchFiller(ctx context.Context) (filler, error) {
@@ -42,7 +42,7 @@ func (p Prepare) sysbenchFiller(ctx context.Context) (filler, error) {
 	return l, nil
 }
 
-// FindSysbench finds sysbench; program is its path or empty.
+// FindSysbench finds sysbench. program is its path; if it is empty, sysbench is looked up in PATH.
 func FindSysbench(ctx context.Context, program string) (path string, v sysbench.Version, err error) {
 	if program == "" {
 		path, err = look([]string{sysbench.Program})
@@ -79,7 +79,7 @@ func (l sysbenchFiller) params() map[string]string {
 
 func (l sysbenchFiller) tool() (name, version string) { return sysbench.Program, l.version.Text }
 
-// size is 900 bytes per row with its index entry, generously.
+// size is 900 bytes for each row with its index entry, an upper estimate.
 func (l sysbenchFiller) size() int64 { return 900 * int64(l.data.Tables) * int64(l.data.Rows) }
 
 func (l sysbenchFiller) connections() int { return l.data.Tables }
@@ -93,7 +93,7 @@ func (l sysbenchFiller) fill(ctx context.Context, b *building) error {
 		return err
 	}
 	defer config.Close()
-	script, text, err := b.who.script(l.data.Script, l.script)
+	script, text, err := b.account.script(l.data.Script, l.script)
 	if err != nil {
 		return err
 	}
@@ -107,15 +107,15 @@ func (l sysbenchFiller) fill(ctx context.Context, b *building) error {
 	threads := max(1, min(l.data.Tables, runtime.NumCPU(), 8))
 	cmd := exec.Command(l.path, data.PrepareArgs("/proc/self/fd/3", threads, l.shares)...)
 	cmd.ExtraFiles = files
-	cmd.Dir = b.dir // the socket is relative
-	if err := b.who.with(cmd, files...); err != nil {
+	cmd.Dir = b.dir // the path of the socket is relative
+	if err := b.account.with(cmd, files...); err != nil {
 		return err
 	}
-	return runAfter(ctx, b.who.before, "sysbench prepare", cmd, b.log)
+	return runAfter(ctx, b.account.before, "sysbench prepare", cmd, b.log)
 }
 
-// script is how a client is told its script: by its path, or as the descriptor behind the
-// options, a copy in memory, where the account does not reach the file.
+// script is the path of a script for a client. If the account cannot read the file, it is that of
+// descriptor 4, a copy in memory.
 func (p *runAs) script(path string, text []byte) (string, *os.File, error) {
 	if p == nil || text == nil || p.Reads(path) {
 		return path, nil, nil

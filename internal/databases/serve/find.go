@@ -21,24 +21,24 @@ import (
 	"github.com/tarelab/tare/internal/linux/clonetree"
 )
 
-// Found is a service on this host.
+// Found is a service that is installed on this host.
 type Found struct {
 	Service  db.Service
 	Version  db.Version
 	Programs map[string]string // absolute paths by role
-	Banner   string            // that Version was read from
+	Banner   string            // the text from which Version was read
 }
 
-// Name is the word for the service.
+// Name is the name of the service.
 func (f Found) Name() string { return f.Service.Describe().Name }
 
-// autoProtocol is what Auto is looked for among.
+// autoProtocol is the protocol of the services for which Auto stands.
 const autoProtocol = "mysql"
 
-// Find finds a service by name, or whichever there is with Auto. server is the
-// path of its server program; empty: in PATH, and where programs for root are. A server
-// that has to be started for its version writes to a new directory in temp; empty: that
-// of the system.
+// Find finds an installed service by name; Auto finds the first one that is installed. server is the
+// path of its server program; if it is empty, the program is looked up in PATH and in the directories
+// of programs for root. A server that has to be started for its version runs in a new directory in
+// temp; empty: the system's temporary directory.
 func Find(ctx context.Context, name, server, temp string) (Found, error) {
 	candidates := slices.DeleteFunc(databases.All(), func(s db.Service) bool { return s.Describe().Protocol != autoProtocol })
 	if name != Auto {
@@ -70,7 +70,7 @@ func find(ctx context.Context, s db.Service, server, temp string) (Found, error)
 		switch {
 		case p.Role == db.Server && server != "":
 			path, err = executable(server)
-		case server != "" || p.Role != db.Server && len(p.Dirs) > 0: // one server has many versions side by side
+		case server != "" || p.Role != db.Server && len(p.Dirs) > 0: // several versions can be installed
 			path, err = lookBeside(f.Programs[db.Server], p.Names)
 		default:
 			path, err = look(p.Names, p.Dirs...)
@@ -97,7 +97,7 @@ func find(ctx context.Context, s db.Service, server, temp string) (Found, error)
 	return f, nil
 }
 
-// ask runs a program that prints something and ends.
+// ask returns the output of a program, as an account without rights if possible.
 func ask(ctx context.Context, path string, args []string) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
 	defer stop()
@@ -112,7 +112,7 @@ func ask(ctx context.Context, path string, args []string) (string, error) {
 	return string(out), nil
 }
 
-// try starts a program that is to give up, and returns what it said.
+// try starts a program that fails and returns its output (db.Trial).
 func try(ctx context.Context, path, temp string, t db.Trial) (string, error) {
 	dir, err := os.MkdirTemp(temp, "tare-version-")
 	if err != nil {
@@ -132,7 +132,7 @@ func try(ctx context.Context, path, temp string, t db.Trial) (string, error) {
 		if err := clonetree.GiveAll(dir, a.UID, a.GID); err != nil {
 			return "", err
 		}
-		at, err := os.Open(dir) // by its path it may be out of that user's reach
+		at, err := os.Open(dir) // the account may not reach it by its path
 		if err != nil {
 			return "", err
 		}
@@ -146,11 +146,11 @@ func try(ctx context.Context, path, temp string, t db.Trial) (string, error) {
 	return string(out), nil
 }
 
-// extraPath is where servers lie that are not in every user's PATH.
+// extraPath are directories of servers that are not in every user's PATH.
 const extraPath = ":/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin:/usr/libexec"
 
-// look finds the first of the names: the name matters more than the directory.
-// Directories that match the patterns come before those that always are.
+// look returns the path of the first name that exists in any directory. The directories that match the
+// patterns come before PATH.
 func look(names []string, patterns ...string) (string, error) {
 	for _, name := range names {
 		for _, dir := range append(matching(patterns), filepath.SplitList(os.Getenv("PATH")+extraPath)...) {
@@ -162,12 +162,12 @@ func look(names []string, patterns ...string) (string, error) {
 	return "", fmt.Errorf("%s: %w", strings.Join(names, " or "), exec.ErrNotFound)
 }
 
-// matching are the directories that match the patterns; of one pattern those
-// with the highest number first.
+// matching are the directories that match the patterns, in the order of the patterns, the highest
+// number first.
 func matching(patterns []string) (dirs []string) {
 	number := func(dir string) (n int) {
 		digits := strings.TrimFunc(dir, func(r rune) bool { return r < '0' || r > '9' })
-		n, _ = strconv.Atoi(digits) // what is no number comes last
+		n, _ = strconv.Atoi(digits) // 0 without a number
 		return n
 	}
 	for _, pattern := range patterns {
@@ -178,8 +178,7 @@ func matching(patterns []string) (dirs []string) {
 	return dirs
 }
 
-// lookBeside finds what belongs to a server that was unpacked somewhere, and
-// else what is installed.
+// lookBeside finds a program beside a server that was unpacked from an archive, else in PATH.
 func lookBeside(server string, names []string) (string, error) {
 	bin := filepath.Dir(server)
 	for _, dir := range []string{bin, filepath.Join(bin, "../bin"), filepath.Join(bin, "../scripts")} {

@@ -14,8 +14,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// theirs is a data set whose directory belongs to the server's user, who has run, and a
-// directory of the host with a file, whose names are those of a server's.
+// theirs is a data set that the server's account owns, and a directory of the host with a file of the same name
+// as one of the server's.
 func theirs(t *testing.T) (dir, target string) {
 	t.Helper()
 	dir, target = t.TempDir(), t.TempDir()
@@ -39,7 +39,7 @@ func untouched(t *testing.T, target string) {
 	}
 }
 
-// What is tidied away is in the data set.
+// clear removes files in the data set alone.
 func TestClearBehindALink(t *testing.T) {
 	dir, target := theirs(t)
 	if err := errors.Join(os.Remove(filepath.Join(dir, db.RunDir)), os.Symlink(target, filepath.Join(dir, db.RunDir))); err != nil {
@@ -50,8 +50,8 @@ func TestClearBehindALink(t *testing.T) {
 	untouched(t, target)
 }
 
-// The server's user swaps the directory of its sockets for a link, over and over: the
-// configuration goes to no other place, and no other file becomes that user's.
+// The server's account replaces the directory of sockets by a link, over and over: the configuration is written
+// nowhere else, and the account gets no other file.
 func TestReadyWhileSwapped(t *testing.T) {
 	testneed.Root(t)
 	dir, target := theirs(t)
@@ -79,8 +79,8 @@ func TestReadyWhileSwapped(t *testing.T) {
 	s, who := Server{Dir: dir}, &runAs{Account: account.Account{UID: 12345, GID: 12345}, dir: at}
 	for i := range 800 {
 		r := db.Recipe{Files: []db.File{{Path: db.RunDir + "/config" + strconv.Itoa(i%3), Text: "password {secret}"}}}
-		_ = s.ready(r) // it may fail, and must not follow
-		_ = who.own()
+		_ = s.makeReady(r) // it may fail, but must not follow links
+		_ = who.giveFiles()
 	}
 	close(over)
 	<-swapping

@@ -9,20 +9,20 @@ import (
 	"github.com/tarelab/tare/internal/logs/sysbench"
 )
 
-// Need is a program that a load cannot do without.
+// Need is a program that a load needs.
 type Need struct {
-	// Service is the word for a database server, Auto for one of MySQL's family; or Tool is
-	// the name of a client.
+	// Service is the name of a database server, or Auto for one of MySQL's family. If it is empty,
+	// Tool is the name of a client.
 	Service, Tool string
-	// Path is that of the program; empty: it is looked for.
+	// Path is the program's path; empty: it is looked up.
 	Path string
-	// Beside is the path of the server whose client it is, if that was named.
+	// Beside is the path of the server program, for a client, if the user gave one.
 	Beside string
-	// Package is Debian's.
+	// Package is the Debian package.
 	Package string
 }
 
-// Name is what people call it.
+// Name is the program's name for people.
 func (n Need) Name() string {
 	if n.Service == Auto {
 		return "MariaDB or MySQL"
@@ -33,7 +33,7 @@ func (n Need) Name() string {
 	return n.Tool
 }
 
-// Missing is why a program cannot be used on this host, with the remedy; nil: it can.
+// Missing is why the program cannot be used on this host, with a hint; nil if it can.
 func (n Need) Missing(ctx context.Context) (err error) {
 	switch {
 	case n.Service != "":
@@ -51,7 +51,7 @@ func (n Need) Missing(ctx context.Context) (err error) {
 		return err
 	}
 	if _, lookErr := look([]string{n.Tool}); n.Tool != "" && lookErr == nil {
-		return err // it is there, and too old
+		return err // it is installed, but too old
 	}
 	return hint.New(fmt.Errorf("%s is not installed: %w", n.Name(), err), "apt-get install "+n.Package)
 }

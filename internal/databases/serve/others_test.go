@@ -25,9 +25,9 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// other is a process of the server's user, a service of the host's for example: it has the
-// directory of a data set as its own and has opened the data's, as it can by /proc/PID/cwd
-// of the server. Each time it is told to, it puts there what it can.
+// other is another process of the server's account, for example a service of the host. The directory of a data set
+// is its working directory, and it has opened the data directory, which it can through /proc/PID/cwd of the
+// server. On each request it writes all that it can.
 type other struct {
 	t    *testing.T
 	tell io.Writer
@@ -44,7 +44,7 @@ while read what; do
 	echo done >&5
 done 2>/dev/null`
 
-// startOther starts it as who runs the server's programs.
+// startOther starts it with the account of the server's programs.
 func startOther(t *testing.T, who *runAs) *other {
 	t.Helper()
 	cmd := who.command(db.Recipe{}, "/bin/sh", "", []string{"-c", puts})
@@ -65,7 +65,7 @@ func startOther(t *testing.T, who *runAs) *other {
 	return &other{t, tell, bufio.NewReader(said)}
 }
 
-// put has it try, and returns when it has.
+// put lets it write and returns when it is done.
 func (o *other) put(what string) {
 	o.t.Helper()
 	fmt.Fprintln(o.tell, what)
@@ -74,8 +74,8 @@ func (o *other) put(what string) {
 	}
 }
 
-// Whoever runs as the server's user and holds the directory of a data set while that is
-// prepared, and later, changes nothing that root takes from it.
+// A process of the server's account that holds the directory of a data set during and after preparation changes
+// nothing on which root relies.
 func TestOthersWhilePrepared(t *testing.T) {
 	testneed.Root(t)
 	store, about := dataset.Store{Dir: t.TempDir()}, dataset.About{Kind: redis.Name, Version: "7", Layout: dataLayout}
@@ -87,7 +87,7 @@ func TestOthersWhilePrepared(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		who, err := newRunAs(db.Recipe{Users: []string{"nobody"}, Here: true}, dir, false, io.Discard)
+		who, err := newRunAs(db.Recipe{Users: []string{"nobody"}, RunInDir: true}, dir, false, io.Discard)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +111,7 @@ func TestOthersWhilePrepared(t *testing.T) {
 	}
 }
 
-// uidOf is as whom a process runs.
+// uidOf is the user id of a process.
 func uidOf(t *testing.T, pid int) int {
 	t.Helper()
 	var st unix.Stat_t
@@ -130,7 +130,7 @@ func ownerOf(t *testing.T, path string) int {
 	return int(st.Uid)
 }
 
-// passable is a copy of MariaDB's data set that other users can pass to.
+// passable is a copy of MariaDB's data set in a directory that other users can search.
 func passable(t *testing.T) string {
 	t.Helper()
 	dir := copied(t)
@@ -140,8 +140,8 @@ func passable(t *testing.T) string {
 	return dir
 }
 
-// What is in the cache is root's whoever the server ran as, and in a copy that a server
-// runs on the directory and what is beside the data.
+// root owns all files in the cache, whatever account the server had, and in a copy the directory and the files
+// beside the data.
 func TestWhoseTheFilesAre(t *testing.T) {
 	testneed.Root(t)
 	t.Parallel()
@@ -180,8 +180,7 @@ func TestWhoseTheFilesAre(t *testing.T) {
 	}
 }
 
-// impostor changes the program that a data set names to one that leaves a trace, and says
-// the right version.
+// impostor replaces the program that a data set names by one that prints the right version and leaves a trace.
 func impostor(t *testing.T, dir string) (trace string) {
 	t.Helper()
 	m, err := dataset.Read(dir)
@@ -211,8 +210,7 @@ func notExecuted(t *testing.T, trace string) {
 	}
 }
 
-// Others may be able to write in a copy, on a volume that they share: what is executed is
-// not what stands there.
+// Other users may write to a copy on a shared volume: the program that it names is not executed.
 func TestACopyNamesNoProgram(t *testing.T) {
 	t.Parallel()
 	dir := copiedRedis(t)
@@ -225,8 +223,8 @@ func TestACopyNamesNoProgram(t *testing.T) {
 	p.Kill()
 }
 
-// A data set in the cache whose marker somebody else could have written is prepared anew,
-// which is said in a line; its program is not executed.
+// A data set in the cache whose marker another user could have written is prepared anew, with a line in the log; its
+// program is not executed.
 func TestAnothersMarkerInTheCache(t *testing.T) {
 	testneed.Root(t)
 	needRedis(t)
@@ -259,7 +257,7 @@ func TestAnothersMarkerInTheCache(t *testing.T) {
 	server.Kill()
 }
 
-// What is in the way where a server names its segment is not waited for, nor followed.
+// A FIFO or a link in the place of the lock file is neither waited for nor followed.
 func TestLockOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	lock := filepath.Join(dir, "postmaster.pid")
@@ -273,7 +271,7 @@ func TestLockOfOthers(t *testing.T) {
 		if id, ok := segmentOf(lock, os.Getpid()); ok {
 			t.Errorf("%s: segment %d", name, id)
 		}
-		if err := (Server{Dir: dir}).forget(nil, db.Recipe{Segment: "postmaster.pid"}); err != nil {
+		if err := (Server{Dir: dir}).removeStaleLock(nil, db.Recipe{Segment: "postmaster.pid"}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := os.Remove(lock); err != nil {
@@ -282,7 +280,7 @@ func TestLockOfOthers(t *testing.T) {
 	}
 }
 
-// Nothing that prepares a data set runs as root, also where the cache is closed to others.
+// No program that prepares a data set runs as root, also if the cache is closed to others.
 func TestWhoPrepares(t *testing.T) {
 	testneed.Root(t)
 	t.Parallel()
@@ -329,7 +327,7 @@ func TestWhoPrepares(t *testing.T) {
 	}
 }
 
-// isSelf: a process between fork and exec is this binary still.
+// isSelf is true for a process between fork and exec, which is still this binary.
 func isSelf(exe string) bool {
 	self, err := os.Executable()
 	return err == nil && exe == self

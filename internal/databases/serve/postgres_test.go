@@ -24,7 +24,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// accounts is one data set of pgbench for all tests.
+// accounts is the data set of all tests, made by pgbench.
 var accounts = sync.OnceValues(func() (dataset.Prepared, error) {
 	dir, err := os.MkdirTemp(stores, "")
 	if err != nil {
@@ -41,8 +41,8 @@ func needPostgres(t *testing.T) {
 	}
 }
 
-// copiedAccounts is a copy of it at a path that is too long for a socket, in
-// directories that are closed to others.
+// copiedAccounts is a copy of it, with a path that is too long for a socket, in directories that are closed to
+// others.
 func copiedAccounts(t *testing.T) string {
 	t.Helper()
 	needPostgres(t)
@@ -64,7 +64,7 @@ func postgresAddress(t *testing.T, dir, dial string) db.Address {
 	}
 }
 
-// begun is a server that was started by the hidden command.
+// begun is a server that the hidden command has started.
 type begun struct {
 	cmd   *exec.Cmd
 	out   *bytes.Buffer
@@ -93,8 +93,8 @@ func (b *begun) alive() error {
 	}
 }
 
-// The whole way, by the hidden command: as somebody who is not root, over TCP
-// and over the socket, settings read back, an orderly end.
+// The hidden command runs the server with another account than root's; it answers over TCP and socket, settings are
+// read back, and it shuts down.
 func TestServePostgres(t *testing.T) {
 	t.Parallel()
 	dir := copiedAccounts(t)
@@ -145,7 +145,7 @@ func TestServePostgres(t *testing.T) {
 	}
 }
 
-// onlyWhatPostgresNeeds: anybody on the host may reach its port.
+// onlyWhatPostgresNeeds checks the rights of the load's user: all users of the host may reach the port.
 func onlyWhatPostgresNeeds(t *testing.T, c *Client, dial string) {
 	t.Helper()
 	for _, forbidden := range []string{"SELECT count(*) FROM pg_authid", "SELECT pg_read_file('postgresql.conf')", "CREATE DATABASE another"} {
@@ -161,8 +161,7 @@ func onlyWhatPostgresNeeds(t *testing.T, c *Client, dial string) {
 	}
 }
 
-// segment says whether a process has made a System V segment that is there, and
-// whether it is marked: its key is then gone.
+// segment is whether a process has a System V segment, and whether that is marked for removal: its key is 0 then.
 func segment(t *testing.T, pid int) (there, marked bool) {
 	t.Helper()
 	b, err := os.ReadFile("/proc/sysvipc/shm")
@@ -178,7 +177,7 @@ func segment(t *testing.T, pid int) (there, marked bool) {
 	return false, false
 }
 
-// Killed at once and all together, it leaves no shared memory.
+// A kill of all its processes leaves no shared memory.
 func TestKilledPostgresLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := copiedAccounts(t)
@@ -228,7 +227,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// family are a process and its descendants.
+// family is a process and its descendants.
 func family(pid int) []int {
 	all := []int{pid}
 	for i := 0; i < len(all); i++ {
@@ -245,7 +244,7 @@ func family(pid int) []int {
 	return all
 }
 
-// Killed while it installs a server, all at once, it leaves no shared memory.
+// A kill of all processes during the installation leaves no shared memory.
 func TestInstallingPostgresKilled(t *testing.T) {
 	testneed.Root(t)
 	needPostgres(t)
@@ -341,7 +340,7 @@ func TestPrepareWithStatements(t *testing.T) {
 	}
 }
 
-// An ordinary user's server is the user's own process.
+// An ordinary user's server runs with the user's account.
 func TestPostgresAsAnOrdinaryUser(t *testing.T) {
 	t.Parallel()
 	uid, gid := testneed.Ordinary(t)

@@ -29,22 +29,22 @@ type Prepare struct {
 	Server string `json:"server,omitempty"`
 	// Options are passed to the server as they are.
 	Options []string `json:"options,omitempty"`
-	// Sysbench, Pgbench or Hits says what is loaded, Program with which of the
-	// first two. Without any, Script is a file of statements (absolute), and without that the
-	// server stays empty.
+	// One of Sysbench, Pgbench and Hits is what to load; Program is the path of the first two's tool.
+	// Without any, Script is the absolute path of a file of statements; without that the server
+	// stays empty.
 	Sysbench sysbench.Data    `json:"sysbench,omitzero"`
 	Pgbench  *pgbench.Data    `json:"pgbench,omitempty"`
 	Hits     *clickhouse.Hits `json:"hits,omitempty"`
 	Program  string           `json:"program,omitempty"`
 	Script   string           `json:"script,omitempty"`
-	// Into is a directory in which dataset.Prepared is left.
+	// Into is the directory for dataset.Prepared.
 	Into string `json:"into"`
 }
 
-// dataLayout is the version of what prepare makes of the same parameters.
+// dataLayout grows when prepare makes another data set of the same parameters.
 const dataLayout = 2
 
-// readyLimit is how long a server may take to answer.
+// readyLimit is how long a server may take to answer its first query.
 const readyLimit = time.Minute
 
 func (p Prepare) answer(ctx context.Context, kind string) error {
@@ -62,8 +62,7 @@ func (p Prepare) answer(ctx context.Context, kind string) error {
 	return out.Write(p.Into)
 }
 
-// Run makes sure that the data set is in the store. What the programs say goes
-// to the log.
+// Run prepares the data set unless it is in the store. The output of the programs goes to log.
 func (p Prepare) Run(ctx context.Context, kind string, store dataset.Store, log io.Writer) (dataset.Prepared, error) {
 	f, err := Find(ctx, kind, p.Server, p.Into)
 	if err != nil {
@@ -97,7 +96,7 @@ func (p Prepare) Run(ctx context.Context, kind string, store dataset.Store, log 
 	return out, nil
 }
 
-// about is all that decides what the data set is.
+// about is everything on which the data set depends.
 func (p Prepare) about(f Found, with filler) (dataset.About, error) {
 	params := with.params()
 	if len(p.Options) > 0 {
@@ -113,8 +112,7 @@ func (p Prepare) about(f Found, with filler) (dataset.About, error) {
 	return dataset.About{Kind: f.Name(), Version: f.Version.Text, Layout: dataLayout, Params: params}, nil
 }
 
-// need is what building takes on the disk: an empty server with its logs, and
-// the data.
+// need is the disk space for building, in bytes: an empty server with its logs, and the data.
 func need(with filler) int64 {
 	const empty = 200 << 20
 	return empty + with.size()
@@ -123,23 +121,23 @@ func need(with filler) int64 {
 // building is a data set that is being built in dir.
 type building struct {
 	Prepare
-	found  Found
-	with   filler
-	dir    string
-	dial   string // of a server without a socket
-	secret string
-	who    *runAs // who runs what installs and fills; nil: tare's user
-	log    io.Writer
+	found   Found
+	with    filler
+	dir     string
+	dial    string // address of a server without a socket
+	secret  string
+	account *runAs // runs the programs; nil: tare's own account
+	log     io.Writer
 }
 
 func (b *building) run(ctx context.Context) error {
-	// A server waits for somebody to make room on a full disk, without end.
+	// On a full disk a server waits forever.
 	var watch reserve.Watch
-	watch.Host(b.dir, "") // what helps the store says
+	watch.Host(b.dir, "") // the store adds the hint
 	ctx, stop := watch.During(ctx)
 	err := b.steps(ctx)
 	if full := stop(); err != nil && full != nil {
-		return full // what the programs said about it is a consequence
+		return full // the errors of the programs follow from it
 	}
 	if err != nil && noSpace.MatchString(err.Error()) {
 		return fmt.Errorf("%w: %w: %w", reserve.ErrShort, unix.ENOSPC, err)
@@ -147,12 +145,12 @@ func (b *building) run(ctx context.Context) error {
 	return err
 }
 
-// noSpace is how the servers say errno 28: "failed with error 28", "(Errcode:
-// 28 "No space left on device")", "OS errno 28".
+// noSpace finds ENOSPC, 28, in messages of servers: "failed with error 28", "(Errcode: 28 "No space
+// left on device")", "OS errno 28".
 var noSpace = regexp.MustCompile(`(?i)\berr(or|no|code)( number| code)?:? 28\b|no space left on device`)
 
 func (b *building) steps(ctx context.Context) error {
-	defer func() { b.who.Close() }()
+	defer func() { b.account.Close() }()
 	server := Server{Dir: b.dir, Options: b.Options, Connections: b.with.connections()}
 	if b.found.Service.Describe().TCPOnly {
 		var err error
@@ -191,29 +189,29 @@ func (b *building) steps(ctx context.Context) error {
 
 // install makes an empty data directory.
 func (b *building) install(ctx context.Context, r db.Recipe) error {
-	// In the directory above it an account other than root's can make none.
+	// The account cannot create it, because it does not own the directory of the data set.
 	if os.Geteuid() == 0 && len(r.Users) > 0 && len(r.Install) > 0 {
 		if err := os.Mkdir(filepath.Join(b.dir, db.DataDir), 0o700); err != nil {
 			return fmt.Errorf("make the data directory: %w", err)
 		}
 	}
 	var err error
-	if b.who, err = newRunAs(r, b.dir, true, b.log); err != nil {
+	if b.account, err = newRunAs(r, b.dir, true, b.log); err != nil {
 		return err
 	}
-	before := b.who.before
+	before := b.account.before
 	if r.Segment != "" {
-		before = func() error { ownSharedMemory(); return b.who.before() }
+		before = func() error { ownSharedMemory(); return b.account.before() }
 	}
 	for _, c := range r.Install {
-		if err := runAfter(ctx, before, "the installation of "+b.found.Name(), b.who.command(r, c.Path, "", c.Args), b.log); err != nil {
+		if err := runAfter(ctx, before, "the installation of "+b.found.Name(), b.account.command(r, c.Path, "", c.Args), b.log); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// recipe is that of a server for loading, with memory for it.
+// recipe is the recipe of a server with default settings, for loading.
 func (b *building) recipe(s Server) (db.Recipe, error) {
 	settings, err := db.Complete(b.found.Service.Describe(), nil)
 	if err != nil {
@@ -228,7 +226,7 @@ func (b *building) recipe(s Server) (db.Recipe, error) {
 	return b.found.Service.Recipe(b.found.Version, c)
 }
 
-// fill waits for the server and fills it.
+// fill waits for the server, sets it up, fills it and finishes the data set.
 func (b *building) fill(ctx context.Context, r db.Recipe, p *Process) error {
 	if err := b.ask(ctx, r, p, "", func(c *Client) error { return c.setUp(ctx, r, b.secret) }); err != nil {
 		return err
@@ -247,7 +245,7 @@ func (b *building) fill(ctx context.Context, r db.Recipe, p *Process) error {
 	})
 }
 
-// address is where the server that is being loaded answers the load's user.
+// address is the address of the server that is loaded, with the load's user.
 func (b *building) address() db.Address {
 	return db.Address{
 		Protocol: b.found.Service.Describe().Protocol, Dir: b.dir, Dial: b.dial,
@@ -255,7 +253,7 @@ func (b *building) address() db.Address {
 	}
 }
 
-// ask asks a server that is being loaded, as its administrator.
+// ask asks the server that is loaded, as its superuser.
 func (b *building) ask(ctx context.Context, r db.Recipe, p *Process, database string, what func(*Client) error) error {
 	a := b.address()
 	if a.Database = database; r.Admin != db.User {
@@ -281,9 +279,9 @@ func (c *Client) setUp(ctx context.Context, r db.Recipe, secret string) error {
 	return nil
 }
 
-// clear removes what is of no use to the copies.
+// clear removes files that copies do not need.
 func (b *building) clear(r db.Recipe) error {
-	root, err := os.OpenRoot(b.dir) // the server's user can put links below
+	root, err := os.OpenRoot(b.dir) // the server's account can create links below it
 	if err != nil {
 		return fmt.Errorf("tidy the data set: %w", err)
 	}
@@ -302,12 +300,12 @@ func (b *building) clear(r db.Recipe) error {
 	return nil
 }
 
-// run runs a program to its end, with all that it starts.
+// run runs a program to its end; it kills its process group when ctx ends.
 func run(ctx context.Context, name string, cmd *exec.Cmd, log io.Writer) error {
 	return runAfter(ctx, nothing, name, cmd, log)
 }
 
-// runAfter calls a function first, on the thread that starts the program.
+// runAfter is run after a call of before on the thread that forks.
 func runAfter(ctx context.Context, before func() error, name string, cmd *exec.Cmd, log io.Writer) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

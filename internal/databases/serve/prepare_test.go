@@ -36,7 +36,7 @@ func TestPrepare(t *testing.T) {
 			t.Errorf("%s: %v, %v: want it closed to others", file, st.Mode(), err)
 		}
 	}
-	// Other scripts of the family share it, other sizes do not.
+	// Other scripts of the family share the data set, other sizes do not.
 	other := small
 	other.Sysbench.Script = "oltp_write_only"
 	if o, err := other.Run(t.Context(), Auto, dataset.Store{Dir: shared.dir}, io.Discard); err != nil || o.Dir != p.Dir {
@@ -67,8 +67,8 @@ func TestPrepareAnswers(t *testing.T) {
 	}
 }
 
-// A server removes what it finds of another one's temporary tables: an installation
-// that shares their directory breaks whatever MariaDB runs on the host.
+// A starting server removes temporary tables of other servers in its directory for them, so an installation must not
+// share the directory of the host's MariaDB.
 func TestPrepareLeavesTemporaryTables(t *testing.T) {
 	t.Parallel()
 	prepared(t) // the tools are there
@@ -85,7 +85,7 @@ func TestPrepareLeavesTemporaryTables(t *testing.T) {
 	}
 }
 
-// A script of one's own: its prepare command makes the data set.
+// The prepare command of a user's script makes the data set.
 func TestPrepareWithAScript(t *testing.T) {
 	t.Parallel()
 	prepared(t) // the tools are there
@@ -122,7 +122,7 @@ function event() end`), 0o600); err != nil {
 	if err := server.Stop(r.Stop); err != nil {
 		t.Error(err)
 	}
-	// A server ran in the cache: what is there is no longer what was prepared.
+	// A server ran in the cache, so the data set has changed.
 	if again, err := p.Run(t.Context(), Auto, store, io.Discard); err != nil || again.Cached {
 		t.Errorf("it was used again: %+v, %v", again, err)
 	}
@@ -175,7 +175,7 @@ func TestFaultsOfPrepare(t *testing.T) {
 	}
 }
 
-// tiny is a file system of so many bytes.
+// tiny is a file system of this size.
 func tiny(t *testing.T, size string) string {
 	t.Helper()
 	testneed.Root(t)
@@ -203,8 +203,8 @@ func TestDiskTooSmall(t *testing.T) {
 	}
 }
 
-// The estimate was wrong: whatever the programs make of it, it ends soon, while a gibibyte is
-// free or because what they ask for at once is not there. It says so and leaves nothing.
+// If the estimate of the size was wrong, preparing ends while 1 GiB is still free, or because a program asks for more
+// at once. The error says so, and nothing is left.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	prepared(t)
@@ -230,8 +230,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// Killed at any moment: no process and no data set is left, and the next one
-// works.
+// A kill at any time leaves no process and no data set, and the next prepare works.
 func TestPrepareKilled(t *testing.T) {
 	t.Parallel()
 	prepared(t)
@@ -275,7 +274,7 @@ func TestPrepareKilled(t *testing.T) {
 	}
 }
 
-// usersOf are the processes that name a directory in their arguments.
+// usersOf are the processes with a directory in their arguments.
 func usersOf(dir string) (out []string) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {

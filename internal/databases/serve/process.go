@@ -21,7 +21,7 @@ import (
 
 // Process is a child that dies with this process.
 type Process struct {
-	// As is the account that root has started it as; nil: whoever this process is.
+	// As is the account of the child if root started it as another one; nil otherwise.
 	As *account.Account
 
 	cmd  *exec.Cmd
@@ -31,26 +31,25 @@ type Process struct {
 	tail *tail
 }
 
-// Start starts a child. What it writes goes to log, and its last lines are
-// kept for errors.
+// Start starts a child. Its output goes to log; errors show its last lines.
 func Start(cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
 	return startAfter(nothing, cmd, name, log)
 }
 
 func nothing() error { return nil }
 
-// startAfter calls a function first, on the thread that starts the child.
+// startAfter is Start after a call of before on the thread that forks.
 func startAfter(before func() error, cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
 	p := &Process{cmd: cmd, name: name, done: make(chan struct{}), tail: &tail{}}
 	cmd.Stdout = io.MultiWriter(log, p.tail)
 	cmd.Stderr = cmd.Stdout
-	cmd.WaitDelay = time.Second // a grandchild may hold the pipe
+	cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	err := child.StartAfter(cmd, before, func(err error) {
-		if !errors.Is(err, exec.ErrWaitDelay) { // it has ended well, and something holds the pipe
+		if !errors.Is(err, exec.ErrWaitDelay) { // exit code 0, but a grandchild holds the pipe open
 			p.err = err
 		}
 		close(p.done)
@@ -61,10 +60,10 @@ func startAfter(before func() error, cmd *exec.Cmd, name string, log io.Writer) 
 	return p, nil
 }
 
-// Done is closed when it has ended.
+// Done is closed when the child has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Alive is nil while it runs, and then says how it ended, with its last words.
+// Alive is nil while the child runs, then Ended.
 func (p *Process) Alive() error {
 	select {
 	case <-p.done:
@@ -74,8 +73,8 @@ func (p *Process) Alive() error {
 	}
 }
 
-// Ended says how it ended, with its last words; valid after Done. It is an
-// error whatever the exit code.
+// Ended is an error with how the child ended and its last lines, also for exit code 0. It is valid
+// after Done.
 func (p *Process) Ended() error {
 	how := "ended"
 	var exit *exec.ExitError
@@ -88,10 +87,10 @@ func (p *Process) Ended() error {
 	return fmt.Errorf("%s %s%s", p.name, how, p.tail.last())
 }
 
-// OK says whether it ended with exit code 0; valid after Done.
+// OK is true if the exit code was 0; it is valid after Done.
 func (p *Process) OK() bool { return p.err == nil }
 
-// Signal sends a signal; one that has ended is left alone.
+// Signal sends a signal; it does nothing after the child has ended.
 func (p *Process) Signal(s os.Signal) error {
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("send %v to %s: %w", s, p.name, err)
@@ -99,8 +98,8 @@ func (p *Process) Signal(s os.Signal) error {
 	return nil
 }
 
-// Stop asks it to end and waits. When it has not ended within the limit it is
-// killed, which is an error: what it wanted to write was not written.
+// Stop sends SIGTERM and waits. A child that has not ended within limit is killed, which is an error:
+// it may not have written all its data.
 func (p *Process) Stop(limit time.Duration) error {
 	if err := p.Signal(unix.SIGTERM); err != nil {
 		return err
@@ -117,9 +116,9 @@ func (p *Process) Stop(limit time.Duration) error {
 	return fmt.Errorf("%s did not end within %v and was killed%s", p.name, limit, p.tail.last())
 }
 
-// Kill ends it at once and waits.
+// Kill kills the child and waits for its end.
 func (p *Process) Kill() {
-	_ = p.cmd.Process.Kill() // it may have ended
+	_ = p.cmd.Process.Kill() // it may have ended already
 	<-p.done
 }
 
@@ -136,7 +135,7 @@ const (
 	tailWidth = 400
 )
 
-// Write takes part of a log.
+// Write takes a part of the log.
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -149,14 +148,14 @@ func (t *tail) Write(b []byte) (int, error) {
 		t.add(string(t.rest[:i]))
 		t.rest = t.rest[i+1:]
 	}
-	if len(t.rest) > 1<<16 { // no line
+	if len(t.rest) > 1<<16 { // too long for a line
 		t.add(string(t.rest))
 		t.rest = nil
 	}
 	return len(b), nil
 }
 
-// frame is a line of a stack trace as ClickHouse prints it.
+// frame matches a line of ClickHouse's stack traces.
 var frame = regexp.MustCompile(`^\d+\. .*\[0x[0-9a-f]+\]$`)
 
 func (t *tail) add(line string) {
@@ -169,8 +168,8 @@ func (t *tail) add(line string) {
 	}
 }
 
-// last is what to show of it below an error: lines that speak of an error
-// where there are any, else the last ones.
+// last is what an error shows of the log: the last lines that report an error, or the last lines if
+// none does.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -180,7 +179,7 @@ func (t *tail) last() string {
 	}
 	var bad []string
 	for _, l := range t.lines {
-		if speaksOfError(l) {
+		if reportsError(l) {
 			bad = append(bad, l)
 		}
 	}
@@ -193,14 +192,13 @@ func (t *tail) last() string {
 	return ":\n  " + strings.Join(bad[max(0, len(bad)-tailShown):], "\n  ")
 }
 
-// speaksOfError says whether a line of a server's log is about what went
-// wrong.
-func speaksOfError(line string) bool {
+// reportsError is true for a line of a server's log that reports an error.
+func reportsError(line string) bool {
 	if strings.Contains(line, "the database system is starting up") {
-		return false // PostgreSQL's answer to who asks whether it is ready
+		return false // PostgreSQL's answer to a client while it starts
 	}
 	if strings.Contains(line, "FATAL CONFIG FILE ERROR") {
-		return false // of Redis, which says what is wrong on the lines that follow
+		return false // Redis prints the error on the next lines
 	}
 	for _, word := range []string{"[ERROR]", "FATAL", "PANIC", "was terminated by signal", "<Error>", "<Fatal>"} {
 		if strings.Contains(line, word) {

@@ -32,8 +32,8 @@ func needRedis(t *testing.T) {
 	testneed.Feature(t, "redis", err)
 }
 
-// copiedRedis is a copy of an empty data set at a path that is too long for a
-// socket, in directories that are closed to others.
+// copiedRedis is a copy of an empty data set, with a path that is too long for a socket, in directories that are closed
+// to others.
 func copiedRedis(t *testing.T) string {
 	t.Helper()
 	needRedis(t)
@@ -53,8 +53,8 @@ func redisAddress(t *testing.T, dir, dial string) db.Address {
 	return db.Address{Protocol: redis.Name, Dir: dir, Dial: dial, User: db.User, Secret: secret(t, dir), Database: db.Database}
 }
 
-// The whole way, by the hidden command: as somebody who is not root, over TCP
-// and over the socket, settings read back, an orderly end.
+// The hidden command runs the server with another account than root's; it answers over TCP and socket, settings are
+// read back, and it shuts down.
 func TestServeRedis(t *testing.T) {
 	t.Parallel()
 	dir := copiedRedis(t)
@@ -106,8 +106,8 @@ func TestServeRedis(t *testing.T) {
 	}
 }
 
-// onlyWhatRedisNeeds: anybody on the host may reach its port, and a server that runs
-// as somebody else must not become a way to become that user.
+// onlyWhatRedisNeeds checks the rights of the load's user: all users of the host may reach the port, and must not get
+// the rights of the server's account.
 func onlyWhatRedisNeeds(t *testing.T, c *Client, dial string) {
 	t.Helper()
 	for _, forbidden := range []string{
@@ -127,7 +127,7 @@ func onlyWhatRedisNeeds(t *testing.T, c *Client, dial string) {
 	}
 }
 
-// A server that does not take an option says so in its own words.
+// The error of a wrong option has the server's message.
 func TestRedisRefusesAnOption(t *testing.T) {
 	t.Parallel()
 	dir := copiedRedis(t)
@@ -141,7 +141,7 @@ func TestRedisRefusesAnOption(t *testing.T) {
 	}
 }
 
-// A server that still reads its data is not ready, though it answers.
+// A server that still loads its data is not ready, though it answers.
 func TestRedisReadsItsData(t *testing.T) {
 	t.Parallel()
 	dir := copiedRedis(t)
@@ -153,7 +153,7 @@ func TestRedisReadsItsData(t *testing.T) {
 	}
 	value := newSecret()
 	for len(value) < 8192 {
-		value += newSecret() // it is not to be compressed
+		value += newSecret() // incompressible
 	}
 	for i := range 20 {
 		if err := c.Exec(t.Context(), fmt.Sprintf("SET key%d %s", i, value)); err != nil {

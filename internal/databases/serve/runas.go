@@ -20,28 +20,28 @@ import (
 	"github.com/tarelab/tare/internal/linux/clonetree"
 )
 
-// runAs is the account that runs the programs of a server instead of root. Most servers
-// reach the directory of their data set through a descriptor that they inherit: the
-// directories above may be closed to everybody but tare.
+// runAs is the account that runs the programs of a server instead of root. The programs reach the
+// directory of the data set through an inherited descriptor, because only tare may search the
+// directories above it.
 type runAs struct {
 	account.Account
-	dir      *os.File // of the data set
-	here     bool     // the programs run in it
-	resolves bool     // they resolve paths, and get them as they are
-	private  bool     // and reach it in a mount namespace
+	dir       *os.File // the data set
+	runInDir  bool     // as in db.Recipe
+	realPaths bool     // as in db.Recipe
+	private   bool     // the programs reach dir in their own mount namespace
 }
 
-// newRunAs gives the account of a recipe the server's files. It is nil where this process
-// itself runs the server's programs: as an ordinary user, or as root where the server
-// accepts root and tare can give it no other account; then log has the reason. private
-// allows a mount namespace for what is started.
+// newRunAs chooses the account of a recipe and gives it the server's files. It returns nil if the
+// programs run with this process's account: as an ordinary user, or as root if the server accepts
+// root and tare can give it no other account; log has the reason then. private allows a mount
+// namespace for the programs.
 func newRunAs(r db.Recipe, dir string, private bool, log io.Writer) (*runAs, error) {
 	if len(r.Users) == 0 || os.Geteuid() != 0 {
 		return nil, nil
 	}
 	p, err := prepareRunAs(r, dir, private)
 	if err == nil {
-		if err = p.own(); err == nil {
+		if err = p.giveFiles(); err == nil {
 			return p, nil
 		}
 		p.Close()
@@ -53,7 +53,7 @@ func newRunAs(r db.Recipe, dir string, private bool, log io.Writer) (*runAs, err
 	return nil, err
 }
 
-// errNoAccount means a host or a user namespace in which nobody but root can run it.
+// errNoAccount means that this host or user namespace has no other account for the server.
 var errNoAccount = errors.New("no other account here")
 
 func prepareRunAs(r db.Recipe, dir string, private bool) (*runAs, error) {
@@ -72,7 +72,7 @@ func prepareRunAs(r db.Recipe, dir string, private bool) (*runAs, error) {
 	if r.RootToo && r.Server.Path != "" && !a.Executes(r.Server.Path) {
 		return nil, fmt.Errorf("user %s may not execute %s", a.Name, r.Server.Path)
 	}
-	p := &runAs{Account: a, here: r.Here, resolves: r.Resolves}
+	p := &runAs{Account: a, runInDir: r.RunInDir, realPaths: r.RealPaths}
 	if err := p.reach(dir, private); err != nil {
 		return nil, err
 	}
@@ -84,9 +84,10 @@ func prepareRunAs(r db.Recipe, dir string, private bool) (*runAs, error) {
 	return p, nil
 }
 
-// reach finds out how programs that resolve paths get to the directory.
+// reach checks that programs that need real paths can get to the directory, and sets private if they
+// need a mount namespace for that.
 func (p *runAs) reach(dir string, private bool) error {
-	if !p.resolves {
+	if !p.realPaths {
 		return nil
 	}
 	blocked, err := p.Blocked(dir)
@@ -100,7 +101,7 @@ func (p *runAs) reach(dir string, private bool) error {
 	return p.CanPrivate(dir)
 }
 
-// before makes the mount namespace of what the calling thread starts, where it needs one.
+// before makes a mount namespace for the children of the calling thread, if they need one.
 func (p *runAs) before() error {
 	if p == nil || !p.private {
 		return nil
@@ -108,7 +109,7 @@ func (p *runAs) before() error {
 	return p.Private(p.dir.Name())
 }
 
-// Close closes the descriptor; nil may be closed.
+// Close closes the descriptor of the directory; p may be nil.
 func (p *runAs) Close() error {
 	if p == nil {
 		return nil
@@ -116,10 +117,10 @@ func (p *runAs) Close() error {
 	return p.dir.Close()
 }
 
-// own gives the user what is the server's: its data and its sockets. The directory
-// itself stays tare's, with the password and what else stands beside them: the user, and
-// whoever else runs as that user on this host, can go through it and put nothing there.
-func (p *runAs) own() error {
+// giveFiles gives the server's data and sockets to the account. tare still owns the directory itself
+// and the other files in it, such as the password: all processes of that account can search the
+// directory and cannot create files in it.
+func (p *runAs) giveFiles() error {
 	root, err := os.OpenRoot(p.dir.Name())
 	if err != nil {
 		return p.cannot(err)
@@ -134,7 +135,7 @@ func (p *runAs) own() error {
 	return nil
 }
 
-// letThrough lets the user's group through the directory.
+// letThrough lets the account's group search the directory.
 func (p *runAs) letThrough(root *os.Root) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(p.dir.Fd()), &st); err != nil {
@@ -148,7 +149,7 @@ func (p *runAs) letThrough(root *os.Root) error {
 	return root.Chmod(".", 0o710)
 }
 
-// cannot explains a user namespace in which there is nobody but root.
+// cannot adds a hint to the error of a user namespace that has root alone.
 func (p *runAs) cannot(err error) error {
 	err = fmt.Errorf("let user %d have the server's files: %w", p.UID, err)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) {
@@ -158,9 +159,9 @@ func (p *runAs) cannot(err error) error {
 	return err
 }
 
-// seen are arguments in which the directory is named by the descriptor.
+// seen replaces the directory in arguments by the path of descriptor fd.
 func (p *runAs) seen(args []string, fd int) []string {
-	if p.resolves {
+	if p.realPaths {
 		return args
 	}
 	top, link := p.dir.Name(), "/proc/self/fd/"+strconv.Itoa(fd)
@@ -179,8 +180,7 @@ func (p *runAs) seen(args []string, fd int) []string {
 	return out
 }
 
-// command is a program of the server as a child of this process; nil makes it
-// an ordinary one.
+// command is a program of the server with the account; if p is nil, with that of this process.
 func (p *runAs) command(r db.Recipe, path, dir string, args []string) *exec.Cmd {
 	if p == nil {
 		cmd := exec.Command(path, rootArgs(r, args)...)
@@ -188,8 +188,8 @@ func (p *runAs) command(r db.Recipe, path, dir string, args []string) *exec.Cmd 
 		return cmd
 	}
 	cmd := exec.Command(path, p.seen(args, 3)...)
-	if cmd.Dir = "/"; p.here {
-		// By its path it may be out of this user's reach.
+	if cmd.Dir = "/"; p.runInDir {
+		// The account may not reach it by its path.
 		cmd.Dir = "/proc/self/fd/" + strconv.Itoa(int(p.dir.Fd()))
 	}
 	cmd.ExtraFiles = []*os.File{p.dir}
@@ -198,8 +198,8 @@ func (p *runAs) command(r db.Recipe, path, dir string, args []string) *exec.Cmd 
 	return cmd
 }
 
-// with makes a client of the server the account's too, with files that it inherits; the
-// client of nil is this process's user's.
+// with lets a client of the server run with the account too, and gives the account its inherited files.
+// If p is nil, it does nothing.
 func (p *runAs) with(cmd *exec.Cmd, files ...*os.File) error {
 	if p == nil {
 		return nil
@@ -213,7 +213,7 @@ func (p *runAs) with(cmd *exec.Cmd, files ...*os.File) error {
 	return nil
 }
 
-// rootArgs are the arguments of a program of the server's that this process's user runs.
+// rootArgs are the arguments of a program that runs with this process's account.
 func rootArgs(r db.Recipe, args []string) []string {
 	if os.Geteuid() != 0 {
 		return args
@@ -221,32 +221,30 @@ func rootArgs(r db.Recipe, args []string) []string {
 	return append(slices.Clone(args), r.AsRoot...)
 }
 
-// become makes this process the user's, with the arguments as they are to be
-// used then.
+// become gives this process the account and returns the arguments for the execution.
 func (p *runAs) become(args []string) ([]string, error) {
 	fd := -1
-	if !p.resolves {
+	if !p.realPaths {
 		var err error
-		if fd, err = unix.FcntlInt(p.dir.Fd(), unix.F_DUPFD, 10); err != nil { // stays open over execution
+		if fd, err = unix.FcntlInt(p.dir.Fd(), unix.F_DUPFD, 10); err != nil { // without FD_CLOEXEC
 			return nil, fmt.Errorf("pass the directory on: %w", err)
 		}
 	}
 	place := "/"
-	if p.here {
+	if p.runInDir {
 		place = p.dir.Name()
 	}
 	if err := os.Chdir(place); err != nil {
 		return nil, err
 	}
-	runtime.LockOSThread() // for the exec
-	// The kernel takes the capabilities along.
+	runtime.LockOSThread() // this thread executes the server; execve drops its capabilities
 	if err := p.Become(); err != nil {
 		return nil, p.cannot(err)
 	}
 	return p.seen(args, fd), nil
 }
 
-// cleanEnviron leaves out what a server or its client would take as settings.
+// cleanEnviron is the environment without the variables that servers and clients read as settings.
 func cleanEnviron() []string {
 	return slices.DeleteFunc(os.Environ(), func(s string) bool {
 		return strings.HasPrefix(s, "PG") || strings.HasPrefix(s, "LC_") || strings.HasPrefix(s, "LANG")

@@ -17,36 +17,34 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// Shared memory, of both interfaces, that a killed server would leave on the host.
+// Shared memory that a killed server would leave on the host.
 //
-// A server, PostgreSQL, tells by a System V shared memory segment of 56 bytes whether a
-// data directory is in use. It removes the segment at its orderly end; killed,
-// it leaves it, and nothing else of a killed arm stays on the host. A segment
-// that is marked for removal goes with the last process that has it.
+// PostgreSQL holds a System V shared memory segment of 56 bytes to tell whether a data directory is in
+// use. It removes the segment when it shuts down; when it is killed, the segment stays. tare marks the
+// segment for removal (IPC_RMID), so that it ends with the last process attached to it.
 
-// segmentWord is the kind of the hidden command that marks it, started by the
-// process that becomes the server.
+// segmentWord is the kind of the hidden command that marks the segment of its parent.
 const segmentWord = "postgres-segment"
 
 // segmentLimit is how long a server may take to make its segment.
 const segmentLimit = time.Minute
 
-// ownSharedMemory gives what this thread starts shared memory that ends with it. What installs
-// PostgreSQL runs servers whose memory cannot be set: killed, they leave files in /dev/shm as
-// well as segments. Who may make no namespaces goes without.
+// ownSharedMemory gives the children of this thread IPC and mount namespaces with their own /dev/shm.
+// The installation of PostgreSQL runs servers whose kind of shared memory cannot be chosen: when they
+// are killed, they leave segments and files in /dev/shm. Without the right to make namespaces it does
+// nothing.
 func ownSharedMemory() {
 	if unix.Unshare(unix.CLONE_NEWNS|unix.CLONE_NEWIPC) != nil {
 		return
 	}
-	if unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, "") != nil { // what the host unmounts is not kept
+	if unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, "") != nil { // unmounts on the host propagate
 		return
 	}
 	_ = unix.Mount("shm", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=1777,size=64m")
 }
 
-// markSegment waits until the server, which is process pid, has made its
-// segment and named it in its lock file, and marks it. It ends early when gone
-// says so.
+// markSegment waits until the server, process pid, has named its segment in its lock file, and marks
+// the segment for removal. It returns early when gone is true.
 func markSegment(lock string, pid int, gone func() bool) error {
 	for began := time.Now(); time.Since(began) < segmentLimit && !gone(); time.Sleep(5 * time.Millisecond) {
 		id, ok := segmentOf(lock, pid)
@@ -61,11 +59,11 @@ func markSegment(lock string, pid int, gone func() bool) error {
 	return nil
 }
 
-// mostLock is how large a lock file may be, in bytes; it names a directory.
+// mostLock bounds the size of a lock file in bytes; the file has a path in it.
 const mostLock = 1 << 16
 
-// segmentOf is the segment that a running server names in its lock file: the
-// first line is its pid, the seventh key and id.
+// segmentOf is the id of the segment in a running server's lock file. The first line is the pid, the
+// seventh key and id.
 func segmentOf(lock string, pid int) (id int, ok bool) {
 	text, err := trust.Read(lock, mostLock)
 	if err != nil {
@@ -90,16 +88,16 @@ func segmentOf(lock string, pid int) (id int, ok bool) {
 	return id, true
 }
 
-// markSegment marks the segment of a server that was started.
+// markSegment marks the segment of a server that this process started.
 func (p *Process) markSegment(lock string) {
-	_ = markSegment(lock, p.cmd.Process.Pid, func() bool { return p.Alive() != nil }) // see segmentMain
+	_ = markSegment(lock, p.cmd.Process.Pid, func() bool { return p.Alive() != nil }) // an error costs 56 bytes, see segmentMain
 }
 
-// markFromChild starts a child that marks the segment of what this process is
-// about to become. The server takes it for one of its own that ended well.
+// markFromChild starts a child that marks the segment of the server that this process will execute.
+// The server reaps the child like one of its own.
 func (p *runAs) markFromChild(lock string) error {
 	cmd := exec.Command("/proc/self/exe", Command, segmentWord, lock)
-	if p != nil && p.ExecutesSelf() { // whoever made a segment may mark it; root of a container may not
+	if p != nil && p.ExecutesSelf() { // only the creator of a segment may mark it; root of a container may not
 		cmd = exec.Command("/proc/self/exe", append([]string{Command, segmentWord}, p.seen([]string{lock}, 3)...)...)
 		cmd.ExtraFiles = []*os.File{p.dir}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.Credential()}
@@ -110,34 +108,34 @@ func (p *runAs) markFromChild(lock string) error {
 	return cmd.Process.Release()
 }
 
-// segmentMain is that child.
+// segmentMain is the hidden command segmentWord.
 func segmentMain(lock string) int {
 	server := os.Getppid()
-	// What goes wrong costs 56 bytes, and only if the server is killed.
+	// After an error a killed server leaves 56 bytes.
 	_ = markSegment(lock, server, func() bool { return os.Getppid() != server })
 	return 0
 }
 
-// forgetLimit is how long the processes of a server that was killed may stay.
-const forgetLimit = 10 * time.Second
+// staleLimit is how long the child processes of a killed server may take to end.
+const staleLimit = 10 * time.Second
 
-// forget removes the lock file of a server that was killed. The server would
-// take one whose parent has not heard of its death yet for alive, and does not
-// see what is left of its processes without the segment.
-func (s Server) forget(root *os.Root, r db.Recipe) error {
+// removeStaleLock removes the lock file of a killed server. A new server would take a process for
+// alive that its parent has not reaped, and without the segment it does not notice child processes of
+// the old one.
+func (s Server) removeStaleLock(root *os.Root, r db.Recipe) error {
 	if r.Segment == "" {
 		return nil
 	}
 	lock := filepath.Join(s.Dir, r.Segment)
 	text, err := trust.Read(lock, mostLock)
 	if err != nil {
-		return nil // there is none
+		return nil // no lock file
 	}
 	first, _, _ := strings.Cut(string(text), "\n")
 	if pid, err := strconv.Atoi(first); err != nil || pid < 2 || alive(pid) {
-		return nil // the server knows what to say
+		return nil // the server reports it
 	}
-	for end := time.Now().Add(forgetLimit); worksIn(filepath.Dir(lock)); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(staleLimit); worksIn(filepath.Dir(lock)); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			return fmt.Errorf("a server that was killed still has processes in %s", filepath.Dir(lock))
 		}
@@ -148,14 +146,13 @@ func (s Server) forget(root *os.Root, r db.Recipe) error {
 	return nil
 }
 
-// alive says whether a process runs or may; one that has ended and that its
-// parent did not hear of does not.
+// alive is true if a process exists and is no zombie.
 func alive(pid int) bool {
 	p, err := proc.FS("/").Process(pid)
 	return err == nil && !p.Over()
 }
 
-// worksIn says whether any process has a directory as its working directory.
+// worksIn is true if a directory is the working directory of any process.
 func worksIn(dir string) bool {
 	st, err := os.Stat(dir)
 	if err != nil {

@@ -1,8 +1,6 @@
-// Package serve runs database servers from the descriptions of internal/databases/db:
-// finds their programs, prepares data sets with them, becomes one of them inside
-// an arm, asks them over their own protocol, and ends them in order. It knows
-// processes, files and connections, and nothing of arms, windows or what a load
-// does with the server.
+// Package serve runs database servers by the recipes of package db: it finds their programs, prepares
+// data sets, starts a server, asks it over its protocol and shuts it down. It knows processes, files
+// and connections, and nothing of arms, windows or what a load does with the server.
 package serve
 
 import (
@@ -15,19 +13,18 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// The hidden commands: Command, kind, parameters in JSON. The kind is the name
-// of a service or Auto; the parameters are Server and Prepare.
+// The hidden commands. Their arguments are a kind, which is the name of a service or Auto, and the
+// parameters in JSON: Server for Command, Prepare for PrepareCommand.
 const (
 	Command        = "__serve"
 	PrepareCommand = "__prepare"
 )
 
-// Auto is the kind for: whichever service is installed, or the one that made
-// the data set.
+// Auto is the kind that stands for the service that is installed, or that made the data set.
 const Auto = "auto"
 
-// Main is the hidden command __serve: it checks the data directory and becomes
-// the server, so it returns only when that failed, with an exit code.
+// Main runs the hidden command __serve: it checks the data directory and executes the server. It
+// returns only on failure, with the exit code.
 func Main(args []string) int {
 	if len(args) == 2 && args[0] == segmentWord {
 		return segmentMain(args[1])
@@ -41,9 +38,8 @@ func Main(args []string) int {
 	})
 }
 
-// PrepareMain is the hidden command __prepare: it makes sure that a data set is
-// in the cache and leaves dataset.Prepared in the directory that the parameters
-// name.
+// PrepareMain runs the hidden command __prepare: it prepares a data set unless it is in the cache, and
+// writes dataset.Prepared into the directory Prepare.Into.
 func PrepareMain(args []string) int {
 	return hidden.Main(PrepareCommand, args, func(ctx context.Context, kind string, params []byte) error {
 		var p Prepare
@@ -54,12 +50,11 @@ func PrepareMain(args []string) int {
 	})
 }
 
-// ErrNotOurs means a data directory that tare did not make.
+// ErrNotOurs means that tare did not make a data directory.
 var ErrNotOurs = errors.New("tare did not make it")
 
-// CheckDir refuses what must not be written to: a device, and a directory with
-// anything in it that tare did not prepare. A directory that is not there is
-// fine.
+// CheckDir refuses a device, and a directory that is neither empty nor a data set of tare. A missing
+// directory is allowed.
 func CheckDir(dir string) error {
 	st, err := os.Stat(dir)
 	switch {

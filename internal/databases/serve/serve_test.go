@@ -25,7 +25,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// TestMain makes the test binary behave as tare does under its hidden commands.
+// TestMain runs the hidden commands, if the arguments name one, or the tests.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	flag.Parse()
-	// They wait for servers more than they compute.
+	// The tests mostly wait for servers.
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
@@ -51,12 +51,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// stores is where the tests of a run keep their data sets.
+// stores is the store of the tests' data sets.
 var stores string
 
 var small = Prepare{Sysbench: sysbench.Data{Script: "oltp_read_only", Tables: 2, Rows: 500}}
 
-// shared is one data set for all tests, prepared by the first that needs it.
+// shared is the data set of all tests, built once.
 var shared struct {
 	once sync.Once
 	dir  string
@@ -79,7 +79,7 @@ func prepared(t *testing.T) dataset.Prepared {
 	return shared.made
 }
 
-// copied is a copy of the data set at a path that is too long for a socket.
+// copied is a copy of the data set, with a path that is too long for a socket.
 func copied(t *testing.T) string {
 	t.Helper()
 	p := prepared(t)
@@ -91,7 +91,7 @@ func copied(t *testing.T) string {
 	return dir
 }
 
-// copyTree copies a data set for one test: as clonetree does, but nothing is synced.
+// copyTree copies a data set for one test, without the syncs of clonetree.
 func copyTree(t *testing.T, to, from string) {
 	t.Helper()
 	if out, err := exec.Command("cp", "-a", "--reflink=auto", from, to).CombinedOutput(); err != nil {
@@ -99,8 +99,7 @@ func copyTree(t *testing.T, to, from string) {
 	}
 }
 
-// hiddenCommand is this binary under a hidden command; what it says is in the
-// buffer after it has ended.
+// hiddenCommand is this binary with a hidden command; its output is in the buffer after it has ended.
 func hiddenCommand(t *testing.T, command, kind string, params any) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	b, err := json.Marshal(params)
@@ -132,9 +131,8 @@ func secret(t *testing.T, dir string) string {
 	return s
 }
 
-// The whole way: a copy of a data set, a server that is the process that was
-// started, ready by a query over TCP and over the socket, settings read back,
-// an orderly end.
+// The hidden command executes the server on a copy of a data set, in the process that was started. The server answers
+// over TCP and socket, settings are read back, and it shuts down.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	dir := copied(t)
@@ -177,7 +175,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("the process is %s, %v", exe, err)
 	}
 	onlyWhatItNeeds(t, socket, db.Address{Dial: s.Listen})
-	cmd.Process.Signal(os.Interrupt) // Ctrl-C reaches everybody
+	cmd.Process.Signal(os.Interrupt) // Ctrl-C reaches all processes
 	time.Sleep(50 * time.Millisecond)
 	if err := alive(); err != nil {
 		t.Errorf("Ctrl-C ended it: %v", err)
@@ -191,7 +189,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// warmed is a client of a server whose tables were read once and have their rows.
+// warmed returns a client after the server has read all tables; it checks their rows.
 func warmed(t *testing.T, a db.Address, warm string, alive func() error) *Client {
 	t.Helper()
 	c := client(t, a)
@@ -207,8 +205,8 @@ func warmed(t *testing.T, a db.Address, warm string, alive func() error) *Client
 	return c
 }
 
-// onlyWhatItNeeds: the server may run as root, and anybody on the host may
-// reach its port.
+// onlyWhatItNeeds checks the rights of the load's user: the server may run as root, and all users of the host may reach
+// its port.
 func onlyWhatItNeeds(t *testing.T, c *Client, tcp db.Address) {
 	t.Helper()
 	for _, forbidden := range []string{"SELECT COUNT(*) FROM mysql.global_priv", "SELECT 1 INTO OUTFILE '/tmp/tare-outfile'", "SHUTDOWN"} {
@@ -307,7 +305,7 @@ func TestAwaitSaysWhy(t *testing.T) {
 	if err := c.Await(t.Context(), readyLimit, p.Alive); err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.ReadBack(t.Context(), []db.Query{{Name: "innodb_flush_method", Ask: "SELECT @@innodb_flush_method", Wanted: "nosync", Took: func(got string) bool { return got == "nosync" }}})
+	_, err = c.ReadBack(t.Context(), []db.Query{{Name: "innodb_flush_method", Ask: "SELECT @@innodb_flush_method", Wanted: "nosync", Accepts: func(got string) bool { return got == "nosync" }}})
 	if err == nil || !strings.Contains(err.Error(), `innodb_flush_method is "O_DIRECT" instead of "nosync"`) {
 		t.Errorf("a setting that did not take: %v", err)
 	}

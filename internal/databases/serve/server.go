@@ -27,40 +27,40 @@ import (
 
 // Server are the parameters of a server on a prepared data set.
 type Server struct {
-	// Dir is the data set's directory (a copy of its own), absolute.
+	// Dir is the absolute path of the arm's copy of the data set.
 	Dir string `json:"dir"`
-	// Program is the server's; empty: in PATH. Never is it the one that the data set
-	// names, for others may have written in a copy of one.
+	// Program is the path of the server program; empty: it is looked up in PATH. The path in the data
+	// set is never executed: other users may have written to a copy.
 	Program string `json:"program,omitempty"`
-	// Listen is where it listens for TCP, IP:port; empty: on its socket only.
+	// Listen is the TCP address, IP:port; empty: the server listens on its socket alone.
 	Listen string `json:"listen,omitempty"`
-	// Settings by tare's words; what is missing has its default.
+	// Settings are values by tare's names; a missing one has its default.
 	Settings map[string]string `json:"settings,omitempty"`
-	// Options are passed to the server as they are.
+	// Options are passed on to the server.
 	Options []string `json:"options,omitempty"`
-	// Connections is the least number of clients at the same time.
+	// Connections is the number of concurrent clients that the server must allow.
 	Connections int `json:"connections,omitempty"`
 }
 
-// isOurs says whether tare prepared what is in a directory.
+// isOurs is true if a directory has a data set of tare.
 func isOurs(dir string) bool {
 	_, err := dataset.Read(dir)
 	return err == nil
 }
 
-// bannerNote is the note of a data set that holds its server's banner; the
-// others are the programs.
+// bannerNote is the key of the server's banner among the notes of a data set. The other notes are the
+// paths of programs by role.
 const bannerNote = "banner"
 
-// notes are what a data set remembers of its server.
+// notes are the notes of a data set on its server.
 func (f Found) notes() map[string]string {
 	notes := maps.Clone(f.Programs)
 	notes[bannerNote] = f.Banner
 	return notes
 }
 
-// Recipe is how to run and ask the server that the data set was made with. It
-// starts nothing: where the server is started, its version is asked for anew.
+// Recipe is the recipe of the server that made the data set. It starts no program and uses the version
+// in the data set; Start and become ask the program for its version.
 func (s Server) Recipe(ctx context.Context, kind string) (db.Recipe, error) {
 	m, err := s.marker(kind)
 	if err != nil {
@@ -87,8 +87,8 @@ func (s Server) marker(kind string) (dataset.Marker, error) {
 	return m, err
 }
 
-// check looks whether the server is still the one that the data set was made
-// with, and returns how to run it.
+// check returns the recipe of the server, after it has checked that its version is the one that made
+// the data set.
 func (s Server) check(ctx context.Context, kind string) (db.Recipe, error) {
 	m, err := s.marker(kind)
 	if err != nil {
@@ -119,13 +119,13 @@ func (s Server) recipe(f Found) (db.Recipe, error) {
 	return f.Service.Recipe(f.Version, c)
 }
 
-// become replaces this process by the server.
+// become executes the server in this process.
 func (s Server) become(ctx context.Context, kind string) error {
 	r, err := s.check(ctx, kind)
 	if err != nil {
 		return err
 	}
-	if err := s.ready(r); err != nil {
+	if err := s.makeReady(r); err != nil {
 		return err
 	}
 	who, err := newRunAs(r, s.Dir, false, os.Stderr)
@@ -138,7 +138,7 @@ func (s Server) become(ctx context.Context, kind string) error {
 		}
 	}
 	if who == nil {
-		if r.Here {
+		if r.RunInDir {
 			if err := os.Chdir(s.Dir); err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func execute(path string, args, environ []string) error {
 	return fmt.Errorf("execute %s: %w", path, syscall.Exec(path, append([]string{path}, args...), environ))
 }
 
-// Start starts the server as a child that logs to log. It answers later.
+// Start starts the server as a child. It does not wait until the server answers.
 func (s Server) Start(ctx context.Context, kind string, log io.Writer) (*Process, db.Recipe, error) {
 	r, err := s.check(ctx, kind)
 	if err != nil {
@@ -170,9 +170,9 @@ func (s Server) start(r db.Recipe, more []string, log io.Writer) (*Process, erro
 	return s.startAs(r, more, false, log)
 }
 
-// startAs starts the server; private as in newRunAs.
+// startAs starts the server with further arguments; private as in newRunAs.
 func (s Server) startAs(r db.Recipe, more []string, private bool, log io.Writer) (*Process, error) {
-	if err := s.ready(r); err != nil {
+	if err := s.makeReady(r); err != nil {
 		return nil, err
 	}
 	who, err := newRunAs(r, s.Dir, private, log)
@@ -190,36 +190,36 @@ func (s Server) startAs(r db.Recipe, more []string, private bool, log io.Writer)
 	return p, err
 }
 
-// ready makes the directory for sockets, writes the configuration and looks
-// whether the port is free: a server says so too, but only some, and much later.
-func (s Server) ready(r db.Recipe) error {
-	root, err := os.OpenRoot(s.Dir) // once it has run, the server's user can put links below
+// makeReady makes the directory for sockets, writes the configuration and checks that the port is free.
+// Some servers report a port in use only after a long time, or not at all.
+func (s Server) makeReady(r db.Recipe) error {
+	root, err := os.OpenRoot(s.Dir) // the account of an earlier server can have created links below it
 	if err != nil {
 		return fmt.Errorf("open the data set: %w", err)
 	}
 	defer root.Close()
-	if err := s.forget(root, r); err != nil {
+	if err := s.removeStaleLock(root, r); err != nil {
 		return err
 	}
-	// What a server left that was killed there.
+	// A killed server leaves files in it.
 	if err := root.RemoveAll(db.RunDir); err != nil {
 		return fmt.Errorf("clear the directory for sockets: %w", err)
 	}
 	if err := root.Mkdir(db.RunDir, 0o700); err != nil {
 		return fmt.Errorf("make the directory for sockets: %w", err)
 	}
-	// A server that needs no installation finds an empty data directory.
+	// A server without an installation starts with an empty data directory.
 	if err := root.Mkdir(db.DataDir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	if err := s.configure(root, r); err != nil {
 		return err
 	}
-	return isFree(s.Listen)
+	return checkFree(s.Listen)
 }
 
-// isFree says why a server cannot listen at an address; no address is free.
-func isFree(address string) error {
+// checkFree is why a server cannot listen at an address; nil if it can, or if there is no address.
+func checkFree(address string) error {
 	if address == "" {
 		return nil
 	}
@@ -234,7 +234,7 @@ func isFree(address string) error {
 	return l.Close()
 }
 
-// configure writes the configuration.
+// configure writes the files of the recipe.
 func (s Server) configure(root *os.Root, r db.Recipe) error {
 	if len(r.Files) == 0 {
 		return nil
@@ -253,7 +253,7 @@ func (s Server) configure(root *os.Root, r db.Recipe) error {
 	return nil
 }
 
-// FreeLoopback is an address at which nobody listens now.
+// FreeLoopback is a loopback address at which no process listens now.
 func FreeLoopback() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -262,10 +262,10 @@ func FreeLoopback() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// mostSecret is how long a password may be, in bytes.
+// mostSecret bounds the length of a password in bytes.
 const mostSecret = 4096
 
-// Secret reads the password that the data set was made with.
+// Secret reads the password of a data set.
 func Secret(dir string) (string, error) {
 	b, err := trust.Read(filepath.Join(dir, db.SecretFile), mostSecret)
 	if err != nil {

@@ -13,20 +13,20 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// queryClient is one client with its connection and its slot.
+// queryClient is one client with its connection and its slot of the counters.
 type queryClient struct {
 	of   *queryRun
 	slot *counter.Slot
 
-	mu     sync.Mutex // guards link and over against hangUp
+	mu     sync.Mutex // guards link and closed
 	link   *clickhouse.Conn
-	over   bool
-	broken time.Time // since when there is no connection; zero: there is one
+	closed bool      // no new connection
+	broken time.Time // when the connection broke; zero while it works
 }
 
-var errOver = errors.New("told to end")
+var errClosed = errors.New("told to end")
 
-// dial connects, unless the load was told to end.
+// dial connects unless hangUp was called.
 func (c *queryClient) dial(ctx context.Context) error {
 	link, err := clickhouse.Dial(ctx, c.of.at)
 	if err != nil {
@@ -34,25 +34,25 @@ func (c *queryClient) dial(ctx context.Context) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.over {
+	if c.closed {
 		link.Close()
-		return errOver
+		return errClosed
 	}
 	c.link = link
 	return nil
 }
 
-// hangUp wakes the client if it waits for an answer, and lets it ask no more.
+// hangUp closes the connection, which wakes a client that waits for an answer, and forbids new ones.
 func (c *queryClient) hangUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.over = true; c.link != nil {
+	if c.closed = true; c.link != nil {
 		c.link.Close()
 	}
 }
 
-// run asks queries until the load is told to end. One that fails is counted; a
-// server that has gone ends the load.
+// run sends queries until the load is stopped. A failed query counts as an error; a lost server ends
+// the load.
 func (c *queryClient) run() error {
 	for !c.of.m.Stopped() {
 		if c.link.Broken() {
@@ -66,12 +66,11 @@ func (c *queryClient) run() error {
 			c.slot.Idle()
 			return nil
 		}
-		// The list is cut into windows anywhere, but what is asked in a window is
-		// as even as can be.
+		// All clients take from one list, so that each window has an even mix of the queries.
 		query := c.of.Queries[(c.of.turn.Add(1)-1)%uint64(len(c.of.Queries))]
 		err := c.link.Run(query)
 		if c.of.m.Stopped() {
-			c.slot.Idle() // the hanging up is not an error of the server
+			c.slot.Idle() // hangUp broke the connection
 			return nil
 		}
 		c.of.m.End(c.slot, start, err)
@@ -79,13 +78,13 @@ func (c *queryClient) run() error {
 			c.broken = time.Time{}
 			continue
 		}
-		c.of.said.Do(func() { fmt.Fprintf(os.Stderr, "tare: %v; more of that is only counted\n", c.of.failed(query, err)) })
+		c.of.logOnce.Do(func() { fmt.Fprintf(os.Stderr, "tare: %v; more of that is only counted\n", c.of.failed(query, err)) })
 	}
 	return nil
 }
 
-// redial makes a new connection after one broke, outside of any operation. It
-// fails when the server has been out of reach for too long.
+// redial makes a new connection between two operations. It fails if the server has been out of
+// reach for clickhouseGone.
 func (c *queryClient) redial() error {
 	if c.broken.IsZero() {
 		c.broken = time.Now()
@@ -94,12 +93,12 @@ func (c *queryClient) redial() error {
 		return err
 	}
 	c.link.Close()
-	err := c.dial(context.Background()) // it has a limit of its own
+	err := c.dial(context.Background()) // bounded by db.ConnectBound
 	switch {
 	case err == nil || c.of.m.Stopped():
 		return nil
 	case time.Since(c.broken) > clickhouseGone:
-		return c.of.server.Because(fmt.Errorf("the server at %s is gone: %w", c.of.at.Dial, err))
+		return c.of.server.Cause(fmt.Errorf("the server at %s is gone: %w", c.of.at.Dial, err))
 	}
 	time.Sleep(load.Redial)
 	return nil

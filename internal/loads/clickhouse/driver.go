@@ -20,25 +20,23 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Kind asks ClickHouse a list of queries over HTTP, as
-// clickhouse-benchmark asks them over the native protocol.
+// Kind sends a list of queries to ClickHouse over HTTP. clickhouse-benchmark uses the native
+// protocol.
 const Kind = "clickhouse" // parameters: Params
 
-// Params are the parameters of clickhouse. There is a client for each slot
-// of the counters.
+// Params are the parameters of clickhouse. Each slot of the counters is a client.
 type Params struct {
 	load.Database
-	// Queries are asked one after the other, by whichever client is free, over
-	// and over; or those in File (absolute), one a line.
+	// Queries are sent in order, over and over, each by the next free client. File, an absolute
+	// path, holds them instead, one per line.
 	Queries []string `json:"queries,omitempty"`
 	File    string   `json:"file,omitempty"`
 }
 
 const (
-	// clickhouseWarm is how often each query is asked before the load is ready.
+	// clickhouseWarm is how often each query runs before the load is ready.
 	clickhouseWarm = 2
-	// clickhouseGone is how long a server may be out of reach before the load
-	// gives up.
+	// clickhouseGone is how long a server may be out of reach before the load ends.
 	clickhouseGone = 10 * time.Second
 )
 
@@ -49,11 +47,11 @@ type queryRun struct {
 	server  *load.Attached
 	at      db.Address
 	clients []*queryClient
-	turn    atomic.Uint64 // of the list
-	said    sync.Once     // about a query that failed
+	turn    atomic.Uint64 // number of queries sent
+	logOnce sync.Once     // logs the first query that failed
 }
 
-// Bodies are what this tool does in an arm.
+// Bodies are the loads of this folder, by kind.
 func Bodies() map[string]load.Body {
 	return map[string]load.Body{Kind: load.Counted(run)}
 }
@@ -63,9 +61,9 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := hidden.Decode(params, &q.Params); err != nil {
 		return err
 	}
-	err := load.Broken(ctx, q.run(ctx))
+	err := load.EndError(ctx, q.run(ctx))
 	for _, c := range q.clients {
-		c.hangUp() // the server waits for connections that are open
+		c.hangUp() // a server that shuts down waits for open connections
 	}
 	return errors.Join(err, q.server.Stop())
 }
@@ -95,7 +93,7 @@ func (q *queryRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	context.AfterFunc(ctx, func() {
-		q.m.Stop() // first: what breaks from here on is not the server's doing
+		q.m.Stop() // first, so that broken connections do not count as errors
 		for _, c := range q.clients {
 			c.hangUp()
 		}
@@ -104,7 +102,7 @@ func (q *queryRun) run(ctx context.Context) (err error) {
 	return load.Each(ctx, q.m, func(i int) error { return q.clients[i].run() })
 }
 
-// read reads the file of queries.
+// read reads the file of queries, if there is one.
 func (q *Params) read() error {
 	if q.File == "" {
 		return nil
@@ -119,8 +117,8 @@ func (q *Params) read() error {
 	return nil
 }
 
-// QueryLines are the queries of a text, one a line as clickhouse-benchmark
-// reads them; empty lines and those that begin with two dashes are none.
+// QueryLines are the queries of a text, one per line, as clickhouse-benchmark reads them. Empty lines
+// and lines that begin with "--" are skipped.
 func QueryLines(text string) (out []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSuffix(strings.TrimSpace(line), ";"); line != "" && !strings.HasPrefix(line, "--") {
@@ -130,8 +128,8 @@ func QueryLines(text string) (out []string) {
 	return out
 }
 
-// connect opens all connections and asks each query on one of them: a query
-// that fails now always will.
+// connect opens all connections and runs each query: a query that fails now would fail in the
+// windows too.
 func (q *queryRun) connect(ctx context.Context) error {
 	for i := range q.m.Threads() {
 		c := &queryClient{of: q, slot: q.m.Slot(i)}
@@ -155,11 +153,11 @@ func (q *queryRun) connect(ctx context.Context) error {
 	return nil
 }
 
-// failed says which query failed and why, or how the server ended.
+// failed is an error with the query that the server refused, or the end of the server.
 func (q *queryRun) failed(query string, err error) error {
 	var answer *clickhouse.Error
 	if errors.As(err, &answer) {
 		return fmt.Errorf("the query %q failed: %w", query[:min(len(query), 200)], err)
 	}
-	return q.server.Because(err)
+	return q.server.Cause(err)
 }

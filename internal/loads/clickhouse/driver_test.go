@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { workloadtest.Main(m) }
 
-// fewHits is the table of these tests, made by the first that needs it.
+// fewHits is the data set of these tests, built once.
 var fewHits = sync.OnceValues(func() (dataset.Prepared, error) {
 	dir, err := os.MkdirTemp("", "tare-load")
 	if err != nil {
@@ -35,7 +35,7 @@ var fewHits = sync.OnceValues(func() (dataset.Prepared, error) {
 	return p.Run(context.Background(), clickhouse.Name, dataset.Store{Dir: dir}, io.Discard)
 })
 
-// onHits is a load on a copy of the table, with a server of its own.
+// onHits is a load on a copy of the table, with its own server.
 func onHits(t *testing.T, queries ...string) driver.Params {
 	t.Helper()
 	if _, err := serve.Find(t.Context(), clickhouse.Name, "", ""); err != nil {
@@ -59,7 +59,7 @@ func startClickHouse(t *testing.T, p driver.Params) (*workloadtest.Process, *cou
 	return process, m
 }
 
-// asks is a client of the load's server beside it.
+// asks is a second client of the load's server.
 func asks(t *testing.T, p driver.Params) *clickhouse.Conn {
 	t.Helper()
 	secret, err := serve.Secret(p.Server.Dir)
@@ -74,7 +74,7 @@ func asks(t *testing.T, p driver.Params) *clickhouse.Conn {
 	return c
 }
 
-// runsIn is the server of a data set: it runs in its directory.
+// runsIn is the pid of the server whose working directory is that of the data set.
 func runsIn(t *testing.T, dir string) int {
 	t.Helper()
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
@@ -87,8 +87,7 @@ func runsIn(t *testing.T, dir string) int {
 	return 0
 }
 
-// A query that cannot be answered ends the load before it counts, in the
-// server's own words.
+// A query that fails during warm-up ends the load with the server's message.
 func TestClickHouseQueryIsWrong(t *testing.T) {
 	t.Parallel()
 	p, m := startClickHouse(t, onHits(t, "SELECT count() FROM hits", "SELECT nothing FROM hits"))
@@ -101,7 +100,7 @@ func TestClickHouseQueryIsWrong(t *testing.T) {
 	}
 }
 
-// One that fails later is an error, and no operation; the load goes on.
+// A query that fails later counts as an error and not as an operation; the load continues.
 func TestClickHouseQueryFails(t *testing.T) {
 	t.Parallel()
 	params := onHits(t, "SELECT count() FROM hits", "SELECT 1")
@@ -122,8 +121,7 @@ func TestClickHouseQueryFails(t *testing.T) {
 	}
 }
 
-// A server of the load's own that is killed ends it, and so does another's
-// that does not come back.
+// The load ends when its own server is killed, and when a server outside does not come back.
 func TestClickHouseServerDies(t *testing.T) {
 	t.Parallel()
 	t.Run("inside", func(t *testing.T) {

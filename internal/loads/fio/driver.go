@@ -26,7 +26,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// The kinds of fio: KindPrepare lays out its files, Kind measures.
+// KindPrepare lays out the files of a job; Kind measures.
 const (
 	Kind        = "fio"         // parameters: Params
 	KindPrepare = "fio-prepare" // parameters: Layout
@@ -36,26 +36,26 @@ const (
 type Layout struct {
 	// Dir is the directory of the files.
 	Dir string `json:"dir"`
-	// Job is the text of a job file, or File the path of one.
+	// Job is the text of a job file; File is the path of the user's instead.
 	Job  string `json:"job,omitempty"`
 	File string `json:"file,omitempty"`
 }
 
-// Params are the parameters of fio, whose files and job are in Dir.
+// Params are the parameters of fio. Its files and its job are in Dir.
 type Params struct {
 	Dir string `json:"dir"`
-	// Values are the names of the numbers that are wanted, in order.
+	// Values are names of the numbers to report, in the order of counter.AddValue.
 	Values []string `json:"values,omitempty"`
 }
 
-// fioTrial is the length of the first run, which nobody counts.
+// fioTrial is the length of the first run, which is not counted.
 const fioTrial = 100 * time.Millisecond
 
 // fioJob is the job file in the data directory.
 const fioJob = "tare.fio"
 
-// prepare lays out the files of a job, whole and with data in them, so that
-// a window writes over what is there and reads what was written.
+// prepare writes the files of a job in full, so that a window overwrites data and reads data that was
+// written.
 func prepare(ctx context.Context, params []byte) error {
 	var p Layout
 	if err := hidden.Decode(params, &p); err != nil {
@@ -75,7 +75,7 @@ func prepare(ctx context.Context, params []byte) error {
 	if err := roomFor(job, p.Dir); err != nil {
 		return err
 	}
-	// It belongs to the result: this goes to raw/.
+	// Standard output goes to raw/ of the result.
 	fmt.Printf("%s\n", job.Text())
 	if err := os.WriteFile(filepath.Join(p.Dir, fioJob), job.Text(), 0o600); err != nil {
 		return fmt.Errorf("keep the job file: %w", err)
@@ -92,8 +92,8 @@ func prepare(ctx context.Context, params []byte) error {
 	return nil
 }
 
-// roomFor refuses a job whose files the disk cannot hold, before any is written.
-// Where only fio knows their size, it says so itself when the disk is full.
+// roomFor refuses a job if the disk is too small for its files. If only fio knows their size, fio
+// fails when the disk is full.
 func roomFor(job *tool.JobFile, dir string) error {
 	need, known := job.Bytes()
 	var st unix.Statfs_t
@@ -107,12 +107,12 @@ func roomFor(job *tool.JobFile, dir string) error {
 	return nil
 }
 
-// Bodies are what this tool does in an arm.
+// Bodies are the loads of this folder, by kind.
 func Bodies() map[string]load.Body {
 	return map[string]load.Body{Kind: load.Counted(run), KindPrepare: prepare}
 }
 
-// run runs fio whenever it is asked for a window.
+// run runs fio once for each window that tare asks for.
 func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Params
 	if err := hidden.Decode(params, &p); err != nil {
@@ -137,7 +137,7 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err != nil {
 		return err
 	}
-	// What cannot be done here at all shows now, and what fio loads is loaded.
+	// A first run fails now if the job cannot work here, and loads fio's libraries.
 	if _, err := f.measure(job.Window(p.Dir, fioTrial, 0)); err != nil && !errors.Is(err, errFioIdle) && ctx.Err() == nil {
 		return err
 	}
@@ -157,9 +157,9 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	}
 }
 
-// window answers one request.
+// window runs fio for one request and answers it.
 func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *tool.JobFile, p Params) error {
-	// fio says nothing when its ramp is over.
+	// fio does not report the end of its ramp time.
 	open := time.AfterFunc(r.Discard, func() { m.BeginWindow(r) })
 	w, err := f.measure(job.Window(p.Dir, r.Length, r.Discard))
 	if open.Stop() {
@@ -178,7 +178,7 @@ func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *tool.JobFi
 	return nil
 }
 
-// measure runs a job and reads what fio says; the text goes to raw/ as it is.
+// measure runs a job and reads fio's report, which also goes to raw/.
 func (f *fioRunner) measure(job []byte) (fioWindow, error) {
 	out, err := f.run(job)
 	if err != nil {
@@ -203,7 +203,7 @@ func (f *fioRunner) look() (err error) {
 	return nil
 }
 
-// find finds fio and its version.
+// find finds fio and returns its version.
 func (f *fioRunner) find() (version string, err error) {
 	if err := f.look(); err != nil {
 		return "", err
@@ -215,10 +215,10 @@ func (f *fioRunner) find() (version string, err error) {
 	return tool.Identify(string(out))
 }
 
-// fioEnd is how long fio may take to end when it is told to.
+// fioEnd is how long fio may take to end after SIGTERM.
 const fioEnd = 2 * time.Second
 
-// run runs a job to its end and returns what fio wrote to its output file.
+// run runs a job to its end and returns fio's output file.
 func (f *fioRunner) run(job []byte) ([]byte, error) {
 	in, err := memfd.Create("tare-fio-job", job)
 	if err != nil {
@@ -230,10 +230,10 @@ func (f *fioRunner) run(job []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer out.Close()
-	var said bytes.Buffer
+	var printed bytes.Buffer
 	cmd := exec.CommandContext(f.ctx, f.path, "--output-format=json+", "--output="+load.Inherited(4), "--eta=never", load.Inherited(3))
 	cmd.Dir, cmd.ExtraFiles = f.dir, []*os.File{in, out}
-	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.Stdout, cmd.Stderr = &printed, &printed
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
 	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }
 	cmd.WaitDelay = fioEnd
@@ -242,7 +242,7 @@ func (f *fioRunner) run(job []byte) ([]byte, error) {
 		return nil, f.ctx.Err()
 	}
 	if err != nil {
-		return nil, f.failed(err, said.String())
+		return nil, f.failed(err, printed.String())
 	}
 	b, err := os.ReadFile(load.Inherited(int(out.Fd())))
 	if err != nil {
@@ -251,15 +251,15 @@ func (f *fioRunner) run(job []byte) ([]byte, error) {
 	return b, nil
 }
 
-// failed explains why fio failed by what it said.
-func (f *fioRunner) failed(err error, said string) error {
-	err = fmt.Errorf("fio: %w%s", err, load.LastOf([]byte(said)))
+// failed adds a hint to fio's error, from what fio printed.
+func (f *fioRunner) failed(err error, printed string) error {
+	err = fmt.Errorf("fio: %w%s", err, load.LastLines([]byte(printed)))
 	switch {
-	case strings.Contains(said, "Operation not permitted") && strings.Contains(said, "io_uring"):
+	case strings.Contains(printed, "Operation not permitted") && strings.Contains(printed, "io_uring"):
 		return hint.New(err, "the security profile of a container forbids io_uring: engine=libaio")
-	case strings.Contains(said, "No space left"):
+	case strings.Contains(printed, "No space left"):
 		return hint.New(err, "make room, or a smaller size=")
-	case strings.Contains(said, "Invalid argument") && strings.Contains(said, "O_DIRECT"):
+	case strings.Contains(printed, "Invalid argument") && strings.Contains(printed, "O_DIRECT"):
 		return hint.New(err, "this file system has no direct I/O: direct=off")
 	}
 	return err

@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// fioWindow is what fio says of a window.
+// fioWindow is fio's report on a window.
 type fioWindow struct {
 	ops     uint64
 	seconds float64
@@ -21,30 +21,30 @@ type fioWindow struct {
 	values  map[string]float64
 }
 
-// Numbers that fio says, by name: rates per second and means in seconds of
-// each direction, and of all together.
+// Names of the values that fio reports, alone or behind prefixRead or prefixWrite. Latencies are
+// means.
 const (
-	FioBandwidth = "bandwidth" // B/s
-	FioSync      = "sync_lat"  // s, mean
-	FioUserCPU   = "cpu_user"  // ratio of one CPU
-	FioSystemCPU = "cpu_system"
-	FioIOPS      = "iops" // behind read_ or write_
-	FioSlat      = "slat"
-	FioClat      = "clat"
-	FioLat       = "lat"
-	FioRead      = "read_"
-	FioWrite     = "write_"
+	nameBandwidth = "bandwidth" // B/s
+	nameSync      = "sync_lat"  // s, mean
+	nameUserCPU   = "cpu_user"  // ratio of one CPU
+	nameSystemCPU = "cpu_system"
+	nameIOPS      = "iops" // 1/s
+	nameSlat      = "slat"
+	nameClat      = "clat"
+	nameLat       = "lat"
+	prefixRead    = "read_"
+	prefixWrite   = "write_"
 )
 
-// FioQuantiles are told of slat, clat, lat and syncs, by the end of the name.
-func FioQuantiles() map[string]float64 {
+// quantileSuffixes are the quantiles of slat, clat, lat and syncs, by the suffix of the name.
+func quantileSuffixes() map[string]float64 {
 	return map[string]float64{"_p50": 0.50, "_p95": 0.95, "_p99": 0.99}
 }
 
-// fioTail is how many operations have to be beyond a quantile.
+// fioTail is the least number of operations beyond a quantile that is reported.
 const fioTail = 10
 
-// readFio reads fio's JSON of one window.
+// readFio reads fio's JSON report on one window.
 func readFio(text []byte) (fioWindow, error) {
 	log, err := tool.Parse(bytes.NewReader(text))
 	if err != nil {
@@ -78,12 +78,12 @@ func fioFailure(run tool.Run) error {
 	return errors.New("fio failed")
 }
 
-// mean is a mean with its weight.
+// mean is a weighted mean: the sum of weighted values and of weights.
 type mean struct{ sum, weight float64 }
 
 func (m *mean) add(x, weight float64) { m.sum, m.weight = m.sum+x*weight, m.weight+weight }
 
-// fioSum adds the jobs of a run up.
+// fioSum sums up the jobs of a run.
 type fioSum struct {
 	ops     uint64
 	seconds float64
@@ -101,9 +101,9 @@ func (s *fioSum) job(j tool.Job) error {
 	all := []struct {
 		prefix string
 		d      *tool.Direction
-	}{{FioRead, j.Read}, {FioWrite, j.Write}, {"", j.Trim}, {"", j.Mixed}}
+	}{{prefixRead, j.Read}, {prefixWrite, j.Write}, {"", j.Trim}, {"", j.Mixed}}
 	if j.Mixed != nil {
-		all = all[3:] // the others would count twice
+		all = all[3:] // Mixed is the sum of the others
 	}
 	for _, a := range all {
 		if a.d != nil {
@@ -113,11 +113,11 @@ func (s *fioSum) job(j tool.Job) error {
 		}
 	}
 	if j.Sync != nil && j.Sync.Lat != nil {
-		s.mean(FioSync, j.Sync.Lat.Mean, j.Sync.Total)
-		s.spread(FioSync, j.Sync.Lat.Bins)
+		s.mean(nameSync, j.Sync.Lat.Mean, j.Sync.Total)
+		s.spread(nameSync, j.Sync.Lat.Bins)
 	}
-	s.rate(FioUserCPU, j.UserCPU)
-	s.rate(FioSystemCPU, j.SystemCPU)
+	s.rate(nameUserCPU, j.UserCPU)
+	s.rate(nameSystemCPU, j.SystemCPU)
 	return nil
 }
 
@@ -129,14 +129,14 @@ func (s *fioSum) direction(prefix string, d *tool.Direction) error {
 	}
 	s.ops += uint64(total)
 	s.seconds = max(s.seconds, seconds)
-	s.rate(FioBandwidth, d.Bandwidth)
+	s.rate(nameBandwidth, d.Bandwidth)
 	if prefix != "" {
-		s.rate(prefix+FioIOPS, d.IOPS)
-		s.rate(prefix+FioBandwidth, d.Bandwidth)
+		s.rate(prefix+nameIOPS, d.IOPS)
+		s.rate(prefix+nameBandwidth, d.Bandwidth)
 		for _, l := range []struct {
 			name string
 			lat  *tool.Latency
-		}{{FioSlat, d.Slat}, {FioClat, d.Clat}, {FioLat, d.Lat}} {
+		}{{nameSlat, d.Slat}, {nameClat, d.Clat}, {nameLat, d.Lat}} {
 			if l.lat != nil {
 				s.mean(prefix+l.name, l.lat.Mean, d.Total)
 				s.spread(prefix+l.name, l.lat.Bins)
@@ -155,7 +155,7 @@ func (s *fioSum) direction(prefix string, d *tool.Direction) error {
 	return nil
 }
 
-// spread adds a histogram of one of the latencies up.
+// spread adds a histogram to that of a latency.
 func (s *fioSum) spread(name string, bins []format.Bin) {
 	if s.bars[name] == nil {
 		s.bars[name] = map[uint32]uint64{}
@@ -165,7 +165,7 @@ func (s *fioSum) spread(name string, bins []format.Bin) {
 	}
 }
 
-// quantiles are those that enough operations are beyond.
+// quantiles adds the quantiles with at least fioTail operations beyond.
 func (s *fioSum) quantiles(to map[string]float64) {
 	for name, buckets := range s.bars {
 		h := load.Histogram(buckets)
@@ -173,7 +173,7 @@ func (s *fioSum) quantiles(to map[string]float64) {
 		for _, c := range h.Count {
 			n += c
 		}
-		for end, q := range FioQuantiles() {
+		for end, q := range quantileSuffixes() {
 			if float64(n)*(1-q) >= fioTail {
 				to[name+end] = h.Quantile(q)
 			}
@@ -213,12 +213,11 @@ func (s *fioSum) window() (fioWindow, error) {
 
 var errFioIdle = errors.New("fio finished no operation in the window; ask for a longer one (window= in the experiment)")
 
-// spread puts a bar of fio's histogram into the finer buckets of tare's. Both
-// cut powers of two of nanoseconds into equal parts, fio into 64, so the
-// buckets of a bar begin and end with it (fio's stat.c, plat_idx_to_val). Within
-// it the operations are taken to lie evenly.
+// spread distributes a bin of fio's histogram evenly over tare's finer buckets. Both cut powers of
+// two of nanoseconds into equal parts, fio into 64 (stat.c, plat_idx_to_val), so the edges of a bin
+// are edges of buckets.
 func spread(b format.Bin, buckets map[uint32]uint64) {
-	const plain = 7 // bits that fio keeps whole
+	const plain = 7 // fio has a bin for each number of up to 7 bits
 	middle := uint64(math.Round(b.Seconds * 1e9))
 	low, width := middle, uint64(1)
 	if n := bits.Len64(middle); n > plain {

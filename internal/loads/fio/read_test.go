@@ -15,10 +15,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// A bar of fio's histogram keeps its operations, and they keep within it.
+// spread keeps the number of operations of a bin and stays within its edges.
 func TestSpread(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		// As fio cuts: a group of 64 bars for each power of two.
+		// fio has 64 bins for each power of two.
 		group, k := rapid.IntRange(0, 25).Draw(rt, "group"), rapid.IntRange(0, 63).Draw(rt, "bar")
 		low, width := uint64(64+k)<<group, uint64(1)<<group
 		count := rapid.Uint64Range(1, 1000).Draw(rt, "count")
@@ -44,7 +44,7 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// Real output of fio, read by its own reader and added up here, agrees.
+// The sums over fio's jobs agree with real output.
 func TestReadFio(t *testing.T) {
 	files, err := filepath.Glob("../../logs/fio/testdata/*plus*.json")
 	if err != nil || len(files) == 0 {

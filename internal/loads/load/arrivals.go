@@ -6,32 +6,31 @@ import (
 	"sync"
 )
 
-// arrivals is the schedule of an open loop: a Poisson process that all
-// threads of a load take from, in order, so that they are servers of one
-// queue. It begins anew at every thaw: a pause leaves no debt. The same seed
-// gives the same gaps, whatever the load does.
+// arrivals is the schedule of an open loop: a Poisson process from which all threads of a load
+// take arrivals in order, as the servers of one queue. The schedule restarts at each thaw, so a
+// pause leaves no backlog. The same seed gives the same gaps.
 type arrivals struct {
 	gap float64 // mean, nanoseconds
 
 	mu    sync.Mutex
 	began bool
-	thaw  int64  // that the schedule belongs to
-	next  stream // the next arrival that nobody has taken
-	due   stream // the first arrival that is not due yet; runs ahead of next
+	thaw  int64  // the thaw at which the schedule began
+	next  stream // the next arrival to be taken
+	due   stream // the first arrival in the future, at or after next
 }
 
-// stream walks along the process.
+// stream is a position in the Poisson process.
 type stream struct {
 	rng *rand.Rand
-	at  float64 // CLOCK_MONOTONIC nanoseconds; exact to a microsecond for centuries
-	n   uint64  // arrivals passed
+	at  float64 // CLOCK_MONOTONIC in nanoseconds; a float64 is exact to 1 µs for centuries
+	n   uint64  // number of arrivals before this one
 }
 
-// newArrivals makes a process of rate arrivals per second.
+// newArrivals is a schedule of rate arrivals per second.
 func newArrivals(rate float64) *arrivals { return &arrivals{gap: 1e9 / rate} }
 
-// take returns when the next arrival is, and how many others are due by now
-// and wait. thaw is the last thaw; at a new one the schedule begins at now.
+// take returns the time of the next arrival and how many later arrivals are already due. thaw is
+// the time of the last thaw; when it changes, the schedule restarts at now.
 func (a *arrivals) take(now, thaw int64, seed uint64) (at int64, waiting uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -61,5 +60,5 @@ func (a *arrivals) step(s *stream) {
 	s.n++
 }
 
-// draw is one exponential gap, by inversion: -ln(1-u) times the mean.
+// draw returns an exponential gap in nanoseconds, by inversion: -ln(1-u) times the mean.
 func (a *arrivals) draw(s *stream) float64 { return -math.Log1p(-s.rng.Float64()) * a.gap }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// next takes n arrivals, at a moment long before the first.
+// next takes n arrivals at a time before the first.
 func schedule(seed uint64, began int64, rate float64, n int) []int64 {
 	a := newArrivals(rate)
 	out := make([]int64, n)
@@ -27,7 +27,7 @@ func TestTheSameSeedGivesTheSameArrivals(t *testing.T) {
 	if slices.Equal(a, schedule(8, 0, 1000, 1000)) {
 		t.Error("two seeds give the same schedule")
 	}
-	// Of another arm of the block: the same gaps from another moment on.
+	// Another arm of the block has the same gaps from another time on.
 	for i, at := range schedule(7, 1e15, 1000, 1000) {
 		if d := at - a[i]; d < -1000 || d > 1000 {
 			t.Fatalf("arrival %d is at %d instead of %d ns", i, at, a[i])
@@ -57,7 +57,7 @@ func TestGapsAreExponential(t *testing.T) {
 	}
 }
 
-// What waits is exactly what is due and was not taken, and a thaw forgives it.
+// The backlog is the arrivals that are due and not taken; a thaw clears it.
 func TestWaitingIsWhatIsDue(t *testing.T) {
 	const all = 2000
 	rapid.Check(t, func(rt *rapid.T) {

@@ -17,8 +17,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// The kinds of command: KindCommand executes one over and over, and
-// KindCommandPrepare copies the files that it needs.
+// KindCommand executes a command over and over; KindCommandPrepare copies the files that the
+// command needs.
 const (
 	KindCommand        = "command"         // parameters: Executions
 	KindCommandPrepare = "command-prepare" // parameters: CommandFiles
@@ -26,24 +26,24 @@ const (
 
 // Executions are the parameters of command.
 type Executions struct {
-	// Args are the program and its arguments. A program without a slash is
-	// looked for in PATH, one with a relative path in Dir.
+	// Args are the program and its arguments. A name without a slash is looked up in PATH, a
+	// relative path in Dir.
 	Args []string `json:"args"`
-	// Dir is where the command starts.
+	// Dir is the working directory of the command.
 	Dir string `json:"dir"`
-	// Codes are the exit codes that are no error.
+	// Codes are the exit codes that count as success.
 	Codes []int `json:"codes"`
-	// Warmup is how many executions come before the load is ready.
+	// Warmup is the number of executions before the load is ready.
 	Warmup int `json:"warmup"`
-	// Timeout in seconds, after which an execution is ended: an error.
+	// Timeout is in seconds; a longer execution is killed and counts as an error.
 	Timeout float64 `json:"timeout"`
-	// Value is the number in the output; nil: none is wanted.
+	// Value locates the number to read from the output; nil: none.
 	Value *Extract `json:"value,omitempty"`
 }
 
-// runCommand executes a command whenever it is asked for a window: as many
-// times one after the other as fit, each whole. One execution is one operation
-// and its duration, from before the fork until it was waited for, the latency.
+// runCommand executes the command when tare asks for a window, as often as fits, always to its
+// end. One execution is one operation; its latency is the time from before the fork until the
+// process has ended.
 func runCommand(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Executions
 	if err := hidden.Decode(params, &p); err != nil {
@@ -72,7 +72,7 @@ func runCommand(ctx context.Context, m *counter.Memory, params []byte) error {
 	}
 }
 
-// commander is a command that is being executed, by one worker per slot.
+// commander executes a command with one worker for each slot.
 type commander struct {
 	Executions
 	ctx     context.Context
@@ -82,12 +82,12 @@ type commander struct {
 	workers []*worker
 	extract extractor
 
-	mu      sync.Mutex    // of the values and of what is said
-	said    int           // errors that were written out
-	typical time.Duration // of an execution so far
+	mu      sync.Mutex    // guards the sum of values and logged
+	logged  int           // errors written to standard error
+	typical time.Duration // duration of the last warm-up execution
 }
 
-// worker executes on a thread of its own.
+// worker executes the command on its own thread.
 type worker struct {
 	*commander
 	slot  *counter.Slot
@@ -96,12 +96,12 @@ type worker struct {
 	done  chan tally
 }
 
-// tally is what one worker did in a window.
+// tally is the work of one worker in a window.
 type tally struct {
 	ops     uint64
-	seconds float64 // of the executions alone
-	// Up to the first end behind the middle of the window; no seconds when
-	// nothing came after it.
+	seconds float64 // sum of the durations of the executions
+	// Operations and seconds up to the first end of an execution after the middle of the window;
+	// 0 seconds if none followed.
 	first        uint64
 	firstSeconds float64
 	err          error
@@ -135,8 +135,8 @@ func (c *commander) close() {
 	}
 }
 
-// warm executes before anything counts. A command that fails now will fail
-// later.
+// warm executes the command without counting. A failure ends the load: the command would fail in
+// the windows too.
 func (c *commander) warm() error {
 	for range c.Warmup {
 		d, err := c.workers[0].execute()
@@ -154,7 +154,7 @@ func (c *commander) warm() error {
 	return nil
 }
 
-// window has every worker execute until the window is over.
+// window lets every worker execute until the window is over, and answers the request.
 func (c *commander) window(r counter.Request) error {
 	if err := c.discard(r.Discard); err != nil {
 		return err
@@ -190,8 +190,8 @@ func (c *commander) window(r counter.Request) error {
 	return nil
 }
 
-// discard executes for a while after a thaw, uncounted: only what is short
-// against it, for an execution that takes longer has its thaw in it anyway.
+// discard executes the command for d after a thaw, uncounted. A command that takes longer than d
+// is not executed: it would add more time than the settle time that was asked for.
 func (c *commander) discard(d time.Duration) error {
 	for d > 0 && c.typical <= d && c.ctx.Err() == nil {
 		took, err := c.workers[0].execute()
@@ -204,7 +204,7 @@ func (c *commander) discard(d time.Duration) error {
 }
 
 func (w *worker) work() {
-	runtime.LockOSThread() // a child ends with the thread that started it
+	runtime.LockOSThread() // Pdeathsig kills the child when the thread that forked it ends
 	for r := range w.order {
 		w.done <- w.tally(r)
 	}
@@ -219,7 +219,7 @@ func (w *worker) tally(r counter.Request) (t tally) {
 			w.slot.Idle()
 			return t
 		}
-		if took == 0 { // it cannot be started at all
+		if took == 0 { // the command cannot be started
 			w.m.End(w.slot, start, err)
 			t.err = err
 			return t
@@ -232,7 +232,7 @@ func (w *worker) tally(r counter.Request) (t tally) {
 			}
 		}
 		if err != nil {
-			w.say(err)
+			w.logError(err)
 		}
 		spent += took
 		t.seconds = spent.Seconds()
@@ -243,7 +243,7 @@ func (w *worker) tally(r counter.Request) (t tally) {
 	return t
 }
 
-// value adds the number in the output up.
+// value adds the number in the output to the load's first value.
 func (w *worker) value() error {
 	if w.Value == nil {
 		return nil
@@ -265,23 +265,23 @@ func (w *worker) number() (float64, error) {
 	}
 	x, err := w.extract.number(out)
 	if err != nil {
-		return 0, fmt.Errorf("%w%s", err, LastOf(out))
+		return 0, fmt.Errorf("%w%s", err, LastLines(out))
 	}
 	return x, nil
 }
 
-// mostSaid bounds the errors that are written out: they are all counted.
-const mostSaid = 20
+// mostLogged is how many errors are written to standard error; all are counted.
+const mostLogged = 20
 
-func (c *commander) say(err error) {
+func (c *commander) logError(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.said++; c.said <= mostSaid {
+	if c.logged++; c.logged <= mostLogged {
 		fmt.Fprintf(os.Stderr, "tare: load %s: %v\n", KindCommand, err)
 	}
 }
 
-// facts say what was executed: the same bits in every arm, or not.
+// facts are path and size of the program, which show whether all arms execute the same one.
 func (c *commander) facts() []record.Setting {
 	out := []record.Setting{{Name: "command", Got: c.path}}
 	var st unix.Stat_t

@@ -21,22 +21,21 @@ type Commit struct {
 	// RecordBytes is the size of one commit, LogBytes that of the log.
 	RecordBytes int   `json:"record_bytes"`
 	LogBytes    int64 `json:"log_bytes"`
-	// Group lets commits that wait for the log share one sync.
+	// Group lets commits that wait for the log share one fdatasync.
 	Group bool `json:"group"`
 }
 
 const logFile = "tare-wal"
 
-// runCommit commits small records durably: write and fdatasync of a log that
-// has its size from the start and is written round and round, as InnoDB's
-// redo log is. Nothing grows, so a commit is data only and no metadata.
+// runCommit commits small records durably: pwrite and fdatasync of a preallocated circular log,
+// like InnoDB's redo log. The file never grows, so a commit writes data and no metadata.
 func runCommit(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Commit
 	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
-	KeepGarbage()
-	Blocking(1)
+	DisableGC()
+	RaiseMaxProcs(1)
 	if all := int64(p.RecordBytes * m.Threads()); p.RecordBytes < recordHead || all > p.LogBytes {
 		return fmt.Errorf("a log of %d bytes cannot hold %d records of %d bytes", p.LogBytes, m.Threads(), p.RecordBytes)
 	}
@@ -80,8 +79,8 @@ func commitAll(m *counter.Memory, slot *counter.Slot, record []byte, l *wal, com
 	return nil
 }
 
-// allocate makes the log and writes it once as a whole: blocks that are only
-// reserved would be converted at their first write, which is metadata.
+// allocate creates the log and writes all of it once: the first write to a block that is only
+// reserved (an unwritten extent) changes metadata.
 func allocate(path string, size int64) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
 	if err != nil {

@@ -12,31 +12,30 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Database is the server under a load.
+// Database is the database server that a load uses.
 type Database struct {
-	// Service is its name or serve.Auto, and Server says how it was started, or
-	// is to be. Server.Dir is the data set's directory as this process sees it.
+	// Service is the server's name or serve.Auto. Server has its parameters; Server.Dir is the
+	// data set's directory as this process sees it.
 	Service string       `json:"service"`
 	Server  serve.Server `json:"server"`
-	// Inside says that this process starts the server, which then dies with it.
-	// Otherwise one is there already, at Dial (host:port).
+	// Inside is true if this process starts the server, which then dies with it. Otherwise the
+	// server runs already, at Dial (host:port).
 	Inside bool   `json:"inside,omitempty"`
 	Dial   string `json:"dial,omitempty"`
-	// TCP says that a server inside is reached by TCP over loopback and not by
-	// its socket.
+	// TCP is true if a server inside is reached over loopback instead of its socket.
 	TCP bool `json:"tcp,omitempty"`
 }
 
-// Attached is a server that a load works with.
+// Attached is a database server with which a load works.
 type Attached struct {
 	Database
 	protocol string
 	Recipe   db.Recipe
-	Process  *serve.Process // nil: not ours
+	Process  *serve.Process // nil if another process started the server
 	secret   string
 }
 
-// Attach starts the server where it is ours, and finds out how it is asked.
+// Attach starts the server if it is inside, and reads recipe and password.
 func (d Database) Attach(ctx context.Context, protocol string) (*Attached, error) {
 	a := &Attached{Database: d, protocol: protocol}
 	var err error
@@ -58,7 +57,7 @@ func (d Database) Attach(ctx context.Context, protocol string) (*Attached, error
 	return a, err
 }
 
-// Address is where the server answers the load's user.
+// Address is the server's address with the load's user and password.
 func (a *Attached) Address() db.Address {
 	return db.Address{
 		Protocol: a.protocol, Dir: a.Server.Dir, Dial: a.Dial,
@@ -66,8 +65,8 @@ func (a *Attached) Address() db.Address {
 	}
 }
 
-// Ready waits until the server answers, reads its settings back and its data
-// into its memory.
+// Ready waits until the server answers, reads its settings back, and has it read the whole data
+// set into its cache.
 func (a *Attached) Ready(ctx context.Context) ([]record.Setting, error) {
 	c, err := serve.Connect(a.Address())
 	if err != nil {
@@ -99,8 +98,8 @@ func (a *Attached) transport() record.Setting {
 	return record.Setting{Name: "transport", Got: "socket"}
 }
 
-// Alive says how a server that is ours has ended; nil: it has not, or who
-// knows.
+// Alive is nil while the server runs, then the error with its exit status and last log lines. It
+// is always nil for a server that another process started.
 func (a *Attached) Alive() error {
 	if a.Process == nil {
 		return nil
@@ -108,13 +107,13 @@ func (a *Attached) Alive() error {
 	return a.Process.Alive()
 }
 
-// endSeen is how long the end of a server may take to be seen: what it started can hold
-// its pipe for a second (serve.Start), and the host can be busy.
+// endSeen is how long this process waits for the end of a server to be reported: a child of the
+// server can hold its pipe open for 1 s (serve.Start), and the host can be busy.
 const endSeen = 3 * time.Second
 
-// Because is why something that needs the server failed: often the server ended,
-// and is about to be seen to.
-func (a *Attached) Because(err error) error {
+// Cause is the end of the server if it ends within endSeen, else err: a client often sees the
+// broken connection before this process is told that the server ended.
+func (a *Attached) Cause(err error) error {
 	if done := a.Done(); done != nil {
 		select {
 		case <-done:
@@ -125,7 +124,7 @@ func (a *Attached) Because(err error) error {
 	return err
 }
 
-// Done is closed when a server that is ours has ended; nil: there is none.
+// Done is closed when the server that this process started has ended; nil if there is none.
 func (a *Attached) Done() <-chan struct{} {
 	if a == nil || a.Process == nil {
 		return nil
@@ -133,7 +132,7 @@ func (a *Attached) Done() <-chan struct{} {
 	return a.Process.Done()
 }
 
-// Stop ends a server that is ours, in order.
+// Stop shuts the server down if this process started it.
 func (a *Attached) Stop() error {
 	if a == nil || a.Process == nil || a.Alive() != nil {
 		return nil
@@ -141,10 +140,9 @@ func (a *Attached) Stop() error {
 	return a.Process.Stop(a.Recipe.Stop)
 }
 
-// Broken is why a load with a server ended; nil where it was told to: what breaks from
-// there on is not the server's doing. What the user can do is in the message, for the
-// counters hold nothing else.
-func Broken(ctx context.Context, err error) error {
+// EndError is the error with which a load ends; nil after SIGTERM, when connections break because
+// tare closes them. It includes the hint in the message, because the counters hold a text alone.
+func EndError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// A load is not root where this root can become another account: nobody, or, of a load in
-// one arm with its server, the server's, which ends it and has its socket. Where that is
-// not possible the load goes on as root, and its log says why.
+// A load does not run as root. It becomes nobody, or the server's account if it starts the server
+// itself: that account may open the server's socket. If root cannot become that account, the load
+// runs as root, and its log has the reason.
 
-// asNobody is a load that becomes nobody before it begins.
+// asNobody runs a load after it became nobody.
 func asNobody(run func(context.Context, *counter.Memory, []byte) error) func(context.Context, *counter.Memory, []byte) error {
 	return func(ctx context.Context, m *counter.Memory, params []byte) error {
 		var p struct {
@@ -37,33 +37,34 @@ func asNobody(run func(context.Context, *counter.Memory, []byte) error) func(con
 	}
 }
 
-// BecomeNobody gives nobody the data directory of a load and makes this process nobody. No
-// directory: the load has none. The program is one that the load is going to start.
+// BecomeNobody gives the data directory of a load to nobody and makes this process nobody. dir is
+// "" for a load without data; program is what the load will start, "" for none.
 func BecomeNobody(dir, program string) error {
 	who := account.Nobody
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	err := may(who, dir, program)
+	err := canBecome(who, dir, program)
 	if err == nil && dir != "" {
-		err = give(dir, who)
+		err = giveDir(dir, who)
 	}
 	if err != nil {
-		stays(err)
+		warnRoot(err)
 		return nil
 	}
 	return who.Become()
 }
 
-func give(dir string, who account.Account) error {
+func giveDir(dir string, who account.Account) error {
 	if filepath.Clean(dir) == "/" {
 		return errors.New("its directory is the root directory")
 	}
 	return clonetree.GiveAll(dir, who.UID, who.GID)
 }
 
-// may says why root cannot become an account that reaches a directory and a program.
-func may(who account.Account, dir, program string) error {
+// canBecome is why root cannot become an account that reaches a directory and a program; nil if
+// it can.
+func canBecome(who account.Account, dir, program string) error {
 	if !account.CanGive() || !who.Mapped() {
 		return fmt.Errorf("this root may not become user %d", who.UID)
 	}
@@ -83,44 +84,44 @@ func may(who account.Account, dir, program string) error {
 	return err
 }
 
-func stays(why error) { fmt.Fprintf(os.Stderr, "tare: the load runs as root: %v\n", why) }
+func warnRoot(why error) { fmt.Fprintf(os.Stderr, "tare: the load runs as root: %v\n", why) }
 
-// Become makes the client of a server another account, once it has all that root alone can
-// read. The program is one that it is going to start; empty: none. The directories given
-// are made the account's.
-func (a *Attached) Become(program string, given ...string) error {
+// Become makes this process, the client of a server, another account; it must have read all that
+// only root may read. program is what it will start, "" for none. The account becomes the owner of
+// the directories in owned.
+func (a *Attached) Become(program string, owned ...string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
 	who, dir := account.Nobody, ""
 	if a.Process != nil {
 		if a.Process.As == nil {
-			stays(errors.New("so does its server"))
+			warnRoot(errors.New("so does its server"))
 			return nil
 		}
 		who, dir = *a.Process.As, a.Server.Dir
 	}
-	err := may(who, dir, program)
-	for _, d := range given {
+	err := canBecome(who, dir, program)
+	for _, d := range owned {
 		if err == nil {
-			err = give(d, who)
+			err = giveDir(d, who)
 		}
 	}
 	if err != nil {
-		stays(err)
+		warnRoot(err)
 		return nil
 	}
 	return who.Become()
 }
 
-// Script is a file of the user's for a client: by its path where the client may read it, else
-// a copy in memory of what root has read. text is nil where there is none.
+// Script is a script for a client: one of the client's own (text is nil) or a file of the user's.
+// A file that the client may not read is handed over as a copy in memory.
 type Script struct {
 	path string
 	text []byte
 }
 
-// ReadScript reads the file at a path, as root if need be.
+// ReadScript reads the user's file at a path, before this process gives up root.
 func ReadScript(path string) (Script, error) {
 	text, err := trust.ReadGiven(path)
 	if err != nil {
@@ -129,8 +130,8 @@ func ReadScript(path string) (Script, error) {
 	return Script{path, text}, nil
 }
 
-// Open is how a program is told the script: its path, or the next descriptor that it
-// inherits, of a copy in memory to be closed, where this process cannot read the file.
+// Open returns the name under which a program opens the script: its path, or, if this process
+// cannot read the file, descriptor next of a copy in memory. The caller closes the copy.
 func (s Script) Open(next int) (name string, copied *os.File, err error) {
 	if s.text == nil || unix.Access(s.path, unix.R_OK) == nil {
 		return s.path, nil, nil
@@ -139,8 +140,8 @@ func (s Script) Open(next int) (name string, copied *os.File, err error) {
 	return Inherited(next), copied, err
 }
 
-// Text is what the file holds.
+// Text is the content of the user's file.
 func (s Script) Text() []byte { return s.text }
 
-// Builtin is a script that the program has itself.
+// Builtin is a script that the client itself has.
 func Builtin(name string) Script { return Script{path: name} }

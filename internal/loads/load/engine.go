@@ -9,10 +9,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// engine is one connection to SQLite by SQLite's own interface, for one thread.
-// database/sql and its driver make garbage of every row and every argument, tens
-// of kilobytes in a transaction: its collection fell into some windows and not
-// into others. Here an operation allocates nothing.
+// engine is one connection to SQLite through SQLite's C interface, for one thread. database/sql
+// allocates tens of kilobytes in a transaction, for each row and argument, and the garbage
+// collection fell into some windows and not into others. An engine's operations allocate nothing.
 type engine struct {
 	tls  *libc.TLS
 	db   uintptr
@@ -23,14 +22,14 @@ type engine struct {
 type statement struct {
 	e    *engine
 	at   uintptr
-	text [2]uintptr // what was bound as text lies here, textBytes each
+	text [2]uintptr // buffers of textBytes for the text arguments
 	sql  string
 }
 
-// textBytes is the longest text that can be bound.
+// textBytes is the length of the longest text argument.
 const textBytes = 128
 
-// openEngine opens a database that is there already.
+// openEngine opens an existing database file.
 func openEngine(path string) (*engine, error) {
 	e := &engine{tls: libc.NewTLS()}
 	name, err := libc.CString(path)
@@ -40,7 +39,7 @@ func openEngine(path string) (*engine, error) {
 	defer libc.Xfree(e.tls, name)
 	out := e.tls.Alloc(8)
 	defer e.tls.Free(8)
-	// No lock for every call: nobody shares the connection.
+	// NOMUTEX: one thread uses the connection.
 	rc := sqlite3.Xsqlite3_open_v2(e.tls, name, out, sqlite3.SQLITE_OPEN_READWRITE|sqlite3.SQLITE_OPEN_NOMUTEX, 0)
 	e.db = *(*uintptr)(memory(out))
 	if err := e.check(rc); err != nil {
@@ -49,7 +48,7 @@ func openEngine(path string) (*engine, error) {
 	return e, nil
 }
 
-// memory is the engine's memory, which Go neither moves nor frees.
+// memory converts an address of memory that Go did not allocate and neither moves nor frees.
 func memory(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
 func (e *engine) check(rc int32) error {
@@ -59,7 +58,7 @@ func (e *engine) check(rc int32) error {
 	return fmt.Errorf("sqlite: %s (%d)", libc.GoString(sqlite3.Xsqlite3_errmsg(e.tls, e.db)), rc)
 }
 
-// close closes the connection with its statements.
+// close finalizes the statements and closes the connection.
 func (e *engine) close() error {
 	for _, s := range e.open {
 		sqlite3.Xsqlite3_finalize(e.tls, s.at)
@@ -75,7 +74,7 @@ func (e *engine) close() error {
 	return err
 }
 
-// prepare prepares one statement.
+// prepare compiles a statement; close finalizes it.
 func (e *engine) prepare(sql string) (*statement, error) {
 	text, err := libc.CString(sql)
 	if err != nil {
@@ -97,8 +96,8 @@ func (e *engine) prepare(sql string) (*statement, error) {
 	return s, nil
 }
 
-// ask executes a statement once and returns its first value as text; empty: it
-// has none.
+// ask executes a statement once and returns the first column of its first row as text, "" if it
+// has no rows.
 func (e *engine) ask(sql string) (string, error) {
 	s, err := e.prepare(sql)
 	if err != nil {
@@ -117,21 +116,20 @@ func (e *engine) ask(sql string) (string, error) {
 	}
 }
 
-// number binds an argument, from 1.
+// number binds an integer as argument i, counted from 1.
 func (s *statement) number(i int, x int) error {
 	return s.e.check(sqlite3.Xsqlite3_bind_int64(s.e.tls, s.at, int32(i), int64(x)))
 }
 
-// textual binds a text of up to textBytes as argument i, from 1. which says where
-// it lies: a statement has room for two.
+// textual binds a text of up to textBytes as argument i, counted from 1. which is the buffer that
+// holds it, 0 or 1.
 func (s *statement) textual(i, which int, b []byte) error {
 	at := s.text[which]
 	n := copy(unsafe.Slice((*byte)(memory(at)), textBytes), b)
 	return s.e.check(sqlite3.Xsqlite3_bind_text(s.e.tls, s.at, int32(i), at, int32(n), 0))
 }
 
-// step goes to the next row. When there is none, the statement can be executed
-// again.
+// step goes to the next row. After the last row it resets the statement for its next execution.
 func (s *statement) step() (row bool, err error) {
 	switch rc := sqlite3.Xsqlite3_step(s.e.tls, s.at); rc {
 	case sqlite3.SQLITE_ROW:
@@ -145,7 +143,7 @@ func (s *statement) step() (row bool, err error) {
 	}
 }
 
-// value copies the first column of the row as text.
+// value copies the first column of the current row as text and returns its length.
 func (s *statement) value(to []byte) int {
 	p := sqlite3.Xsqlite3_column_text(s.e.tls, s.at, 0)
 	n := int(sqlite3.Xsqlite3_column_bytes(s.e.tls, s.at, 0))
@@ -155,7 +153,7 @@ func (s *statement) value(to []byte) int {
 	return copy(to, unsafe.Slice((*byte)(memory(p)), n))
 }
 
-// run executes a statement that has no rows and returns how many it changed.
+// run executes a statement, ignores its rows and returns how many rows it changed.
 func (s *statement) run() (changed int, err error) {
 	row, err := s.step()
 	for row && err == nil {

@@ -22,17 +22,17 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// Bounds of what a command may write, in bytes: outputFull ends it, and at most
-// longestOutput is looked at.
+// A command that writes more than outputFull bytes is killed. Of the output at most the last
+// longestOutput bytes are read.
 const (
 	outputFull    = 64 << 20
 	longestOutput = 4 << 20
 )
 
-// outputCheck is how often a running command is asked how much it wrote.
+// outputCheck is how often the size of a running command's output is checked.
 const outputCheck = 250 * time.Millisecond
 
-// find finds the program where the command starts.
+// find returns the path of the program.
 func (p Executions) find() (string, error) {
 	if len(p.Args) == 0 || p.Args[0] == "" {
 		return "", errors.New("no command")
@@ -49,8 +49,8 @@ func (p Executions) find() (string, error) {
 	return path, nil
 }
 
-// memoryOutput is where a command writes: no disk, no reader that would need
-// CPU time meanwhile, and no end to wait for but the command's own.
+// memoryOutput is a memfd for the output of a command. It needs no disk and no reader that would
+// take CPU time, and unlike a pipe it is not held open by a child of the command.
 func memoryOutput() (*os.File, error) {
 	f, err := memfd.Create("tare-output", nil)
 	if err != nil {
@@ -62,8 +62,7 @@ func memoryOutput() (*os.File, error) {
 	return f, nil
 }
 
-// CommandEnv is what the names of the variables begin with in the load's environment
-// that are the command's alone.
+// CommandEnv is the prefix, in the load's environment, of variables that are for the command alone.
 const CommandEnv = "TARE_COMMAND_"
 
 func commandEnviron() []string {
@@ -74,10 +73,10 @@ func commandEnviron() []string {
 	return all
 }
 
-// execute executes the command once. It took 0 when it could not be started.
+// execute executes the command once and returns its duration, 0 if it could not be started.
 func (w *worker) execute() (took time.Duration, err error) {
 	if err := w.out.Truncate(0); err != nil {
-		return 0, fmt.Errorf("forget the last output: %w", err)
+		return 0, fmt.Errorf("clear the last output: %w", err)
 	}
 	began := time.Now()
 	p, err := os.StartProcess(w.path, w.Args, &os.ProcAttr{
@@ -99,13 +98,13 @@ func (w *worker) execute() (took time.Duration, err error) {
 	return took, w.judge(state, why)
 }
 
-// awaitEnd returns when a child has ended, and leaves it to be waited for: until
-// then its number is nobody else's.
+// awaitEnd returns when a child has ended and does not reap it, so that the kernel cannot give its
+// pid to another process.
 func awaitEnd(pid int) {
 	_ = again.Do(func() error { return unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) })
 }
 
-// nothing is standard input.
+// nothing is /dev/null, the standard input of commands.
 var nothing = sync.OnceValue(func() *os.File {
 	f, err := os.Open(os.DevNull)
 	if err != nil {
@@ -114,8 +113,8 @@ var nothing = sync.OnceValue(func() *os.File {
 	return f
 })
 
-// judge says whether an execution went well, with the last lines of its output
-// where not.
+// judge is the error of an execution with the last lines of its output, nil if it succeeded. why
+// is the reason for which the watcher killed it.
 func (w *worker) judge(state *os.ProcessState, why error) error {
 	ws, _ := state.Sys().(syscall.WaitStatus)
 	switch {
@@ -131,10 +130,10 @@ func (w *worker) judge(state *os.ProcessState, why error) error {
 	if err != nil {
 		return errors.Join(why, err)
 	}
-	return fmt.Errorf("%w%s", why, LastOf(out))
+	return fmt.Errorf("%w%s", why, LastLines(out))
 }
 
-// output is the last bytes of what the command wrote, at most limit.
+// output is the last bytes of the command's output, at most limit.
 func (w *worker) output(limit int64) ([]byte, error) {
 	st, err := w.out.Stat()
 	if err != nil {
@@ -148,8 +147,8 @@ func (w *worker) output(limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// LastOf is the last lines of an output, below an error.
-func LastOf(out []byte) string {
+// LastLines are the last lines of an output, indented to follow an error message.
+func LastLines(out []byte) string {
 	const lines, width = 5, 300
 	text := strings.TrimSpace(strings.ToValidUTF8(string(out), "?"))
 	if text == "" {
@@ -163,7 +162,7 @@ func LastOf(out []byte) string {
 	return ":\n  " + strings.Join(all, "\n  ")
 }
 
-// watcher ends a command that must not go on.
+// watcher kills a command at its timeout, when it writes too much, and at SIGTERM.
 type watcher struct {
 	w     *worker
 	pid   int
@@ -172,7 +171,7 @@ type watcher struct {
 	quit  func() bool
 
 	mu   sync.Mutex
-	over bool // it has ended
+	over bool // the command has ended
 	why  error
 }
 
@@ -185,7 +184,7 @@ func (w *worker) watch(p *os.Process) *watcher {
 	return t
 }
 
-// look ends a command that takes too long or writes too much.
+// look kills the command if it takes too long or writes too much.
 func (t *watcher) look() {
 	if time.Now().After(t.end) {
 		t.kill(fmt.Errorf("the command took longer than %v and was ended", time.Duration(t.w.Timeout*float64(time.Second))))
@@ -202,7 +201,7 @@ func (t *watcher) look() {
 	}
 }
 
-// kill ends the command with all that it started and did not detach.
+// kill kills the process group of the command.
 func (t *watcher) kill(why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -210,11 +209,11 @@ func (t *watcher) kill(why error) {
 		return
 	}
 	t.why = why
-	// The group is the command's own, and its leader was not waited for yet.
+	// The group's id is still the command's: its leader has not been reaped.
 	_ = unix.Kill(-t.pid, unix.SIGKILL)
 }
 
-// stop ends the watch; why says that the command was ended by it.
+// stop ends the watch and returns why the watcher killed the command, nil if it did not.
 func (t *watcher) stop() (why error) {
 	t.quit()
 	t.mu.Lock()
@@ -224,9 +223,8 @@ func (t *watcher) stop() (why error) {
 	return t.why
 }
 
-// reapOthers waits for what commands left to this process where it is the first
-// of its pid namespace: nobody else does. With several workers it cannot tell
-// them from commands that run.
+// reapOthers reaps orphans of the command if this process is process 1 of its pid namespace. With
+// several workers it does not: it could reap the command of another worker.
 func (c *commander) reapOthers() {
 	if os.Getpid() != 1 || len(c.workers) > 1 {
 		return
@@ -240,12 +238,12 @@ func (c *commander) reapOthers() {
 
 // CommandFiles are the parameters of command-prepare.
 type CommandFiles struct {
-	// Files and directories to copy into Dir.
+	// Files are files and directories that are copied into Dir.
 	Files []string `json:"files"`
 	Dir   string   `json:"dir"`
 }
 
-// copyFiles copies what a command needs into the data directory.
+// copyFiles copies the files that a command needs into the data directory.
 func copyFiles(_ context.Context, params []byte) error {
 	var p CommandFiles
 	if err := hidden.Decode(params, &p); err != nil {

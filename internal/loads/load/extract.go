@@ -11,27 +11,26 @@ import (
 	"strings"
 )
 
-// Extract is where a number is in the output of a command: by a regular
-// expression or by a path in JSON.
+// Extract locates a number in the output of a command by a regular expression or a JSON path.
 type Extract struct {
-	// Regexp is in the syntax of RE2; its first group is the number, or the whole
-	// match without one. Of several matches the last counts.
+	// Regexp has RE2 syntax. The number is the first group of the last match, or the whole match
+	// if there is no group.
 	Regexp string `json:"regexp,omitempty"`
-	// JSON is a path such as jobs[0].read.iops, in the output as a whole, or else
-	// in its last line that is a document.
+	// JSON is a path such as jobs[0].read.iops into the whole output, or into its last line that
+	// is a JSON document.
 	JSON string `json:"json,omitempty"`
-	// Scale turns the number into its base unit.
+	// Scale is the factor from the printed unit to the base unit.
 	Scale float64 `json:"scale"`
 }
 
-// extractor is an Extract that was understood.
+// extractor is a compiled Extract.
 type extractor struct {
 	Extract
 	expr *regexp.Regexp
 	path []any // names and indices
 }
 
-// Compile checks it.
+// Compile is the syntax error of the expression or path; nil if there is none.
 func (e Extract) Compile() error {
 	_, err := e.compile()
 	return err
@@ -96,12 +95,12 @@ func decodeJSON(b []byte) (v any, err error) {
 		return nil, errors.New("more than one document")
 	}
 	if _, scalar := v.(json.Number); scalar {
-		return nil, errors.New("a bare number") // a line of text may be one
+		return nil, errors.New("a bare number") // a line of plain text can be a number too
 	}
 	return v, nil
 }
 
-// follow goes down a path to a number, or to a text that may be one.
+// follow returns the number or the text at a path, as text.
 func follow(at any, path []any, whole string) (string, error) {
 	for i, step := range path {
 		var ok bool
@@ -135,7 +134,7 @@ func follow(at any, path []any, whole string) (string, error) {
 	return "", fmt.Errorf("%s is not a number in the output", whole)
 }
 
-// parsePath reads $.a.b[0]["c d"][-1]; the $ may be left out.
+// parsePath reads $.a.b[0]["c d"][-1]; the $ is optional.
 func parsePath(s string) ([]any, error) {
 	rest := strings.TrimPrefix(s, "$")
 	var out []any

@@ -1,7 +1,7 @@
-// Package load is what a load does in an arm, in the re-executed binary: the bodies
-// of tare's own loads, and what they share with the drivers of tools. A load counts in the shared memory that it inherits,
-// obeys the gate in it and runs until it is told to end or is killed. It knows
-// nothing of arms, windows, rotation or statistics, and asks nobody.
+// Package load runs tare's own loads inside an arm, as a hidden command of tare's binary, and has
+// what the drivers of tools share. A load counts its operations in shared memory that it
+// inherits, stops while the gate in that memory is closed, and runs until SIGTERM or SIGKILL. It
+// knows nothing of arms, windows, rotation or statistics.
 package load
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// Command is the hidden command under which the binary is a load: Command,
-// kind, parameters in JSON.
+// Command is the hidden command that runs a load; its arguments are the kind and the parameters
+// in JSON.
 const Command = "__load"
 
 // The kinds of loads.
@@ -30,17 +30,16 @@ const (
 	KindSpin        = "spin"         // parameters: Spin
 )
 
-// countersFd is the descriptor at which a load inherits its counters.
+// countersFd is the inherited descriptor of the counters.
 const countersFd = 3
 
-// Grace is how long a load that was told to end waits for its operations in
-// flight.
+// Grace is how long a load waits for its operations in flight after SIGTERM.
 const Grace = 3 * time.Second
 
-// Body is what a load does with its parameters until ctx ends.
+// Body runs a load with its parameters, in JSON, until ctx ends.
 type Body func(ctx context.Context, params []byte) error
 
-// Bodies are the loads of tare's own, by kind. Those of tools are in their folders.
+// Bodies are tare's own loads, by kind. Each driver of a tool has its own list.
 func Bodies() map[string]Body {
 	return map[string]Body{
 		KindOLTP:        Counted(asNobody(runOLTP)),
@@ -59,8 +58,7 @@ func Bodies() map[string]Body {
 	}
 }
 
-// Main is the hidden command: args are the kind, one of the bodies, and its
-// parameters in JSON. What goes wrong is in the counters too.
+// Main runs the hidden command: args are a kind out of bodies and its parameters in JSON.
 func Main(args []string, bodies map[string]Body) int {
 	return hidden.Main(Command, args, func(ctx context.Context, kind string, params []byte) error {
 		run, ok := bodies[kind]
@@ -74,8 +72,8 @@ func Main(args []string, bodies map[string]Body) int {
 	})
 }
 
-// Counted gives a load its counters and says there why it gave up. The memory
-// stays mapped: a thread that did not end in time may still write to it.
+// Counted opens the inherited counters for a load, and writes the load's error into them. The
+// memory stays mapped: a thread that did not end in time may still write to it.
 func Counted(run func(context.Context, *counter.Memory, []byte) error) Body {
 	return func(ctx context.Context, params []byte) error {
 		m, err := counter.Open(os.NewFile(countersFd, "counters"))
@@ -91,9 +89,8 @@ func Counted(run func(context.Context, *counter.Memory, []byte) error) Body {
 	}
 }
 
-// Each runs work once for every slot of the counters, at the same time. It
-// returns when all have ended, and for a load that was told to end after the
-// grace period at the latest. The first error ends them all.
+// Each calls work once for each slot of the counters, concurrently. It returns when all calls
+// have returned, or Grace after ctx ended. The first error stops the load and is returned.
 func Each(ctx context.Context, m *counter.Memory, work func(i int) error) error {
 	var wg sync.WaitGroup
 	failed := make(chan error, m.Threads())
@@ -121,10 +118,10 @@ func Each(ctx context.Context, m *counter.Memory, work func(i int) error) error 
 	return first(failed)
 }
 
-// KeepGarbage ends the collection of garbage, of a load whose operations make
-// none, while its heap is small: a collection every two minutes would fall into
-// some window.
-func KeepGarbage() {
+// DisableGC switches the garbage collector off until the heap reaches 128 MiB, for loads whose
+// operations allocate nothing: Go collects at least every two minutes, which would slow down some
+// windows and not others.
+func DisableGC() {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(128 << 20)
 }

@@ -15,21 +15,21 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// Programs that make noise and are measured from outside.
+// The kinds of neighbours; Program and Executions are measured from outside, by their control group.
 const (
 	KindStream  = "stream"  // parameters: Stream
 	KindProgram = "program" // parameters: Program
 	KindRepeat  = "repeat"  // parameters: Executions
 )
 
-// Program is a program that runs until it is ended.
+// Program is a program that runs until it is killed.
 type Program struct {
-	// Args are the program and its arguments; it is looked for in PATH.
+	// Args are the program, looked up in PATH, and its arguments.
 	Args []string `json:"args"`
 }
 
-// runProgram becomes the program: same process, so that it ends as the load
-// would. It is ready as soon as it is started, for nobody can ask it.
+// runProgram executes the program in this process, so that signals reach it. The load counts as
+// ready at once: the program cannot say when it is.
 func runProgram(_ context.Context, m *counter.Memory, params []byte) error {
 	var p Program
 	if err := hidden.Decode(params, &p); err != nil {
@@ -48,8 +48,8 @@ func runProgram(_ context.Context, m *counter.Memory, params []byte) error {
 	return fmt.Errorf("execute %s: %w", path, syscall.Exec(path, p.Args, os.Environ()))
 }
 
-// runRepeat executes a command over and over, without being asked: an execution
-// is an operation.
+// runRepeat executes a command over and over, also outside of windows. One execution is one
+// operation.
 func runRepeat(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Executions
 	if err := hidden.Decode(params, &p); err != nil {
@@ -62,7 +62,7 @@ func runRepeat(ctx context.Context, m *counter.Memory, params []byte) error {
 	defer c.close()
 	m.SetReady()
 	return Each(ctx, m, func(i int) error {
-		runtime.LockOSThread() // a child ends with the thread that started it
+		runtime.LockOSThread() // Pdeathsig kills the child when the thread that forked it ends
 		w := c.workers[i]
 		for !m.Stopped() {
 			start := m.Begin(w.slot)
@@ -72,7 +72,7 @@ func runRepeat(ctx context.Context, m *counter.Memory, params []byte) error {
 				return nil
 			}
 			m.End(w.slot, start, err)
-			if took == 0 { // it cannot be started at all
+			if took == 0 { // the command cannot be started
 				return err
 			}
 		}

@@ -15,17 +15,17 @@ type OLTP struct {
 	Dir  string `json:"dir"`
 	Rows int    `json:"rows"`
 	Seed uint64 `json:"seed"`
-	// Write adds sysbench's writes to the transaction.
+	// Write adds sysbench's write statements to the transaction.
 	Write bool `json:"write,omitempty"`
-	// CacheBytes is the page cache of each connection.
+	// CacheBytes is the size of SQLite's page cache, for each connection.
 	CacheBytes int64 `json:"cache_bytes,omitempty"`
 	// Sync is SQLite's "synchronous": off, normal or full.
 	Sync string `json:"sync,omitempty"`
-	// Special picks rows by sysbench's special distribution, else evenly.
+	// Special picks rows by sysbench's "special" distribution; otherwise the distribution is uniform.
 	Special bool `json:"special,omitempty"`
 }
 
-// warmOps are the transactions of each thread before it counts.
+// warmOps is how many transactions each thread does before the load is ready.
 const warmOps = 30
 
 func runOLTP(ctx context.Context, m *counter.Memory, params []byte) error {
@@ -33,8 +33,8 @@ func runOLTP(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
-	KeepGarbage()
-	Blocking(m.Threads())
+	DisableGC()
+	RaiseMaxProcs(m.Threads())
 	if err := p.verify(ctx); err != nil {
 		return err
 	}
@@ -49,11 +49,10 @@ func runOLTP(ctx context.Context, m *counter.Memory, params []byte) error {
 	return Each(ctx, m, func(i int) error { return sessions[i].run(m, m.Slot(i)) })
 }
 
-// pragmas: the write-ahead log, because it is what a database does. No memory
-// map: a page that is not in the connection's cache is read by a system call,
-// as other engines read it. No busy time-out: SQLite waits by sleeping ever
-// longer, which would be measured; writers queue for one lock instead, and
-// then nobody is ever busy. No checkpoints of its own accord, see writer.
+// pragmas are SQLite's settings: a write-ahead log, as database servers have; no memory map, so
+// that a page that is not cached is read by a system call; no busy timeout, because SQLite waits
+// by sleeping ever longer (writers queue for one lock instead); no automatic checkpoints, because
+// writer triggers them.
 func (p OLTP) pragmas() []string {
 	return []string{
 		"busy_timeout=0",
@@ -66,7 +65,7 @@ func (p OLTP) pragmas() []string {
 	}
 }
 
-// sessions opens one connection per thread, one after the other.
+// sessions opens one connection for each thread.
 func (p OLTP) sessions(n int) ([]*session, error) {
 	writer := newWriter()
 	out := make([]*session, n)
@@ -84,9 +83,8 @@ func (p OLTP) sessions(n int) ([]*session, error) {
 	return out, nil
 }
 
-// warm touches every page of the data set once and lets every connection do
-// some transactions: with writes as many as make the log as long as it will be
-// between checkpoints.
+// warm reads every page of the data set once, then does transactions on every connection: enough
+// for the write-ahead log to reach the length that it has between checkpoints.
 func warm(sessions []*session) error {
 	if _, err := sessions[0].engine.ask("SELECT SUM(LENGTH(c) + LENGTH(pad)) + SUM(k) FROM sbtest"); err != nil {
 		return err
@@ -101,8 +99,8 @@ func warm(sessions []*session) error {
 	return nil
 }
 
-// run does transactions until the load is told to end. Nothing should go
-// wrong in an engine of one's own: any error ends the load.
+// run does transactions until the load is stopped. No other process uses the database, so any
+// error ends the load.
 func (s *session) run(m *counter.Memory, slot *counter.Slot) error {
 	for !m.Stopped() {
 		if err := s.operation(m, slot); err != nil {
@@ -112,7 +110,7 @@ func (s *session) run(m *counter.Memory, slot *counter.Slot) error {
 	return s.close()
 }
 
-// operation is one transaction, counted.
+// operation does and counts one transaction.
 func (s *session) operation(m *counter.Memory, slot *counter.Slot) error {
 	start := m.Begin(slot)
 	s.rng.Follow(m)

@@ -16,34 +16,29 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// OLTPSchema is the version of the data set; it changes when the same
-// parameters would give another one.
+// OLTPSchema is the version of the data set: it grows when the same parameters give other data.
 const OLTPSchema = 1
 
-// dataFile is the data set in its directory, and partFile what it is called
-// while it is being made.
+// dataFile is the name of the finished data set, partFile its name while it is built.
 const (
 	dataFile = "sbtest.db"
 	partFile = "sbtest.db.part"
 )
 
-// fillStream sets the numbers of the data set apart from those of the threads,
-// which have 0, 1, ...
+// fillStream is the random stream of the data set; the threads have streams 0, 1, ...
 const fillStream = 1 << 32
 
-// The table is sysbench's. The index is there before the rows, so that its
-// pages are as full as writes leave them and not packed tight: a packed index
-// would split its pages during the first minutes, and slow down.
+// The table is sysbench's. The index is created before the rows, so that its pages are as full as
+// after random writes: the pages of an index built afterwards are packed, and would split during
+// the first minutes, which slows the load down.
 const schema = `
 CREATE TABLE sbtest (id INTEGER PRIMARY KEY, k INTEGER NOT NULL DEFAULT 0,
 	c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT '');
 CREATE INDEX k_1 ON sbtest (k);
 CREATE TABLE tare (version INTEGER NOT NULL, rows INTEGER NOT NULL, seed TEXT NOT NULL);`
 
-// prepareOLTP builds the data set in p.Dir: one file, synced, with no journal
-// beside it, so that a copy of the directory is a copy of the data. The same
-// parameters give the same bytes. A data set that is already there and whole
-// is left alone.
+// prepareOLTP builds the data set in p.Dir unless it is there: one synced file without a journal,
+// so that a copy of the directory is a copy of the data. The same parameters give the same bytes.
 func prepareOLTP(ctx context.Context, params []byte) error {
 	var p OLTP
 	if err := hidden.Decode(params, &p); err != nil {
@@ -84,7 +79,7 @@ func (p OLTP) build(ctx context.Context, part string) error {
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	// The mode is kept in the file: the load finds it set.
+	// The mode is stored in the file.
 	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode=WAL"); err != nil {
 		return err
 	}
@@ -115,7 +110,7 @@ func (p OLTP) fill(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// settle gives a finished file its name, with everything on the disk.
+// settle syncs a finished file, gives it its name and syncs the directory.
 func settle(part, name string) error {
 	for _, path := range []string{part, filepath.Dir(part)} {
 		if path != part {
@@ -135,10 +130,10 @@ func settle(part, name string) error {
 	return nil
 }
 
-// errNoData means that there is no data set at all.
+// errNoData means that the directory has no data set.
 var errNoData = errors.New("no data set")
 
-// verify says whether the data set that was asked for is in p.Dir.
+// verify checks that p.Dir has the data set of these parameters.
 func (p OLTP) verify(ctx context.Context) error {
 	path := filepath.Join(p.Dir, dataFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -165,7 +160,7 @@ func (p OLTP) verify(ctx context.Context) error {
 	return nil
 }
 
-// dsn names a database file and what to set on each connection.
+// dsn is the URI of a database file, with pragmas for each connection.
 func dsn(path, mode string, pragmas ...string) string {
 	q := url.Values{"mode": {mode}, "_pragma": pragmas}
 	return (&url.URL{Scheme: "file", Path: path, OmitHost: true, RawQuery: q.Encode()}).String()

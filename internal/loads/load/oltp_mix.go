@@ -18,13 +18,13 @@ const (
 	insertSQL   = "INSERT INTO sbtest (id, k, c, pad) VALUES (?, ?, ?, ?)"
 )
 
-// session is one connection with its prepared statements. One thread uses it.
+// session is one connection with its prepared statements, used by one thread.
 type session struct {
 	engine *engine
 	rows   int
 	write  bool
-	// writer is held over a whole writing transaction. SQLite has one writer
-	// at a time, and its own way of waiting is to sleep and to try again.
+	// writer is locked during a whole writing transaction: SQLite has one writer at a time, and
+	// its own way of waiting is to sleep and try again.
 	writer *writer
 	rng    *Sequence
 	id     pick
@@ -47,7 +47,7 @@ func (s *session) open(path string, pragmas []string) (err error) {
 	}
 	begin := "BEGIN"
 	if s.write {
-		begin = "BEGIN IMMEDIATE" // no lock to upgrade, so nothing to fail half-way
+		begin = "BEGIN IMMEDIATE" // takes the write lock at once: upgrading a read lock can fail later
 	}
 	for _, st := range []struct {
 		into **statement
@@ -67,7 +67,7 @@ func (s *session) open(path string, pragmas []string) (err error) {
 
 func (s *session) close() error { return s.engine.close() }
 
-// transaction is one operation.
+// transaction does one transaction, after a checkpoint if one is due.
 func (s *session) transaction() error {
 	if s.write {
 		s.writer.lock()
@@ -113,15 +113,15 @@ func (s *session) reads() error {
 	if err := s.span(s.order, rangeRows, rangeRows); err != nil {
 		return fmt.Errorf("ordered range: %w", err)
 	}
-	// Two rows may have the same text, though hardly ever.
+	// Rows with the same text are possible, though rare.
 	if err := s.span(s.distinct, 1, rangeRows); err != nil {
 		return fmt.Errorf("distinct range: %w", err)
 	}
 	return nil
 }
 
-// span reads a range that lies in the table as a whole: sysbench lets ranges
-// hang over the end, which only makes operations unequal.
+// span reads a range that lies wholly in the table. sysbench's ranges may reach beyond its end,
+// which makes operations unequal.
 func (s *session) span(st *statement, least, most int) error {
 	low := s.id(s.rows - rangeRows + 1)
 	if err := st.number(1, low); err != nil {
@@ -181,8 +181,7 @@ func (s *session) row(id int) error {
 	return one(s.insert.run())
 }
 
-// fetch runs a query and reads every row, which must be least to most in
-// number.
+// fetch runs a query and reads all rows; their number must be from least to most.
 func (s *session) fetch(st *statement, least, most int) error {
 	n := 0
 	for {

@@ -57,8 +57,8 @@ func TestPrepareGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// The directory holds the one file and nothing that a copy could tear apart.
-// What a killed preparation has left is no obstacle; a finished one is kept.
+// The directory has one file, so that a copy is consistent.
+// Files of a killed preparation are replaced; a finished data set is kept.
 func TestPrepareLeavesOneFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "50% of a?b#c d") // characters of URLs
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -140,7 +140,7 @@ func open(t testing.TB, p OLTP, threads int) []*session {
 	return sessions
 }
 
-// The settings are the ones that were asked for, on every connection.
+// Every connection has the pragmas.
 func TestSettingsTake(t *testing.T) {
 	p := prepared(t, OLTP{Seed: 1})
 	p.CacheBytes, p.Sync = 4<<20, "full"
@@ -155,7 +155,7 @@ func TestSettingsTake(t *testing.T) {
 	}
 }
 
-// Writers at the same time neither fail nor lose a row.
+// Concurrent writers neither fail nor lose a row.
 func TestWritersDoNotCollide(t *testing.T) {
 	p := prepared(t, OLTP{Seed: 1})
 	p.Write = true
@@ -183,8 +183,7 @@ func TestWritersDoNotCollide(t *testing.T) {
 	}
 }
 
-// What the engine says reaches the caller, and a statement that failed can be
-// executed again.
+// Errors of the engine reach the caller, and a statement that failed can be executed again.
 func TestTheEngineSaysWhatIsWrong(t *testing.T) {
 	p := prepared(t, OLTP{Seed: 1})
 	s := open(t, p, 1)[0]
@@ -208,8 +207,8 @@ func TestTheEngineSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Checkpoints come at the same transactions after a thaw, whoever does them, and
-// in every fourth block at the first.
+// Checkpoints come at the same transactions after a thaw, whichever thread does them, and in one block
+// of four at the first.
 func TestCheckpointsFollowTheThaw(t *testing.T) {
 	w := newWriter()
 	when := func(thaw int64, seed uint64, n int) (at []int) {

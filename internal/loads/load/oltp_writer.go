@@ -1,26 +1,25 @@
 package load
 
-// When the write-ahead log is copied into the database: SQLite would do it after
-// 1000 pages, about every hundred transactions, wherever in a window that is.
+// Intervals of checkpoints, which copy the write-ahead log into the database. SQLite's own rule,
+// 1000 pages or about a hundred transactions, would put them anywhere in a window.
 const (
-	checkpointEvery  = 128 // transactions after a thaw
-	checkpointBlocks = 4   // of so many blocks one begins with it
+	checkpointEvery  = 128 // transactions, counted from the thaw
+	checkpointBlocks = 4   // one block in four also begins with a checkpoint
 )
 
-// writer is the turn of the writers, who also see to the checkpoints. Those come
-// at the first transaction after a thaw in every fourth block, as its seed says,
-// and then after every so many transactions: at the same ones in all arms of a
-// block, and about as often as without a rotation.
+// writer is the lock of writing transactions and decides when a checkpoint is due: at the first
+// transaction after a thaw in every fourth block, chosen by the block's seed, and then every
+// checkpointEvery transactions. All arms of a block have checkpoints at the same transactions, and
+// about as many as without a rotation.
 type writer struct {
 	fifoLock
 	thaw int64
-	done int // transactions since the thaw
+	done int // writing transactions since the thaw
 }
 
 func newWriter() *writer { return &writer{fifoLock: newFIFOLock()} }
 
-// due says that the next transaction of this sequence begins with a checkpoint.
-// Its caller has the turn.
+// due is true if the next transaction begins with a checkpoint. The caller holds the lock.
 func (w *writer) due(s *Sequence) bool {
 	if s.thaw > w.thaw {
 		w.thaw, w.done = s.thaw, 1

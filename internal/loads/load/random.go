@@ -2,14 +2,14 @@ package load
 
 import "math/rand/v2"
 
-// Sysbench's templates: groups of eleven digits with hyphens between.
+// sysbench's templates of texts: groups of eleven digits, joined by hyphens.
 const (
 	groupDigits = 11
 	cGroups     = 10 // 119 characters, for CHAR(120)
 	padGroups   = 5  // 59 characters, for CHAR(60)
 )
 
-// digits is a random text of n groups, in memory of the caller's.
+// digits writes a random text of n groups into memory and returns it.
 func digits(rng *rand.Rand, memory []byte, n int) []byte {
 	b := memory[:n*(groupDigits+1)-1]
 	for g := range n {
@@ -25,17 +25,16 @@ func digits(rng *rand.Rand, memory []byte, n int) []byte {
 	return b
 }
 
-// pick returns numbers from 1 to n.
+// pick returns a random number from 1 to n.
 type pick func(n int) int
 
 func uniform(rng *rand.Rand) pick {
 	return func(n int) int { return 1 + rng.IntN(n) }
 }
 
-// special is sysbench's distribution of that name with its defaults
-// (rand-spec-iter 12, -pct 1, -res 75, src/sb_rand.c): three quarters of the
-// numbers fall evenly on the 1 % in the middle, the others follow the mean of
-// twelve uniform ones.
+// special is sysbench's "special" distribution with its defaults (rand-spec-iter 12, -pct 1,
+// -res 75; src/sb_rand.c): three quarters of the numbers are uniform over the middle 1 %, the
+// others are the mean of twelve uniform numbers.
 func special(rng *rand.Rand) pick {
 	const iter, pct, res = 12, 1, 75
 	return func(n int) int {

@@ -34,8 +34,7 @@ func TestPicksAreRows(t *testing.T) {
 	})
 }
 
-// Three quarters of the special picks are in the 1 % in the middle, and some
-// of the others are there by chance.
+// Three quarters of the special picks are in the middle 1 %, and some of the others by chance.
 func TestSpecialIsUneven(t *testing.T) {
 	const rows, n = 100_000, 100_000
 	p, few := special(rand.New(rand.NewPCG(1, 0))), 0

@@ -7,18 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// System calls that the Go runtime does not know of, as a program in C makes
-// them. It keeps watch over those that it knows: a thread of its own looks every
-// 20 to 70 µs whether one takes long, and hands its place on. In rpc that was
-// more than half of the CPU time, in commit a fifth, now more and now less, and
-// different after each launch.
+// System calls without the Go runtime. For ordinary system calls the runtime's monitor thread
+// wakes every 20 to 70 µs and takes the processor (P) of a thread that blocks. That took more than
+// half of the CPU time of rpc and a fifth of that of commit, and varied between launches.
 //
-// A thread in such a call keeps its place among those that may run, see
-// Blocking, and nothing may stop the world meanwhile, see KeepGarbage.
+// A thread in a raw system call keeps its P, so the load needs spare ones (RaiseMaxProcs), and
+// the garbage collector must not stop the world meanwhile (DisableGC).
 
-// Blocking makes room for n threads that block, beside all others. With room to
-// spare the runtime also leaves the calls alone that it knows of.
-func Blocking(n int) {
+// RaiseMaxProcs sets GOMAXPROCS so that n threads can block in raw system calls while all others
+// run. With idle Ps the monitor also leaves ordinary system calls alone.
+func RaiseMaxProcs(n int) {
 	runtime.GOMAXPROCS(n + max(2, runtime.NumCPU()))
 }
 

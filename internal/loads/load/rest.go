@@ -6,23 +6,22 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// rest keeps a thread from its work for a share of its time, in pauses of leastRest
-// or a little more: a loss of known size. The thread keeps its CPU meanwhile. A CPU
-// that is given up comes back slower, in a virtual machine above all: sleeps of 1 % of
-// the time lost 2.3 to 2.9 % of the operations there.
+// rest plants a loss of known size: a thread pauses for a share of its time, leastRest or a little
+// more at once. It spins during the pause, because a CPU that was given up comes back slower, above
+// all in a virtual machine: sleeping for 1 % of the time lost 2.3 to 2.9 % of the operations there.
 type rest struct {
-	share float64       // of the time that is idle, 0 to below 1
-	owed  time.Duration // time that is still to be lost
+	share float64       // idle share of the time, from 0 to below 1
+	owed  time.Duration // pauses that are still due
 }
 
-// A stretch of work beyond longestWork was frozen or deprived of the CPU and counts
-// as that long; a pause that lasts too long counts as at most leastRest too many.
+// A stretch of work longer than longestWork was interrupted by a freeze or by the scheduler, and
+// counts as longestWork. A pause that takes too long counts as at most leastRest too long.
 const (
 	longestWork = 5 * time.Millisecond
 	leastRest   = 200 * time.Microsecond
 )
 
-// after pauses for what is due after an operation that began at start.
+// after makes the pause that is due after an operation that began at start, if any.
 func (r *rest) after(m *counter.Memory, start int64) {
 	began := m.Now()
 	d := r.worked(time.Duration(began - start))
@@ -36,7 +35,7 @@ func (r *rest) after(m *counter.Memory, start int64) {
 	r.paused(time.Duration(now - began))
 }
 
-// worked adds a stretch of work and returns how long to pause now; 0: not yet.
+// worked adds a stretch of work and returns the pause that is due now, 0 if none is.
 func (r *rest) worked(took time.Duration) time.Duration {
 	r.owed += time.Duration(float64(min(took, longestWork)) * r.share / (1 - r.share))
 	if r.owed < leastRest {
@@ -45,5 +44,5 @@ func (r *rest) worked(took time.Duration) time.Duration {
 	return r.owed
 }
 
-// paused takes off what the pause took.
+// paused subtracts a pause that was made.
 func (r *rest) paused(took time.Duration) { r.owed -= min(took, r.owed+leastRest) }

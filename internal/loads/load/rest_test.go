@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the operations take and however late pauses end, the idle share is the
-// one that was asked for, to what is still owed.
+// The idle share is the one that was asked for, up to the pause that is due, whatever the operations take
+// and however late pauses end.
 func TestRestKeepsItsShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rest{share: rapid.Float64Range(0.001, 0.5).Draw(t, "share")}
@@ -31,8 +31,7 @@ func TestRestKeepsItsShare(t *testing.T) {
 	})
 }
 
-// What was frozen for long neither earns a long rest, nor is a rest that was frozen
-// paid for with a long stretch without any.
+// A freeze during work causes no long pause, and a freeze during a pause no long time without pauses.
 func TestRestAcrossAFreeze(t *testing.T) {
 	r := rest{share: 0.01}
 	if d := r.worked(10 * time.Second); d != 0 || r.owed > 60*time.Microsecond {

@@ -26,14 +26,14 @@ type RPC struct {
 }
 
 const (
-	// dialFor is how long the first connection may take to come about, and
-	// Redial how long to wait between tries.
+	// dialFor is how long the client tries to make the first connection, Redial the pause between
+	// tries.
 	dialFor = 3 * time.Second
 	Redial  = 20 * time.Millisecond
-	// WarmCalls are the requests of each connection before it counts: enough
-	// for the congestion window to open.
+	// WarmCalls is the number of uncounted requests on each connection: enough for the congestion
+	// window to open.
 	WarmCalls = 50
-	// lateBy is what counts as late in an open loop.
+	// lateBy is the delay in nanoseconds from which a request of an open loop counts as late.
 	lateBy = int64(time.Millisecond)
 )
 
@@ -42,7 +42,7 @@ type client struct {
 	m        *counter.Memory
 	slot     *counter.Slot
 	p        RPC
-	arrivals *arrivals // of all clients; nil in a closed loop
+	arrivals *arrivals // shared by all clients; nil in a closed loop
 
 	mu       sync.Mutex // guards link against hangUp
 	link     *Link      // nil when not connected
@@ -56,14 +56,14 @@ func runRPC(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
-	KeepGarbage()
-	Blocking(m.Threads())
+	DisableGC()
+	RaiseMaxProcs(m.Threads())
 	clients, err := p.connect(ctx, m)
 	if err != nil {
 		return err
 	}
 	context.AfterFunc(ctx, func() {
-		m.Stop() // first: what breaks from here on is not the server's doing
+		m.Stop() // first, so that broken connections do not count as errors
 		for _, c := range clients {
 			c.hangUp()
 		}
@@ -76,8 +76,8 @@ func runRPC(ctx context.Context, m *counter.Memory, params []byte) error {
 	})
 }
 
-// connect opens all connections and warms them up. The server may still be on
-// its way.
+// connect opens all connections and warms them up. It retries for dialFor: the server may not
+// listen yet.
 func (p RPC) connect(ctx context.Context, m *counter.Memory) ([]*client, error) {
 	var schedule *arrivals
 	if p.Rate > 0 {
@@ -129,7 +129,7 @@ func (c *client) dial() error {
 	return nil
 }
 
-// hangUp wakes the thread that waits for a response.
+// hangUp shuts the connection down, which wakes a thread that waits for a response.
 func (c *client) hangUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,8 +139,7 @@ func (c *client) hangUp() {
 }
 
 func (c *client) run() {
-	// A thread that wakes up for an arrival shall not be kept for the sake of
-	// saving timer interrupts (50 µs otherwise).
+	// Wake for an arrival without timer slack, which is 50 µs by default.
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	for !c.m.Stopped() {
 		start, ok := c.begin()
@@ -149,7 +148,7 @@ func (c *client) run() {
 		}
 		err := c.once()
 		if c.m.Stopped() {
-			c.slot.Idle() // the hanging up is not an error of the server
+			c.slot.Idle() // hangUp broke the connection
 			return
 		}
 		c.m.End(c.slot, start, err)
@@ -159,7 +158,7 @@ func (c *client) run() {
 	}
 }
 
-// begin waits for the next operation and returns when it was meant to begin.
+// begin waits for the next operation and returns its intended start, in CLOCK_MONOTONIC ns.
 func (c *client) begin() (start int64, ok bool) {
 	if c.arrivals == nil {
 		return c.m.Begin(c.slot), true
@@ -182,10 +181,9 @@ func (c *client) begin() (start int64, ok bool) {
 	return at, true
 }
 
-// await sleeps until the arrival; false when a pause fell into it, for then
-// the schedule is void.
+// await sleeps until the arrival. It returns false after a pause, which voids the schedule.
 func (c *client) await(at, thaw int64) bool {
-	const look = int64(10 * time.Millisecond) // at most so late after a pause
+	const look = int64(10 * time.Millisecond) // longest sleep, so that a pause is noticed
 	for {
 		now := c.m.Now()
 		if c.m.Thawed() != thaw || c.m.Stopped() || c.m.Paused() {
@@ -195,13 +193,12 @@ func (c *client) await(at, thaw int64) bool {
 			return true
 		}
 		until := unix.NsecToTimespec(min(at, now+look))
-		// Woken early, by a signal or a thaw, it looks again.
+		// A signal or a thaw can end the sleep early.
 		unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil)
 	}
 }
 
-// once is one operation: one response received, on a new connection when the
-// last one broke.
+// once does one request, on a new connection if the last one broke.
 func (c *client) once() error {
 	if c.link == nil {
 		if err := c.dial(); err != nil {

@@ -15,15 +15,14 @@ import (
 // RPCServer are the parameters of rpc-server.
 type RPCServer struct {
 	Listen string `json:"listen"` // host:port
-	// Connections is how many there will be at the same time. More are served
-	// too, at a price.
+	// Connections is the number of concurrent connections. Further ones are served by system calls
+	// through Go's runtime, which cost more CPU time.
 	Connections int `json:"connections,omitempty"`
 }
 
-// The protocol. A client greets once: magic, size of its requests, size of
-// the responses it wants (4 bytes each, little endian). From then on every
-// request is answered by one response that begins with the first 8 bytes of
-// the request.
+// The protocol: the client sends a greeting of magic, size of its requests and size of the
+// responses (4 bytes each, little endian). Then the server answers each request by one response,
+// which begins with the first 8 bytes of the request.
 const (
 	rpcMagic   = 0x72657261 // "arer"
 	greetBytes = 12
@@ -31,8 +30,7 @@ const (
 	maxMessage = 16 << 20
 )
 
-// serveRPC answers on any number of connections, each with a thread of its
-// own, until told to end.
+// serveRPC serves each connection on its own thread until SIGTERM.
 func serveRPC(ctx context.Context, params []byte) error {
 	var p RPCServer
 	if err := hidden.Decode(params, &p); err != nil {
@@ -41,8 +39,8 @@ func serveRPC(ctx context.Context, params []byte) error {
 	if err := BecomeNobody("", ""); err != nil {
 		return err
 	}
-	KeepGarbage()
-	Blocking(p.Connections)
+	DisableGC()
+	RaiseMaxProcs(p.Connections)
 	l, err := net.Listen("tcp", p.Listen)
 	if err != nil {
 		return fmt.Errorf("serve: %w", err)
@@ -67,8 +65,7 @@ func serveRPC(ctx context.Context, params []byte) error {
 	}
 }
 
-// answer serves one connection. However it ends, the client sees it; a server
-// has nobody to tell.
+// answer serves one connection until it ends. It reports no error: the client sees the end.
 func answer(l *Link) {
 	runtime.LockOSThread()
 	defer l.close()

@@ -53,7 +53,7 @@ func read(m *counter.Memory) *counter.Snapshot {
 	return &s
 }
 
-// A server that goes away and comes back costs errors, not the client.
+// A server that restarts causes errors, and the client continues.
 func TestClientsComeBack(t *testing.T) {
 	t.Parallel()
 	addr := testneed.Address(t)
@@ -71,9 +71,8 @@ func TestClientsComeBack(t *testing.T) {
 	}
 }
 
-// A stalled server is not a pause of tare's: the requests that arrive
-// meanwhile wait, and their latency counts from when they should have been
-// sent. A closed loop would see one slow request per connection.
+// Requests that arrive while the server stalls wait, and their latency counts from the intended start. A
+// closed loop would see one slow request for each connection.
 func TestLatencyCountsFromTheIntendedTime(t *testing.T) {
 	t.Parallel()
 	const rate, stall, connections = 500.0, 600 * time.Millisecond, 2
@@ -100,7 +99,7 @@ func TestLatencyCountsFromTheIntendedTime(t *testing.T) {
 	}
 }
 
-// A pause leaves no debt: what would have arrived during it never does.
+// A pause leaves no backlog: requests of the pause never arrive.
 func TestAPauseLeavesNoDebt(t *testing.T) {
 	t.Parallel()
 	const rate, pause = 1000.0, 3 * time.Second
@@ -116,19 +115,17 @@ func TestAPauseLeavesNoDebt(t *testing.T) {
 	client.Signal(t, unix.SIGCONT)
 	workloadtest.Eventually(t, "counting", func() bool { return m.Ops() > before.Ops+200 })
 	after, ran := read(m), time.Duration(m.Now()-from)
-	// The schedule allows rate*ran, give or take; the debt would be 3000 more.
+	// The schedule has about rate*ran arrivals; a backlog would be 3000 more.
 	if got, allowed := float64(after.Ops-before.Ops), rate*ran.Seconds()+500; got > allowed {
 		t.Errorf("%g requests in %v after a pause, the rate allows %g", got, ran, allowed)
 	}
-	// Whatever arrived since then has not waited for longer than that, but for the width
-	// of a bucket.
+	// No request since then has waited longer than that, up to the width of a bucket.
 	if h := after.Since(before); h.Quantile(1) > 1.05*ran.Seconds() {
 		t.Errorf("a latency of %g s within %v after the pause, which is in it", h.Quantile(1), ran)
 	}
 }
 
-// The server is robust against others: what does not greet properly is hung
-// up on, whoever is served stays so.
+// The server closes connections with a wrong greeting and keeps serving the others.
 func TestServerHangsUpOnStrangers(t *testing.T) {
 	t.Parallel()
 	addr := testneed.Address(t)
@@ -151,7 +148,7 @@ func TestServerHangsUpOnStrangers(t *testing.T) {
 		}
 		c.Write(said)
 		c.SetReadDeadline(time.Now().Add(time.Minute))
-		// A reset is as good an end as an orderly one.
+		// A reset is an end too.
 		if n, err := io.Copy(io.Discard, c); n != 0 || (err != nil && !strings.Contains(err.Error(), "reset")) {
 			t.Errorf("%s: the server answered %d bytes (%v)", name, n, err)
 		}
@@ -164,7 +161,7 @@ func TestServerHangsUpOnStrangers(t *testing.T) {
 	}
 }
 
-// What answers is not always tare's server.
+// The client reports a server that is not tare's.
 func TestClientTellsAnotherServer(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -20,7 +20,7 @@ func counters(t testing.TB, threads int) *counter.Memory {
 	return m
 }
 
-// announce is what the rotation does before a window.
+// announce sets the seed of a block and marks a thaw, as the rotation does.
 func announce(m *counter.Memory, seed uint64) {
 	m.SetSeed(seed)
 	m.MarkThaw()
@@ -50,9 +50,8 @@ func table(t *testing.T, p OLTP) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Two loads that got differently far before do the same after the same
-// announcement. What they write says so, for the numbers of the reads are drawn
-// from the same sequence in between.
+// Two loads at different positions do the same operations after a thaw with the same seed. The test compares
+// their writes; the reads take numbers from the same sequence.
 func TestTheSameSeedGivesTheSameTransactions(t *testing.T) {
 	after := func(special bool, before int, seeds ...uint64) [sha256.Size]byte {
 		p := prepared(t, OLTP{Seed: 1})
@@ -83,7 +82,7 @@ func TestTheSameSeedGivesTheSameTransactions(t *testing.T) {
 	}
 }
 
-// The threads of a load differ from each other.
+// The threads of a load have different sequences.
 func TestThreadsHaveSequencesOfTheirOwn(t *testing.T) {
 	m := counters(t, 1)
 	announce(m, 7)
@@ -104,7 +103,7 @@ func TestThreadsHaveSequencesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Commits of all arms of a block go to the same places of the log.
+// Commits of all arms of a block have the same offsets in the log.
 func TestTheSameSeedGivesTheSamePlaces(t *testing.T) {
 	const size = 512
 	places := func(before int, seed uint64) (at []int64) {

@@ -8,24 +8,23 @@ import (
 )
 
 const (
-	// ServerLimit is how long a server may take to answer.
+	// ServerLimit is how long a server may take to answer its first query.
 	ServerLimit = time.Minute
-	// WarmLimit bounds reading the data set once: one that is much larger than
-	// the server's memory need not be read as a whole.
+	// WarmLimit bounds the time for reading the whole data set, which may be much larger than the
+	// server's memory.
 	WarmLimit = 10 * time.Second
-	// WarmEvents of each thread of a tool come before the load is ready, or as many as
-	// it does in WarmFor.
+	// A tool's load is ready after WarmEvents events of each thread, or after WarmFor.
 	WarmEvents = 50
 	WarmFor    = 3 * time.Second
 )
 
-// FactsFd is the descriptor at which a load may inherit the file for facts.
+// FactsFd is the inherited descriptor of the file for read-back settings (readback.Write).
 const FactsFd = 4
 
-// Inherited is the name of a file that a process inherited.
+// Inherited is the path of an inherited descriptor.
 func Inherited(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// Histogram sorts buckets.
+// Histogram makes a histogram of counts by bucket.
 func Histogram(buckets map[uint32]uint64) record.Histogram {
 	var h record.Histogram
 	for b, n := range buckets {

@@ -10,20 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Link is a connection, TCP or a Unix socket, read and written by blocking system calls on a
-// thread of its own, as a database serves its clients, and not through the
-// poller of the Go runtime: with that, one connection was seen to wander
-// between two speeds a factor of two apart (its wake-ups go through whichever
-// thread happens to poll), which no layer of a container causes. There is no
-// time-out anywhere: either end may be frozen for as long as it likes.
+// Link is a TCP or Unix connection, read and written by blocking system calls on one thread, as
+// database servers do. Through the poller of the Go runtime the speed of a connection changed by a
+// factor of two over time, because any thread may poll. A link has no timeout: either end may be
+// frozen for any time.
 type Link struct {
 	fd  int
-	raw bool // by calls that the runtime does not know of, see Blocking
+	raw bool // raw system calls, see RaiseMaxProcs
 }
 
-// NewLink takes the connection over and closes it in any case. own is for as
-// many links as there is room made for.
-func NewLink(c net.Conn, own bool) (*Link, error) {
+// NewLink duplicates the descriptor of a connection and closes the connection. With raw it uses raw
+// system calls; the caller has raised GOMAXPROCS for that many links.
+func NewLink(c net.Conn, raw bool) (*Link, error) {
 	defer c.Close()
 	if t, ok := c.(*net.TCPConn); ok {
 		if err := errors.Join(t.SetNoDelay(true), t.SetKeepAlive(false)); err != nil {
@@ -34,13 +32,13 @@ func NewLink(c net.Conn, own bool) (*Link, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s is not a connection of the kernel's", c.RemoteAddr())
 	}
-	raw, err := s.SyscallConn()
+	conn, err := s.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
 	fd := -1
-	// A copy that the poller does not know; the original is closed.
-	outer := raw.Control(func(original uintptr) {
+	// The poller does not know the duplicate.
+	outer := conn.Control(func(original uintptr) {
 		fd, err = unix.FcntlInt(original, unix.F_DUPFD_CLOEXEC, 0)
 	})
 	if err = errors.Join(outer, err); err != nil {
@@ -50,10 +48,10 @@ func NewLink(c net.Conn, own bool) (*Link, error) {
 		unix.Close(fd)
 		return nil, fmt.Errorf("take over a connection: %w", err)
 	}
-	return &Link{fd: fd, raw: own}, nil
+	return &Link{fd: fd, raw: raw}, nil
 }
 
-// readFull fills b. The end of the connection before the first byte is io.EOF.
+// readFull fills b. It returns io.EOF if the connection ends before the first byte.
 func (l *Link) readFull(b []byte) error {
 	for got := 0; got < len(b); {
 		n, err := l.read(b[got:])
@@ -72,7 +70,7 @@ func (l *Link) readFull(b []byte) error {
 	return nil
 }
 
-// Read is for readers that have a buffer of their own.
+// Read implements io.Reader.
 func (l *Link) Read(b []byte) (int, error) {
 	for {
 		switch n, err := l.read(b); {
@@ -116,7 +114,7 @@ func (l *Link) WriteFull(b []byte) error {
 	return nil
 }
 
-// Shut ends the connection and wakes a thread that is blocked in it.
+// Shut shuts the connection down, which wakes a thread that is blocked in it.
 func (l *Link) Shut() { unix.Shutdown(l.fd, unix.SHUT_RDWR) }
 
 func (l *Link) close() { unix.Close(l.fd) }

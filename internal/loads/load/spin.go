@@ -11,17 +11,15 @@ import (
 
 // Spin are the parameters of spin.
 type Spin struct {
-	// Rounds of arithmetic per operation.
+	// Rounds is the number of rounds of arithmetic in an operation.
 	Rounds int `json:"rounds"`
-	// Work multiplies them: 1.01 is a load that needs 1 % more for the same. 0
-	// is 1.
+	// Work multiplies Rounds: 1.01 is 1 % more work for an operation. 0 means 1.
 	Work float64 `json:"work,omitempty"`
-	// Idle is the share of its time in which each thread does nothing that counts, 0 to
-	// below 1.
+	// Idle is the share of the time, from 0 to below 1, in which a thread does no operations.
 	Idle float64 `json:"idle,omitempty"`
 }
 
-// rounds of one operation, with the work.
+// rounds is the number of rounds in an operation, with Work.
 func (p Spin) rounds() int {
 	if p.Work == 0 {
 		return p.Rounds
@@ -29,8 +27,8 @@ func (p Spin) rounds() int {
 	return int(math.Round(float64(p.Rounds) * p.Work))
 }
 
-// runSpin does arithmetic that needs nothing but a CPU: no memory, no system
-// call. What it loses, it loses of CPU time; so it shows losses of known size.
+// runSpin does arithmetic without memory accesses or system calls. It loses throughput only by
+// losing CPU time, so it is the load for losses of known size.
 func runSpin(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Spin
 	if err := hidden.Decode(params, &p); err != nil {
@@ -54,15 +52,15 @@ func runSpin(ctx context.Context, m *counter.Memory, params []byte) error {
 				pause.after(m, start)
 			}
 		}
-		if x == 0 { // a xorshift never reaches 0; the result must be used
+		if x == 0 { // never with xorshift; the compiler must not drop the result
 			return fmt.Errorf("arithmetic of this CPU is wrong")
 		}
 		return nil
 	})
 }
 
-// spin is rounds of xorshift64 (Marsaglia 2003, J. Stat. Softw. 8(14)), each of
-// which needs the one before.
+// spin does rounds of xorshift64 (Marsaglia 2003, J. Stat. Softw. 8(14)). Each round depends on the
+// one before, so the CPU cannot overlap them.
 func spin(x uint64, rounds int) uint64 {
 	for range rounds {
 		x ^= x << 13

@@ -10,17 +10,15 @@ import (
 
 // Stream are the parameters of stream.
 type Stream struct {
-	// Bytes of memory that each thread streams through; more than the caches
-	// hold, or it is no load on the memory.
+	// Bytes is the memory of each thread. It must be larger than the CPU's caches.
 	Bytes int64 `json:"bytes"`
 }
 
-// streamChunk is what one operation reads and writes, in bytes each.
+// streamChunk is the number of bytes that one operation copies.
 const streamChunk = 1 << 20
 
-// runStream copies memory: each operation reads a chunk and writes one, in the
-// order of the addresses. What it loses, it loses of memory bandwidth and of CPU
-// time.
+// runStream copies memory chunk by chunk in the order of the addresses. It loses throughput by
+// losing memory bandwidth or CPU time.
 func runStream(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Stream
 	if err := hidden.Decode(params, &p); err != nil {
@@ -34,7 +32,7 @@ func runStream(ctx context.Context, m *counter.Memory, params []byte) error {
 	for i := range areas {
 		areas[i] = make([]byte, 2*half)
 		for at := 0; at < len(areas[i]); at += 4096 {
-			areas[i][at] = 1 // the kernel gives pages when they are written
+			areas[i][at] = 1 // the kernel allocates a page at the first write
 		}
 	}
 	m.SetReady()

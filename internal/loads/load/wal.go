@@ -11,31 +11,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// recordHead is the sequence number (8 bytes) and the checksum (4) of a record.
+// recordHead is the size of a record's checksum (4 bytes) and sequence number (8 bytes).
 const recordHead = 12
 
-// wal is a log that is written round and round. A record never hangs over
-// its end.
+// wal is a circular log. A record never wraps around its end.
 type wal struct {
 	fd   int
-	name string // of its file
+	name string // path of the file
 	size int64
 
-	at int64 // where the next write goes; its writer's
+	at int64 // offset of the next write; belongs to the thread that writes
 
-	commits fifoLock // of commits that sync alone
+	commits fifoLock // held by a commit that syncs alone
 
 	mu      sync.Mutex
 	done    *sync.Cond
 	pending []byte // records that wait for the next sync
-	spare   []byte // the other buffer
-	batch   uint64 // number of the batch that pending will be
+	spare   []byte // the buffer that is not pending
+	batch   uint64 // number of the batch in pending
 	synced  uint64 // number of the last batch on the disk
-	leader  bool   // somebody is writing
+	leader  bool   // a thread is writing a batch
 	seq     uint64 // of the last record
-	err     error  // the first error; the log is dead then
-	thaw    int64  // the last one that was followed
-	move    int64  // where the next write goes instead; -1: nowhere else
+	err     error  // the first error, after which every commit fails
+	thaw    int64  // the last thaw that follow saw
+	move    int64  // offset of the next write after a thaw; -1: continue at at
 }
 
 func newWAL(f *os.File, size int64) *wal {
@@ -44,10 +43,9 @@ func newWAL(f *os.File, size int64) *wal {
 	return l
 }
 
-// follow lets the log go on, after a thaw, at a place that the announced seed
-// says: all arms of a block write to the same places of their logs, and so as
-// often into a page that is shared with the record before. Records are of this
-// size.
+// follow moves the next write, after a thaw, to an offset that follows from the block's seed. All
+// arms of a block then write at the same offsets, so a record shares its page with the record
+// before equally often. record is the size of a record in bytes.
 func (l *wal) follow(thaw int64, seed uint64, record int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +54,7 @@ func (l *wal) follow(thaw int64, seed uint64, record int) {
 	}
 }
 
-// place is where to write n bytes.
+// place is the offset at which n bytes are written next.
 func (l *wal) place(n int64) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +67,7 @@ func (l *wal) place(n int64) int64 {
 	return l.at
 }
 
-// alone commits one record by a sync of its own, after those before it.
+// alone commits one record with its own fdatasync, after the commits that came before.
 func (l *wal) alone(record []byte) error {
 	l.commits.lock()
 	defer l.commits.unlock()
@@ -77,8 +75,8 @@ func (l *wal) alone(record []byte) error {
 	return l.write(record)
 }
 
-// grouped commits one record together with all that wait while the log is
-// being synced: the first one that finds nobody writing writes for all.
+// grouped commits one record together with all records that arrived during the last sync. The
+// first thread that finds no leader writes and syncs for all.
 func (l *wal) grouped(record []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +92,7 @@ func (l *wal) grouped(record []byte) error {
 	return l.err
 }
 
-// lead writes what waits, with the lock released meanwhile.
+// lead writes the pending records. It releases the lock while it writes.
 func (l *wal) lead() {
 	out := l.pending
 	l.pending, l.spare = l.spare[:0], nil
@@ -113,8 +111,8 @@ func (l *wal) lead() {
 	l.done.Broadcast()
 }
 
-// stamp makes the record one that recovery could tell from an older one in
-// its place.
+// stamp sets sequence number and checksum, by which recovery would tell the record from an older
+// one at the same offset.
 func (l *wal) stamp(record []byte) {
 	l.seq++
 	binary.LittleEndian.PutUint64(record[4:], l.seq)
@@ -146,7 +144,7 @@ func (l *wal) write(b []byte) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Noise is bytes that no file system can compress.
+// Noise returns n random bytes, which no file system can compress.
 func Noise(n int, seed uint64) []byte {
 	b := make([]byte, n)
 	rng := rand.New(rand.NewPCG(seed, 0))

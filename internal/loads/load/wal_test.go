@@ -36,8 +36,7 @@ func records(t *testing.T, f *os.File, size int) map[uint64]bool {
 	return found
 }
 
-// Every commit that has returned is in the file, whole, until the log comes
-// round; and the file does not grow.
+// Every commit that has returned is whole in the file until the log wraps around, and the file does not grow.
 func TestCommitsAreInTheLog(t *testing.T) {
 	const threads, each, size = 4, 50, 512
 	for _, c := range []struct {
@@ -47,7 +46,7 @@ func TestCommitsAreInTheLog(t *testing.T) {
 		{"alone", func(l *wal) func([]byte) error { return l.alone }},
 		{"grouped", func(l *wal) func([]byte) error { return l.grouped }},
 	} {
-		for _, slots := range []int64{threads * each, 37} { // fits, and comes round
+		for _, slots := range []int64{threads * each, 37} { // fits; wraps around
 			t.Run(c.name, func(t *testing.T) {
 				l, f := testLog(t, slots*size)
 				commit := c.commit(l)
@@ -67,7 +66,7 @@ func TestCommitsAreInTheLog(t *testing.T) {
 				found := records(t, f, size)
 				oldest := uint64(1)
 				if slots < threads*each {
-					// A batch that did not fit left up to a batch of room at the end.
+					// A batch that did not fit leaves up to its size free at the end.
 					oldest = threads*each - uint64(slots) + 2*threads
 				}
 				for seq := oldest; seq <= threads*each; seq++ {
@@ -83,7 +82,7 @@ func TestCommitsAreInTheLog(t *testing.T) {
 	}
 }
 
-// When the log fails, every commit says so, those that wait for another too.
+// When the log fails, every commit returns the error, also those that wait for a leader.
 func TestAFailedLogFailsEveryCommit(t *testing.T) {
 	l, f := testLog(t, 1<<20)
 	readOnly, err := os.Open(f.Name())

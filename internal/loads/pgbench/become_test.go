@@ -17,8 +17,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/workloadtest"
 )
 
-// What a process becomes ends with its parent, also where another thread executes it than
-// the one that was started.
+// The executed program ends with its parent, also if another thread executes it than the one that was
+// started.
 func TestBecomeEndsWithItsParent(t *testing.T) {
 	again := exec.Command("/proc/self/exe", "-test.run=^TestBecomeEndsWithItsParent$")
 	switch os.Getenv("BECOME") {

@@ -10,25 +10,25 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// count counts what has ended.
+// count counts the transactions that have ended since the last call.
 func (p *pgbenchRun) count() error {
-	before := p.m.Now() // what ends from here on may be unseen
+	before := p.m.Now() // transactions that end from here on may be missed
 	for i, s := range p.streams {
 		var bad error
 		err := s.Follow(func(piece []byte) {
-			look := look{since: p.looked, thawed: p.m.Thawed(), over: p.m.Now(), offset: offset(p.m)}
-			bad = errors.Join(bad, p.pieces[i].Feed(piece, func(t tool.Transaction) { p.hear(look, t) }))
+			poll := poll{since: p.polled, thawed: p.m.Thawed(), over: p.m.Now(), offset: offset(p.m)}
+			bad = errors.Join(bad, p.pieces[i].Feed(piece, func(t tool.Transaction) { p.countOne(poll, t) }))
 		})
 		if err = errors.Join(err, bad); err != nil {
 			return err
 		}
 	}
-	p.looked = before
+	p.polled = before
 	return nil
 }
 
-// hear counts one transaction.
-func (p *pgbenchRun) hear(l look, t tool.Transaction) {
+// countOne counts one transaction.
+func (p *pgbenchRun) countOne(l poll, t tool.Transaction) {
 	switch {
 	case t.Failed:
 		p.slot.HeardError()
@@ -37,21 +37,21 @@ func (p *pgbenchRun) hear(l look, t tool.Transaction) {
 	}
 }
 
-// look is a look at the transactions that ended since the one before; moments
-// are CLOCK_MONOTONIC ns.
-type look struct {
+// poll is one reading of pgbench's log, from since to over, with the last thaw; times are
+// CLOCK_MONOTONIC in ns.
+type poll struct {
 	since, thawed, over int64
-	offset              int64 // of the clock that pgbench's log is written by, ns
+	offset              int64 // of the log's clock, CLOCK_REALTIME, in ns
 }
 
-// pgSkew is what the two clocks may differ by at most, ns, where neither is set.
+// pgSkew bounds the drift between the two clocks between polls, in ns, unless one is set.
 const pgSkew = int64(5 * time.Millisecond)
 
-// moment is when a transaction ended. This process may see it much later, or be
-// held up while it looks; so the moment is the log's, as far as that clock was
-// not set meanwhile. A transaction that ended before a pause and was not seen
-// then ended at the last look: none ends while pgbench stands still.
-func (l look) moment(ended int64) int64 {
+// moment is the end of a transaction in CLOCK_MONOTONIC ns. It is the time in the log, because this
+// process may read the log much later; if the log's clock was set, it is the time of the poll. No
+// transaction ends while pgbench is stopped, so one that ended before a pause and was not read then
+// counts at the last poll.
+func (l poll) moment(ended int64) int64 {
 	at := ended - l.offset
 	if slack := int64(time.Second); at > l.over+slack || at < l.since-slack {
 		at = l.over
@@ -65,8 +65,8 @@ func (l look) moment(ended int64) int64 {
 	return min(max(at, l.since), l.over)
 }
 
-// offset is what the clock of the log is ahead of that of the counters, ns.
-// Both are read at once, as nearly as a busy machine lets it.
+// offset is CLOCK_REALTIME minus the clock of the counters, in ns. It is the best of up to five
+// readings: on a busy machine time can pass between reading the two clocks.
 func offset(m *counter.Memory) (best int64) {
 	least := int64(math.MaxInt64)
 	for range 5 {
@@ -83,13 +83,13 @@ func offset(m *counter.Memory) (best int64) {
 	return best
 }
 
-// countDown counts the last transactions.
+// countDown counts the last transactions of a pgbench that is ending.
 func (p *pgbenchRun) countDown() error {
 	for end := time.Now().Add(load.Grace); time.Now().Before(end); time.Sleep(pgPoll) {
 		if p.ended() {
 			break
 		}
-		if err := p.count(); err != nil { // or it might wait for room in a pipe
+		if err := p.count(); err != nil { // a full pipe would keep pgbench from ending
 			return err
 		}
 	}

@@ -25,42 +25,42 @@ import (
 
 // The kinds of pgbench.
 const (
-	// Kind runs pgbench, counted by its log of transactions.
+	// Kind runs pgbench and counts transactions by its log.
 	Kind = "pgbench" // parameters: Params
-	// KindExec becomes pgbench, whose logs are pipes that it inherits.
+	// KindExec names inherited pipes as pgbench's logs and executes pgbench.
 	KindExec = "pgbench-exec" // parameters: pgbenchExec
-	// KindTidy removes a directory when its standard input ends.
+	// KindTidy removes a directory at the end of its standard input.
 	KindTidy = "pgbench-tidy" // parameters: a path
 )
 
 // Params are the parameters of pgbench.
 type Params struct {
 	load.Database
-	// Program is pgbench's path; empty: that beside the server, or in PATH.
+	// Program is pgbench's path. Empty: it is looked up beside the server, then in PATH.
 	Program string `json:"program,omitempty"`
-	// Script is a built-in one or the absolute path of a file.
+	// Script is the name of a built-in script or the absolute path of a file.
 	Script string `json:"script"`
 	Mode   string `json:"mode"`
-	// Clients are its connections, Threads its threads.
+	// Clients is the number of connections, Threads that of pgbench's threads.
 	Clients int      `json:"clients"`
 	Threads int      `json:"threads"`
 	Options []string `json:"options,omitempty"`
-	// Seconds until pgbench ends by itself; 0: when it is told to.
+	// Seconds is the time after which pgbench ends; 0: it runs until SIGALRM.
 	Seconds int `json:"seconds,omitempty"`
-	// NoLog leaves the transactions uncounted: for what counting costs.
+	// NoLog counts no transactions, to measure the cost of counting.
 	NoLog bool `json:"no_log,omitempty"`
 }
 
-// firstFile is the first descriptor that pgbench inherits.
+// firstFile is the number of the first inherited descriptor.
 const firstFile = 3
 
 const (
-	// pgPoll is how long a transaction may be over before it is counted.
+	// pgPoll is the interval between two readings of the logs.
 	pgPoll = 2 * time.Millisecond
-	// pgFind bounds the search for the streams of pgbench's logs.
+	// pgFind is how long the driver waits for pgbench to open its logs.
 	pgFind = 10 * time.Second
-	// pipeBytes holds what a busy pgbench logs while this process waits for its
-	// turn; the kernel allows everybody that much.
+	// pipeBytes is the size of a log's pipe: the most that the kernel allows an ordinary user by
+	// default. It holds what a busy pgbench logs while this process waits for a CPU.
 	pipeBytes = 1 << 20
 )
 
@@ -70,20 +70,20 @@ type pgbenchRun struct {
 	m       *counter.Memory
 	slot    *counter.Slot
 	server  *load.Attached
-	tool    *serve.Process
+	process *serve.Process
 	script  load.Script
-	logs    *logDir // nil: none are kept
+	logs    *logDir // nil with NoLog
 	pid     int
 	watch   aborted
 	streams []*stdio.Stream
 	pipes   []*os.File
 	pieces  []tool.Pieces
 	exact   bool
-	looked  int64 // when transactions were last counted, CLOCK_MONOTONIC ns
+	polled  int64 // time of the last reading of the logs, CLOCK_MONOTONIC ns
 	version tool.Version
 }
 
-// Bodies are what this tool does in an arm.
+// Bodies are the loads of this folder, by kind.
 func Bodies() map[string]load.Body {
 	return map[string]load.Body{Kind: load.Counted(run), KindExec: Become, KindTidy: tidy}
 }
@@ -93,8 +93,8 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := hidden.Decode(params, &p.Params); err != nil {
 		return err
 	}
-	p.Threads = min(p.Threads, p.Clients) // as pgbench does it
-	err := load.Broken(ctx, p.run(ctx))
+	p.Threads = min(p.Threads, p.Clients) // as pgbench does
+	err := load.EndError(ctx, p.run(ctx))
 	return errors.Join(err, p.end(err != nil))
 }
 
@@ -126,7 +126,7 @@ func (p *pgbenchRun) run(ctx context.Context) (err error) {
 	return p.follow(ctx)
 }
 
-// becomeClient makes this process the client's account, with what only root can have before.
+// becomeClient reads and creates what only root may, and makes this process the client's account.
 func (p *pgbenchRun) becomeClient(program string) (err error) {
 	if p.script = load.Builtin(p.Script); !tool.IsBuiltin(p.Script) {
 		if p.script, err = load.ReadScript(p.Script); err != nil {
@@ -136,14 +136,14 @@ func (p *pgbenchRun) becomeClient(program string) (err error) {
 	if p.NoLog {
 		return p.server.Become(program)
 	}
-	// Beside the data: what a kill leaves goes with them.
+	// In the data directory, so that the directory goes with the arm even after a kill.
 	if p.logs, err = makeLogDir(p.server.Server.Dir); err != nil {
 		return err
 	}
 	return p.server.Become(program, p.logs.path)
 }
 
-// how the transactions are counted.
+// how is a text on how transactions are counted.
 func (p *pgbenchRun) how() string {
 	switch {
 	case p.NoLog:
@@ -165,7 +165,7 @@ func (p *pgbenchRun) start(path string) error {
 		Server: server, Mode: p.Mode, Clients: p.Clients, Threads: p.Threads, Seconds: p.Seconds, Options: p.Options,
 	}
 	if p.version.Major >= 11 {
-		run.Seed = 1 // the same in all arms
+		run.Seed = 1 // the same random numbers in all arms
 	}
 	if p.Seconds == 0 {
 		run.Seconds = tool.Forever
@@ -182,7 +182,7 @@ func (p *pgbenchRun) start(path string) error {
 		if files, err = p.logs.inherited(files, &child); err != nil {
 			return err
 		}
-		// Once they are open, pgbench needs the names no more.
+		// pgbench does not need the names after it has opened the logs.
 		defer p.logs.remove()
 		child.First, child.Threads, run.LogPrefix = firstFile+len(files), p.Threads, child.Prefix
 		if files, err = p.addPipes(files); err != nil {
@@ -197,16 +197,16 @@ func (p *pgbenchRun) start(path string) error {
 	cmd := exec.Command("/proc/self/exe", load.Command, KindExec, string(params))
 	cmd.ExtraFiles, cmd.Env = files, serve.PgbenchEnviron()
 	p.watch.next = os.Stderr
-	if p.tool, err = serve.Start(cmd, "pgbench", &p.watch); err != nil {
+	if p.process, err = serve.Start(cmd, "pgbench", &p.watch); err != nil {
 		return err
 	}
 	p.pid = cmd.Process.Pid
 	return p.opened(child.Prefix)
 }
 
-// follow counts transactions until pgbench ends or the load is told to.
+// follow counts transactions until pgbench ends or ctx does.
 func (p *pgbenchRun) follow(ctx context.Context) error {
-	runtime.LockOSThread() // a sleep of its own, not one of the runtime's timers
+	runtime.LockOSThread() // nanosleep instead of the runtime's timers
 	p.m.Enter(p.slot, p.Clients)
 	began, warm := time.Now(), false
 	for ctx.Err() == nil {
@@ -229,52 +229,52 @@ func (p *pgbenchRun) follow(ctx context.Context) error {
 			return p.count()
 		}
 		t := unix.NsecToTimespec(int64(pgPoll))
-		_ = unix.Nanosleep(&t, nil) // cut short, it looks earlier
+		_ = unix.Nanosleep(&t, nil) // a signal may end it early
 	}
 	return nil
 }
 
-// warm says whether enough was done for the load to be ready.
+// warm is true if enough transactions were done for the load to be ready.
 func (p *pgbenchRun) warm(began time.Time) bool {
 	n := p.m.Ops()
 	return n >= uint64(p.Clients*load.WarmEvents) || n > 0 && time.Since(began) > load.WarmFor
 }
 
-// ended says whether pgbench has ended as it was asked to at its start.
+// ended is true if pgbench has ended.
 func (p *pgbenchRun) ended() bool {
 	select {
-	case <-p.tool.Done():
+	case <-p.process.Done():
 		return true
 	default:
 		return false
 	}
 }
 
-// alive says what broke, and why; the server first.
+// alive is the error that ended the server or pgbench; the server's comes first.
 func (p *pgbenchRun) alive() error {
 	if err := p.server.Alive(); err != nil {
 		return err
 	}
 	if line := p.watch.line(); line != "" {
-		return p.server.Because(fmt.Errorf("pgbench lost a client: %s", line))
+		return p.server.Cause(fmt.Errorf("pgbench lost a client: %s", line))
 	}
-	if p.tool == nil || !p.ended() || p.tool.OK() && p.Seconds > 0 {
+	if p.process == nil || !p.ended() || p.process.OK() && p.Seconds > 0 {
 		return nil
 	}
-	return p.server.Because(p.tool.Ended())
+	return p.server.Cause(p.process.Ended())
 }
 
-// end ends pgbench, by the signal with which its time is up so that it prints
-// what it did, and then the server.
+// end stops pgbench, then the server. SIGALRM is pgbench's own signal for the end of its time, so it
+// prints its summary.
 func (p *pgbenchRun) end(broken bool) error {
 	var errs []error
-	if p.tool != nil {
+	if p.process != nil {
 		if !broken && !p.ended() {
 			errs = append(errs, p.signal(unix.SIGCONT), p.signal(unix.SIGALRM), p.countDown())
 		}
-		p.tool.Kill()
+		p.process.Kill()
 		if broken && p.m.InFlight() > 0 {
-			p.slot.HeardError() // nobody will finish what is in flight
+			p.slot.HeardError() // the transactions in flight will not finish
 		}
 		p.slot.Idle()
 	}

@@ -33,7 +33,7 @@ import (
 
 func TestMain(m *testing.M) { workloadtest.Main(m) }
 
-// accounts is the data set of these tests, prepared by the first that needs it.
+// accounts is the data set of these tests, built once.
 var accounts = sync.OnceValues(func() (dataset.Prepared, error) {
 	dir, err := os.MkdirTemp("", "tare-load")
 	if err != nil {
@@ -97,7 +97,7 @@ var (
 	pgLatency      = regexp.MustCompile(`latency average = ([0-9.]+) ms`)
 )
 
-// pgNumber is a number of pgbench's report.
+// pgNumber is a number in pgbench's summary.
 func pgNumber(t testing.TB, re *regexp.Regexp, text string) (x float64) {
 	t.Helper()
 	m := re.FindStringSubmatch(text)
@@ -110,7 +110,7 @@ func pgNumber(t testing.TB, re *regexp.Regexp, text string) (x float64) {
 	return x
 }
 
-// meanOf is the mean latency, as exact as the buckets are.
+// meanOf is the mean latency, up to the width of a bucket.
 func meanOf(h record.Histogram) float64 {
 	sum := 0.0
 	for i, b := range h.Index {
@@ -120,7 +120,7 @@ func meanOf(h record.Histogram) float64 {
 	return sum * 1e-9 / float64(h.Total())
 }
 
-// The counters hold what pgbench says of itself.
+// The counters agree with pgbench's summary.
 func TestPgbenchAgrees(t *testing.T) {
 	t.Parallel()
 	for _, script := range tool.Builtin() {
@@ -139,7 +139,7 @@ func TestPgbenchAgrees(t *testing.T) {
 			if n := pgNumber(t, pgTransactions, out); float64(s.Ops) != n {
 				t.Errorf("counted %d operations, pgbench %v", s.Ops, n)
 			}
-			// Its figure is rounded to 1 µs, the lines of its log are cut to that.
+			// The summary rounds to 1 µs, the log truncates.
 			if theirs, ours := pgNumber(t, pgLatency, out)*1e-3, meanOf(h); math.Abs(ours-theirs) > 2e-6+theirs/500 {
 				t.Errorf("the mean of the latencies is %v s, pgbench says %v", ours, theirs)
 			}
@@ -161,8 +161,8 @@ func TestPgbenchAgrees(t *testing.T) {
 	}
 }
 
-// However it is sliced, by its gate or by stopping it together with its
-// server, the slices hold what pgbench did.
+// The counts of all slices add up to pgbench's summary, whether the gate or SIGSTOP of pgbench and server
+// cuts them.
 func TestPgbenchSliced(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"gate", "stop"} {
@@ -226,7 +226,7 @@ func (p *pgProcess) stopAll(s unix.Signal) {
 		}
 	}
 	if s == unix.SIGSTOP {
-		slices.Reverse(all) // what counts is the last: a client begins nothing behind its back
+		slices.Reverse(all) // the counting process stops last, so it sees all transactions
 	}
 	for _, pid := range all {
 		unix.Kill(pid, s)
@@ -236,7 +236,7 @@ func (p *pgProcess) stopAll(s unix.Signal) {
 	}
 }
 
-// runs says whether a thread of a process goes on.
+// runs is true if a thread of a process is not stopped.
 func runs(pid int) bool {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	return slices.ContainsFunc(files, func(file string) bool {
@@ -246,8 +246,8 @@ func runs(pid int) bool {
 	})
 }
 
-// Over TCP with a server that is somebody else's; told to end, it prints what
-// it did. The password is nowhere to be seen.
+// Over TCP with a server of another process: SIGTERM makes pgbench print its summary, and the password is in
+// no output or argument.
 func TestPgbenchOverTCP(t *testing.T) {
 	t.Parallel()
 	p := newPgbench(t)
@@ -283,8 +283,7 @@ func TestPgbenchOverTCP(t *testing.T) {
 	}
 }
 
-// Whatever breaks, the load says what and why, in its counters too, and leaves
-// no process and no file.
+// After each fault the load reports the reason, also in its counters, and leaves no process and no file.
 func TestPgbenchFaults(t *testing.T) {
 	t.Parallel()
 	script := func(text string) func(*testing.T, *pgProcess) {
@@ -298,7 +297,7 @@ func TestPgbenchFaults(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(t *testing.T, p *pgProcess)
-		later  func(p *pgProcess) // when it is ready
+		later  func(p *pgProcess) // called when the load is ready
 		want   string
 	}{
 		{"pgbench missing", func(_ *testing.T, p *pgProcess) { p.Program = "/nowhere/pgbench" }, nil, "apt-get install postgresql-contrib"},

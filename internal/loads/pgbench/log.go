@@ -20,7 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// addPipes adds the ends to write to.
+// addPipes makes a pipe for each log and adds the write ends to files.
 func (p *pgbenchRun) addPipes(files []*os.File) ([]*os.File, error) {
 	for range p.Threads {
 		r, w, err := os.Pipe()
@@ -28,7 +28,7 @@ func (p *pgbenchRun) addPipes(files []*os.File) ([]*os.File, error) {
 			return files, fmt.Errorf("make a pipe for pgbench's log: %w", err)
 		}
 		p.pipes, files = append(p.pipes, r), append(files, w)
-		// A smaller one is only more likely to hold pgbench up.
+		// Without it the pipe is smaller and pgbench may have to wait for this process.
 		_, _ = unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, pipeBytes)
 	}
 	return files, nil
@@ -43,7 +43,7 @@ func (p *pgbenchRun) opened(prefix string) error {
 		}
 		p.streams, p.pieces = append(p.streams, s), append(p.pieces, tool.Pieces{})
 	}
-	inherited := func(s *stdio.Stream) bool { return s.Opened() < 2 } // and not yet opened by its name
+	inherited := func(s *stdio.Stream) bool { return s.Opened() < 2 } // not yet opened by its name
 	for end := time.Now().Add(pgFind); slices.ContainsFunc(p.streams, inherited); time.Sleep(time.Millisecond) {
 		if err := p.alive(); err != nil {
 			return err
@@ -55,8 +55,8 @@ func (p *pgbenchRun) opened(prefix string) error {
 	return nil
 }
 
-// find finds the streams behind the logs. Where that is not possible,
-// transactions are counted some dozens at a time, which is said.
+// find finds glibc's buffer of each log in pgbench's memory. If it finds none, transactions are
+// counted in blocks of some dozens, and the log has the reason.
 func (p *pgbenchRun) find(ctx context.Context) error {
 	p.exact = len(p.pipes) > 0
 	for _, s := range p.streams {
@@ -77,19 +77,19 @@ func (p *pgbenchRun) find(ctx context.Context) error {
 	return nil
 }
 
-// pgbenchExec are the parameters of the process that becomes pgbench.
+// pgbenchExec are the parameters of KindExec.
 type pgbenchExec struct {
 	Path string   `json:"path"`
 	Args []string `json:"args"`
-	// Prefix is that of the logs of so many Threads, which become names of the
-	// pipes that are inherited as First and so on.
+	// Prefix is the prefix of the logs' names; there are Threads logs. First is the inherited
+	// descriptor of the first pipe.
 	Prefix  string `json:"prefix,omitempty"`
 	Threads int    `json:"threads,omitempty"`
 	First   int    `json:"first,omitempty"`
 }
 
-// Become names the pipes as pgbench is going to name its logs, by its
-// pid, and becomes pgbench.
+// Become makes links to the pipes, with the names that pgbench gives its logs (they have its pid),
+// and executes pgbench.
 func Become(_ context.Context, params []byte) error {
 	var p pgbenchExec
 	if err := hidden.Decode(params, &p); err != nil {
@@ -104,8 +104,8 @@ func Become(_ context.Context, params []byte) error {
 			return fmt.Errorf("name a log: %w", err)
 		}
 	}
-	// The signal at the end of the parent belongs to a thread, and this one need not be
-	// the one that was started with it: pgbench would outlive tare.
+	// The parent-death signal belongs to a thread, and this thread need not be the one that was
+	// started with it. Without this call pgbench could outlive tare.
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("ask to end with the parent: %w", err)

@@ -15,13 +15,13 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// logDir is a directory for the names of pgbench's logs. A client that is not root may
-// neither pass to it nor remove it: pgbench is told its descriptor, and a process that
-// stays what tare is removes it, also after the end of this one.
+// logDir is a directory for the names of pgbench's logs. The client's account may neither search the
+// directories above it nor remove it. So pgbench gets it as a descriptor, and a child that keeps
+// tare's account removes it, also if this process is killed.
 type logDir struct {
 	path string
 	dir  *os.File
-	keep io.Closer // its end lets the other process remove the directory
+	stop io.Closer // standard input of tidy, which removes the directory at its end
 	tidy *exec.Cmd
 }
 
@@ -39,26 +39,26 @@ func makeLogDir(parent string) (_ *logDir, err error) {
 	if d.dir, err = os.Open(d.path); err == nil {
 		d.tidy = exec.Command("/proc/self/exe", load.Command, KindTidy, string(params))
 		d.tidy.Stderr = os.Stderr
-		if d.keep, err = d.tidy.StdinPipe(); err == nil {
+		if d.stop, err = d.tidy.StdinPipe(); err == nil {
 			err = d.tidy.Start()
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("keep the directory for logs: %w", err), os.RemoveAll(d.path))
+		return nil, errors.Join(fmt.Errorf("guard the directory for logs: %w", err), os.RemoveAll(d.path))
 	}
 	return d, nil
 }
 
-// inherited adds the directory to what pgbench inherits.
+// inherited adds the directory to pgbench's descriptors and sets the prefix of the logs.
 func (d *logDir) inherited(files []*os.File, child *pgbenchExec) ([]*os.File, error) {
 	child.Prefix = filepath.Join(load.Inherited(firstFile+len(files)), "log")
 	return append(files, d.dir), nil
 }
 
-// remove removes it, if need be with what is in it.
-func (d *logDir) remove() error { return errors.Join(d.keep.Close(), d.tidy.Wait()) }
+// remove removes the directory with its content.
+func (d *logDir) remove() error { return errors.Join(d.stop.Close(), d.tidy.Wait()) }
 
-// tidy is the other process.
+// tidy waits for the end of its standard input and removes the directory.
 func tidy(_ context.Context, params []byte) error {
 	var path string
 	if err := hidden.Decode(params, &path); err != nil {
@@ -67,6 +67,6 @@ func tidy(_ context.Context, params []byte) error {
 	if !strings.HasPrefix(filepath.Base(path), logDirPrefix) {
 		return fmt.Errorf("%s is no directory for logs", path)
 	}
-	_, _ = io.Copy(io.Discard, os.Stdin) // it ends with the load
+	_, _ = io.Copy(io.Discard, os.Stdin) // ends when the load closes it or dies
 	return os.RemoveAll(path)
 }

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pause stops pgbench while the gate is closed. What is in flight then is
-// finished by the server and, when the gate opens again, told apart.
+// pause stops pgbench until the gate opens. The server finishes the transactions in flight; their
+// latencies do not count, because the thaw cuts them.
 func (p *pgbenchRun) pause() error {
 	if err := p.signal(unix.SIGSTOP); err != nil {
 		return err
 	}
-	for !stopped(p.pid) && p.tool.Alive() == nil {
+	for !stopped(p.pid) && p.process.Alive() == nil {
 		time.Sleep(100 * time.Microsecond)
 	}
 	if err := p.count(); err != nil {
@@ -35,7 +35,7 @@ func (p *pgbenchRun) signal(s unix.Signal) error {
 	return nil
 }
 
-// stopped says whether every thread of a process stands still.
+// stopped is true if every thread of a process is stopped.
 func stopped(pid int) bool {
 	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat")
 	for _, f := range files {

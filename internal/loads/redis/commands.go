@@ -8,23 +8,23 @@ import (
 	"github.com/tarelab/tare/internal/loads/load"
 )
 
-// redisTest is a kind of commands.
+// redisTest is a test of redis-benchmark: the commands of a load.
 type redisTest struct {
-	// fill are the commands that make element i before the load begins.
+	// fill are the commands that create element i before the load is ready.
 	fill []element
-	// next adds a command.
+	// next appends a command to b.
 	next func(c *redisCommands, b []byte) []byte
 }
 
-// redisCommands makes the commands of one connection, in an order that depends on
-// nothing but the seed of the block.
+// redisCommands makes the commands of one connection. Their order follows from the block's seed
+// alone.
 type redisCommands struct {
 	test  redisTest
 	rng   *load.Sequence
 	keys  int
 	value []byte
-	name  []byte // of the key or element of now
-	pop   bool   // what the list test does next
+	name  []byte // buffer for the name of a key or element
+	pop   bool   // the list test pushed last, so it pops next
 }
 
 func newRedisCommands(p Params, test redisTest, thread int) *redisCommands {
@@ -35,8 +35,8 @@ func newRedisCommands(p Params, test redisTest, thread int) *redisCommands {
 
 func (c *redisCommands) next(b []byte) []byte { return c.test.next(c, b) }
 
-// Tests are the names of the tests: those of redis-benchmark, but that lists
-// and sets stay as long as they are, whatever the length of the run; and mixed.
+// Tests are the names of the tests: those of redis-benchmark, and mixed. Unlike redis-benchmark's,
+// lists and sets keep their size, however long the run.
 func Tests() []string { return slices.Sorted(maps.Keys(redisTests())) }
 
 func redisTests() map[string]redisTest {
@@ -56,15 +56,15 @@ func redisTests() map[string]redisTest {
 	}
 }
 
-// element is a command about key or element number i.
+// element appends a command on key or element number i to b.
 type element = func(c *redisCommands, b []byte, i int) []byte
 
-// random picks the number.
+// random is a command on a random key or element.
 func random(what element) func(*redisCommands, []byte) []byte {
 	return func(c *redisCommands, b []byte) []byte { return what(c, b, c.rng.IntN(c.keys)) }
 }
 
-// onKey is a command on a key, with a value or without.
+// onKey is a command on a key, with a value if valued.
 func onKey(command, prefix string, valued bool) element {
 	return func(c *redisCommands, b []byte, i int) []byte {
 		if !valued {
@@ -74,8 +74,8 @@ func onKey(command, prefix string, valued bool) element {
 	}
 }
 
-// onElement is a command on an element of one key, alone, with a value behind it or
-// with a rank, its own number, before it.
+// onElement is a command on an element of a key: alone, with a value after it, or with a rank (its
+// number) before it.
 func onElement(command, key, with string) element {
 	return func(c *redisCommands, b []byte, i int) []byte {
 		words := 3
@@ -93,7 +93,7 @@ func onElement(command, key, with string) element {
 	}
 }
 
-// named adds a name with a number of twelve digits, as redis-benchmark makes them.
+// named appends a name with a number of twelve digits, as in redis-benchmark.
 func (c *redisCommands) named(b []byte, prefix string, i int) []byte {
 	const digits = 12
 	c.name = append(append(c.name[:0], prefix...), "000000000000"...)
@@ -104,7 +104,7 @@ func (c *redisCommands) named(b []byte, prefix string, i int) []byte {
 	return resp.Word(b, c.name)
 }
 
-// pushOrPop does both in turn: the list does not grow.
+// pushOrPop pushes and pops in turn, so the list does not grow.
 func pushOrPop(c *redisCommands, b []byte) []byte {
 	if c.pop = !c.pop; c.pop {
 		return resp.Word(resp.Word(resp.Word(resp.Head(b, 3), "LPUSH"), "mylist"), c.value)
@@ -112,7 +112,7 @@ func pushOrPop(c *redisCommands, b []byte) []byte {
 	return resp.Command(b, "RPOP", "mylist")
 }
 
-// tenKeys sets ten keys at once.
+// tenKeys is an MSET of ten random keys.
 func tenKeys(c *redisCommands, b []byte) []byte {
 	b = resp.Word(resp.Head(b, 21), "MSET")
 	for range 10 {

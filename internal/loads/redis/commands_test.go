@@ -22,7 +22,7 @@ func TestRedisCommands(t *testing.T) {
 		if bytes.Equal(one, three) && name != "ping" && name != "list" {
 			t.Errorf("%s: two connections send the same", name)
 		}
-		r := resp.NewReader(bytes.NewReader(one)) // a command has the form of an answer
+		r := resp.NewReader(bytes.NewReader(one)) // a command has the form of an array
 		for range 200 {
 			if err := r.Answer(nil); err != nil {
 				t.Fatalf("%s: %v in %q", name, err, one[:100])

@@ -24,20 +24,19 @@ import (
 // Kind sends commands to Redis or Valkey, as redis-benchmark does.
 const Kind = "redis" // parameters: Params
 
-// Params are the parameters of redis. There is a connection for each slot of the
-// counters, each with a thread of its own.
+// Params are the parameters of redis. Each slot of the counters is a connection with its own thread.
 type Params struct {
 	load.Database
 	// Test is one of Tests.
 	Test string `json:"test"`
-	// Bytes of a value, and how many Keys there are.
+	// Bytes is the size of a value, Keys the number of keys or elements.
 	Bytes int `json:"bytes"`
 	Keys  int `json:"keys"`
-	// Pipeline is how many commands are sent together.
+	// Pipeline is the number of commands that are sent together.
 	Pipeline int `json:"pipeline"`
 }
 
-// redisSeed begins the commands before the first thaw.
+// redisSeed is the seed of the commands until the first thaw.
 const redisSeed = 1
 
 // redisRun is a running load with its server.
@@ -47,7 +46,7 @@ type redisRun struct {
 	server  *load.Attached
 	at      db.Address
 	clients []*redisClient
-	said    sync.Once // about a command that failed
+	logOnce sync.Once // logs the first command that the server refused
 }
 
 // redisClient is one connection with its slot.
@@ -57,10 +56,10 @@ type redisClient struct {
 	slot    *counter.Slot
 	link    *load.Link
 	answers *resp.Reader
-	batch   []byte // that is being sent
+	batch   []byte // the commands to send
 }
 
-// Bodies are what this tool does in an arm.
+// Bodies are the loads of this folder, by kind.
 func Bodies() map[string]load.Body {
 	return map[string]load.Body{Kind: load.Counted(run)}
 }
@@ -70,7 +69,7 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := hidden.Decode(params, &r.Params); err != nil {
 		return err
 	}
-	err := load.Broken(ctx, r.run(ctx))
+	err := load.EndError(ctx, r.run(ctx))
 	for _, c := range r.clients {
 		c.link.Shut()
 	}
@@ -93,7 +92,7 @@ func (r *redisRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	r.at = r.server.Address()
-	load.Blocking(r.m.Threads())
+	load.RaiseMaxProcs(r.m.Threads())
 	if err := r.connect(ctx, test); err != nil {
 		return err
 	}
@@ -103,7 +102,7 @@ func (r *redisRun) run(ctx context.Context) (err error) {
 	if err := readback.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
-	load.KeepGarbage()
+	load.DisableGC()
 	r.m.SetReady()
 	return load.Each(ctx, r.m, func(i int) error {
 		runtime.LockOSThread()
@@ -111,8 +110,8 @@ func (r *redisRun) run(ctx context.Context) (err error) {
 	})
 }
 
-// connect opens all connections, fills the server on the first, and sends on each
-// what it will send later: a command that fails now always will.
+// connect opens all connections, fills the server over the first, and warms all up with the load's
+// commands: a command that fails now would fail in the windows too.
 func (r *redisRun) connect(ctx context.Context, test redisTest) error {
 	for i := range r.m.Threads() {
 		conn, err := r.dial(ctx)
@@ -124,20 +123,20 @@ func (r *redisRun) connect(ctx context.Context, test redisTest) error {
 			return err
 		}
 		context.AfterFunc(ctx, func() {
-			r.m.Stop() // first: what breaks from here on is not the server's doing
+			r.m.Stop() // first, so that broken connections do not count as errors
 			l.Shut()
 		})
 		c := &redisClient{of: r, slot: r.m.Slot(i), link: l, answers: resp.NewReader(l), redisCommands: newRedisCommands(r.Params, test, i)}
 		r.clients = append(r.clients, c)
 	}
 	if err := r.clients[0].fill(); err != nil {
-		return fmt.Errorf("fill the server: %w", r.server.Because(err))
+		return fmt.Errorf("fill the server: %w", r.server.Cause(err))
 	}
 	for range load.WarmCalls {
 		for _, c := range r.clients {
 			refused, err := c.once()
 			if err != nil {
-				return r.server.Because(err)
+				return r.server.Cause(err)
 			}
 			if refused != nil {
 				return fmt.Errorf("the server refuses a command of the test %s: %w", r.Test, refused.first)
@@ -153,9 +152,8 @@ func (r *redisRun) dial(ctx context.Context) (net.Conn, error) {
 	return redis.Dial(ctx, r.at)
 }
 
-// run sends commands until the load is told to end. What the server refuses is
-// counted as an error; a connection that breaks ends the load, for a server does
-// not hang up as long as it runs.
+// run sends commands until the load is stopped. A refused command counts as an error. A broken
+// connection ends the load: a server closes none while it runs.
 func (c *redisClient) run() error {
 	m, all := c.of.m, uint64(c.of.Pipeline)
 	for !m.Stopped() {
@@ -166,16 +164,16 @@ func (c *redisClient) run() error {
 		c.rng.Follow(m)
 		refused, err := c.once()
 		if m.Stopped() {
-			break // the hanging up is not an error of the server
+			break // the connection was shut down at SIGTERM
 		}
 		if err != nil {
 			m.EndMany(c.slot, start, 0, all)
-			return fmt.Errorf("the server is gone: %w", c.of.server.Because(err))
+			return fmt.Errorf("the server is gone: %w", c.of.server.Cause(err))
 		}
 		failed := uint64(0)
 		if refused != nil {
 			failed = refused.commands
-			c.of.said.Do(func() {
+			c.of.logOnce.Do(func() {
 				fmt.Fprintf(os.Stderr, "tare: the server refuses a command: %v; more of that is only counted\n", refused.first)
 			})
 		}
@@ -185,14 +183,13 @@ func (c *redisClient) run() error {
 	return nil
 }
 
-// refusals are commands of a batch that the server refused.
+// refusals are the commands of a batch that the server refused.
 type refusals struct {
 	commands uint64
 	first    resp.Error
 }
 
-// once sends a batch of commands and reads the answers. After an error the
-// connection is of no use.
+// once sends a batch of commands and reads the answers. After an error the connection is broken.
 func (c *redisClient) once() (*refusals, error) {
 	c.batch = c.batch[:0]
 	for range c.of.Pipeline {
@@ -201,7 +198,7 @@ func (c *redisClient) once() (*refusals, error) {
 	return c.exchange(c.of.Pipeline)
 }
 
-// exchange sends the batch of so many commands.
+// exchange sends the batch, which has so many commands, and reads the answers.
 func (c *redisClient) exchange(commands int) (*refusals, error) {
 	if err := c.link.WriteFull(c.batch); err != nil {
 		return nil, fmt.Errorf("send: %w", err)
@@ -224,7 +221,7 @@ func (c *redisClient) exchange(commands int) (*refusals, error) {
 	return refused, nil
 }
 
-// fill puts every element of the test into the server, in batches.
+// fill creates all elements of the test in the server, in batches.
 func (c *redisClient) fill() error {
 	const most = 1000
 	if len(c.test.fill) == 0 {

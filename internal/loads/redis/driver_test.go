@@ -34,7 +34,7 @@ var emptyRedis = sync.OnceValues(func() (dataset.Prepared, error) {
 	return serve.Prepare{}.Run(context.Background(), redis.Name, dataset.Store{Dir: dir}, io.Discard)
 })
 
-// startRedis starts a load with a server of its own.
+// startRedis starts a load with its own server.
 func startRedis(t *testing.T, p driver.Params) (driver.Params, *workloadtest.Process, *counter.Memory) {
 	t.Helper()
 	_, err := serve.Find(t.Context(), redis.Name, "", "")
@@ -50,7 +50,7 @@ func startRedis(t *testing.T, p driver.Params) (driver.Params, *workloadtest.Pro
 	return p, workloadtest.Start(t, workloadtest.LoadTask(t, driver.Kind, p), m), m
 }
 
-// asksRedis is a client of the load's server beside it.
+// asksRedis is a second client of the load's server.
 func asksRedis(t *testing.T, p driver.Params) *serve.Client {
 	t.Helper()
 	secret, err := serve.Secret(p.Server.Dir)
@@ -65,8 +65,7 @@ func asksRedis(t *testing.T, p driver.Params) *serve.Client {
 	return c
 }
 
-// What is counted is what the server has done, to the command; and every key was
-// there before.
+// The count of commands equals the server's, and all keys exist before the load begins.
 func TestRedisCountsExactly(t *testing.T) {
 	t.Parallel()
 	p, process, m := startRedis(t, driver.Params{Test: "set", Bytes: 10, Keys: 500, Pipeline: 7})
@@ -98,8 +97,7 @@ func TestRedisCountsExactly(t *testing.T) {
 	}
 }
 
-// Every test of the list does what it should on a server: nothing is refused, and
-// the data do not grow.
+// Every test runs without a refused command, and the data do not grow.
 func TestRedisTests(t *testing.T) {
 	t.Parallel()
 	for _, name := range driver.Tests() {
@@ -120,7 +118,7 @@ func TestRedisTests(t *testing.T) {
 			if m.Read(&s); s.Errors != 0 {
 				t.Errorf("%d errors: %s", s.Errors, process.Said())
 			}
-			// A list without elements is no key.
+			// An empty list is no key.
 			if after := keys(); name != "list" && name != "mixed" && after != before {
 				t.Errorf("%s keys became %s", before, after)
 			}
@@ -128,7 +126,7 @@ func TestRedisTests(t *testing.T) {
 	}
 }
 
-// What the server does not do ends the load before it counts, in its own words.
+// A command that the server refuses during warm-up ends the load with the server's message.
 func TestRedisIsFull(t *testing.T) {
 	t.Parallel()
 	_, process, m := startRedis(t, driver.Params{
@@ -142,7 +140,7 @@ func TestRedisIsFull(t *testing.T) {
 	}
 }
 
-// What it refuses later is an error, and no operation; the load goes on.
+// A command that is refused later counts as an error and not as an operation; the load continues.
 func TestRedisRefusesLater(t *testing.T) {
 	t.Parallel()
 	p, process, m := startRedis(t, driver.Params{Test: "sadd", Bytes: 3, Keys: 10, Pipeline: 2})
@@ -168,7 +166,7 @@ func TestRedisServerDies(t *testing.T) {
 	p, process, m := startRedis(t, driver.Params{Test: "get", Bytes: 3, Keys: 10, Pipeline: 1})
 	workloadtest.AwaitReady(t, process, m)
 	server := 0
-	links, _ := filepath.Glob("/proc/[0-9]*/cwd") // it has gone to its data
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd") // the server's working directory is its data
 	for _, l := range links {
 		if to, err := os.Readlink(l); err == nil && to == filepath.Join(p.Server.Dir, db.DataDir) {
 			server = workloadtest.PidOf(l)

@@ -33,10 +33,9 @@ func number(t *testing.T, re *regexp.Regexp, text string) float64 {
 	return x
 }
 
-// agree compares what sysbench says of a run with the counters: 0.1 % in
-// operations, and one bucket of sysbench's own histogram (1024 from 1 µs to
-// 100 s, so 1.8 %) in the 95th percentile, beside its rounding to 10 µs and of
-// the rank.
+// agree compares sysbench's summary with the counters. It allows 0.1 % for the operations, and for the 95th
+// percentile one bucket of sysbench's histogram (1024 from 1 µs to 100 s, so 1.8 %), its rounding to
+// 10 µs and that of the rank.
 func agree(t *testing.T, out string, ops uint64, latency record.Histogram) {
 	t.Helper()
 	if events := number(t, totalEvents, out); math.Abs(float64(ops)/events-1) > 1e-3 {
@@ -45,14 +44,13 @@ func agree(t *testing.T, out string, ops uint64, latency record.Histogram) {
 	theirs, ours := number(t, percentile, out)*1e-3, latency.Quantile(0.95)
 	bucket, rank := math.Log(1e8)/1023, 1/float64(ops)
 	low, high := latency.Quantile(0.95-rank)*math.Exp(-bucket)-5e-6, latency.Quantile(0.95+rank)*math.Exp(bucket)+5e-6
-	if !(low <= theirs && theirs <= high) { // nor is there a latency where none was counted
+	if !(low <= theirs && theirs <= high) { // also fails if there is no latency
 		t.Errorf("the 95th percentile is %v s, sysbench says %v", ours, theirs)
 	}
 	t.Logf("%d operations; p95 %.3f ms, sysbench %.2f ms", ops, ours*1e3, theirs*1e3)
 }
 
-// The counters hold what sysbench says of itself, and its own lines are in the
-// log.
+// The counters agree with sysbench's summary, and its report lines are in the log.
 func TestSysbenchAgrees(t *testing.T) {
 	t.Parallel()
 	for _, script := range []string{"oltp_read_only", "oltp_point_select", "oltp_write_only"} {
@@ -74,20 +72,18 @@ func TestSysbenchAgrees(t *testing.T) {
 	}
 }
 
-// However it is sliced, the slices hold what sysbench did: nothing is lost,
-// and an event over a pause is counted once.
+// The counts of all slices add up to sysbench's summary; an event across a pause counts once.
 func TestSysbenchSliced(t *testing.T) {
 	t.Parallel()
 	for _, seconds := range []int{4, 16, 64} {
 		if sliced(t, seconds) > 0 {
 			return
-		} // it was over before the first slice
+		} // sysbench ended before the first slice
 	}
 	t.Fatal("nothing was cut by 15 pauses in 64 s")
 }
 
-// sliced cuts a sysbench of some length into slices, and returns how many events its
-// pauses fell into.
+// sliced cuts the run of a sysbench into slices and returns how many events a pause interrupted.
 func sliced(t *testing.T, seconds int) (cut uint64) {
 	t.Helper()
 	b := newBenchmark(t, 4)

@@ -14,8 +14,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// One sysbench for each window: the window is what sysbench printed, and the
-// settings say how it was counted.
+// With one sysbench for each window the answer equals sysbench's summary, and the settings say how it was
+// counted.
 func TestSysbenchRuns(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 2)
@@ -66,8 +66,7 @@ func wantCounted(t *testing.T, told *os.File, want string) {
 	t.Error("nobody says how it was counted")
 }
 
-// A script with a loop of its own has no place for a hook: that is said with
-// the remedy, and the remedy works.
+// A script with its own loop has no place for the hook: the error has a hint, and following it works.
 func TestSysbenchWithALoopOfItsOwn(t *testing.T) {
 	t.Parallel()
 	own := filepath.Join(t.TempDir(), "loop.lua")
@@ -97,7 +96,7 @@ end
 	b.Wait(0)
 }
 
-// Faults of a sysbench that runs for each window show before it is ready.
+// With one sysbench for each window, faults end the load before it is ready.
 func TestSysbenchRunsFaults(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 2)

@@ -20,22 +20,22 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Kind runs sysbench, counted by a hook in its script.
+// Kind runs sysbench and counts its events.
 const Kind = "sysbench"
 
 // Params are the parameters of sysbench.
 type Params struct {
 	load.Database
 	tool.Data
-	// Program is sysbench's path; empty: in PATH.
+	// Program is sysbench's path; empty: it is looked up in PATH.
 	Program  string `json:"program,omitempty"`
 	RandType string `json:"rand_type,omitempty"`
-	// Rate is the arrivals per second of an open loop; 0 is a closed loop.
+	// Rate is arrivals per second in an open loop; 0 is a closed loop.
 	Rate float64 `json:"rate,omitempty"`
-	// Seconds until sysbench ends by itself, whole; 0: when it is told to.
+	// Seconds is the time after which sysbench ends; 0: it runs until it is killed.
 	Seconds int `json:"seconds,omitempty"`
-	// NoHook runs sysbench anew for each window and takes what it prints. With the hook in
-	// its script each event is counted, in windows of any length.
+	// NoHook runs one sysbench for each window and reads its report. Otherwise a hook in the script
+	// counts each event, so windows can have any length.
 	NoHook bool `json:"no_hook,omitempty"`
 }
 
@@ -51,14 +51,14 @@ const (
 // bench is a running sysbench with its server.
 type bench struct {
 	Params
-	m      *counter.Memory
-	server *load.Attached
-	path   string // of sysbench
-	script load.Script
-	tool   *serve.Process
+	m       *counter.Memory
+	server  *load.Attached
+	path    string // of sysbench
+	script  load.Script
+	process *serve.Process
 }
 
-// Bodies are what this tool does in an arm.
+// Bodies are the loads of this folder, by kind.
 func Bodies() map[string]load.Body {
 	return map[string]load.Body{Kind: load.Counted(run)}
 }
@@ -68,7 +68,7 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := hidden.Decode(params, &b.Params); err != nil {
 		return err
 	}
-	err := load.Broken(ctx, b.run(ctx))
+	err := load.EndError(ctx, b.run(ctx))
 	return errors.Join(err, b.end(ctx.Err() == nil))
 }
 
@@ -102,10 +102,10 @@ func (b *bench) run(ctx context.Context) (err error) {
 	return b.events(ctx)
 }
 
-// events lets sysbench work until it has ended or is told to: its hook counts,
-// and knows the gate.
+// events runs one sysbench until it ends or ctx does. The hook in its script counts events and
+// waits at the gate.
 func (b *bench) events(ctx context.Context) (err error) {
-	if b.tool, err = b.start(b.Seconds, os.Stderr); err != nil {
+	if b.process, err = b.start(b.Seconds, os.Stderr); err != nil {
 		return err
 	}
 	if err := b.warm(ctx); err != nil {
@@ -115,7 +115,7 @@ func (b *bench) events(ctx context.Context) (err error) {
 	return b.wait(ctx)
 }
 
-// how operations are counted, for people.
+// how is a text on how operations are counted.
 func (b *bench) how() string {
 	if b.NoHook {
 		return "by what it prints, one process for each window"
@@ -123,9 +123,8 @@ func (b *bench) how() string {
 	return "each event, by a hook in its script"
 }
 
-// start starts sysbench.
-// The password and the script of the hook are in memory that it inherits:
-// neither is in its arguments nor in any directory.
+// start starts sysbench. It inherits the password and the hook as memfds: other users can read
+// arguments, and files could stay behind.
 func (b *bench) start(seconds int, log io.Writer) (*serve.Process, error) {
 	name, copied, err := b.script.Open(sbScript)
 	if err != nil {
@@ -136,7 +135,7 @@ func (b *bench) start(seconds int, log io.Writer) (*serve.Process, error) {
 		files = append(files, copied)
 	}
 	defer func() {
-		for _, f := range files[min(1, len(files)):] { // the first is the counters'
+		for _, f := range files[min(1, len(files)):] { // the first is the counters, which stay open
 			f.Close()
 		}
 	}()
@@ -151,12 +150,12 @@ func (b *bench) start(seconds int, log io.Writer) (*serve.Process, error) {
 	cmd := exec.Command(b.path, run.Args(script, load.Inherited(sbConfig), tool.SharesTables(b.Script, b.script.Text()))...)
 	cmd.ExtraFiles = files
 	if cmd.Dir = "/"; b.server.Dial == "" {
-		cmd.Dir = b.Server.Dir // where the socket is
+		cmd.Dir = b.Server.Dir // the path of the socket is relative
 	}
 	return serve.Start(cmd, "sysbench", log)
 }
 
-// files are what sysbench inherits, in the order of the descriptors.
+// files are the inherited files, in the order of their descriptors.
 func (b *bench) files(script string) ([]*os.File, error) {
 	files := []*os.File{b.m.File()}
 	var text []byte
@@ -183,7 +182,7 @@ func (b *bench) files(script string) ([]*os.File, error) {
 	return files, nil
 }
 
-// database is the server as sysbench is told.
+// database is the address of the server for sysbench's options.
 func (b *bench) database() (tool.Server, error) {
 	at := b.server.Address()
 	s := tool.Server{Driver: "mysql", User: at.User, Database: at.Database, Secret: at.Secret}
@@ -196,7 +195,7 @@ func (b *bench) database() (tool.Server, error) {
 	return s, err
 }
 
-// warm waits for the first operations.
+// warm waits until enough events were counted for the load to be ready.
 func (b *bench) warm(ctx context.Context) error {
 	var since time.Time
 	for want := uint64(b.m.Threads() * load.WarmEvents); ; time.Sleep(5 * time.Millisecond) {
@@ -213,14 +212,14 @@ func (b *bench) warm(ctx context.Context) error {
 	}
 }
 
-// alive says which of the two ended, and why; of the server if both did.
+// alive is the error that ended the server or sysbench; the server's comes first.
 func (b *bench) alive() error {
 	if err := b.server.Alive(); err != nil {
 		return err
 	}
 	select {
-	case <-b.tool.Done():
-		if b.tool.OK() && b.Seconds > 0 {
+	case <-b.process.Done():
+		if b.process.OK() && b.Seconds > 0 {
 			return nil
 		}
 		return b.broken()
@@ -229,29 +228,28 @@ func (b *bench) alive() error {
 	}
 }
 
-// broken is why sysbench ended: often the server did, and is about to be seen
-// to.
-func (b *bench) broken() error { return b.server.Because(b.tool.Ended()) }
+// broken is why sysbench ended: often because the server did.
+func (b *bench) broken() error { return b.server.Cause(b.process.Ended()) }
 
-// wait lets sysbench work until it has ended or is told to.
+// wait returns when sysbench or the server has ended, or ctx has.
 func (b *bench) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
 	case <-b.server.Done():
 		return b.server.Process.Ended()
-	case <-b.tool.Done():
+	case <-b.process.Done():
 		return b.alive()
 	}
 }
 
 var errUnfinished = errors.New("the event was not finished")
 
-// end ends sysbench and then the server, in order. Events that nobody will
-// finish are errors, unless they were told to end.
+// end kills sysbench and shuts the server down. With broken, which is false after SIGTERM, events in
+// flight count as errors.
 func (b *bench) end(broken bool) error {
-	if b.tool != nil {
-		b.tool.Kill()
+	if b.process != nil {
+		b.process.Kill()
 		for i := range b.m.Threads() {
 			s := b.m.Slot(i)
 			if broken && s.InFlight() {

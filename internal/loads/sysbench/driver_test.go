@@ -30,7 +30,7 @@ import (
 
 func TestMain(m *testing.M) { workloadtest.Main(m) }
 
-// tables is the data set of these tests, prepared by the first that needs it.
+// tables is the data set of these tests, built once.
 var tables = sync.OnceValues(func() (dataset.Prepared, error) {
 	dir, err := os.MkdirTemp("", "tare-load")
 	if err != nil {
@@ -73,7 +73,7 @@ func (b *benchmark) start(more ...*os.File) *benchmark {
 	return b
 }
 
-// Over TCP the server is in another process, and the load outside of the arm.
+// Over TCP: the server is another process, and the load runs outside of the arm.
 func TestSysbenchOverTCP(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 3)
@@ -135,7 +135,7 @@ func checkFacts(t *testing.T, told *os.File, recipe db.Recipe, transport string)
 	}
 }
 
-// An open loop, a server inside over TCP, a script of one's own.
+// An open loop, a server inside over TCP, a user's script.
 func TestSysbenchOtherWays(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 2)

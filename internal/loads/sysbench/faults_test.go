@@ -11,14 +11,13 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// Whatever breaks, the load says what and why, in its counters too, and leaves
-// no process.
+// After each fault the load reports the reason, also in its counters, and leaves no process.
 func TestSysbenchFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		change func(t *testing.T, b *benchmark)
-		later  func(t *testing.T, b *benchmark) // when it is ready
+		later  func(t *testing.T, b *benchmark) // called when the load is ready
 		want   string
 	}{
 		{"sysbench missing", func(_ *testing.T, b *benchmark) { b.Program = "/nowhere/sysbench" }, nil, "apt-get install sysbench"},
@@ -62,7 +61,7 @@ func TestSysbenchFaults(t *testing.T) {
 	}
 }
 
-// nothingLeft: no process works in the directory of the data set.
+// nothingLeft checks that no process uses the directory of the data set.
 func nothingLeft(t *testing.T, b *benchmark) {
 	t.Helper()
 	workloadtest.Eventually(t, "gone", func() bool {
@@ -76,7 +75,7 @@ func nothingLeft(t *testing.T, b *benchmark) {
 	})
 }
 
-// Killed, the load takes its server and sysbench along.
+// The kill of the load also ends its server and sysbench.
 func TestSysbenchKilled(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 2)

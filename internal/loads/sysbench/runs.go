@@ -17,19 +17,18 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// One sysbench for each window: where no hook can count, because this sysbench
-// or its script has no place for one.
+// One sysbench for each window, for versions or scripts of sysbench without a place for the hook.
 
-// sbReport is what sysbench says at its end.
+// sbReport is sysbench's summary at its end.
 type sbReport struct {
 	ops     uint64
 	seconds float64
 	latency record.Histogram
 }
 
-// runs runs sysbench whenever it is asked for a window.
+// runs runs one sysbench for each window that tare asks for.
 func (b *bench) runs(ctx context.Context) error {
-	// What cannot be done here at all shows now.
+	// A first run fails now if sysbench cannot work here.
 	if _, err := b.measure(ctx, time.Second, func() {}); err != nil {
 		return err
 	}
@@ -51,7 +50,7 @@ func (b *bench) runs(ctx context.Context) error {
 	}
 }
 
-// pass waits, unless the load is told to end.
+// pass waits for d or until ctx ends.
 func pass(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -61,13 +60,13 @@ func pass(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// measure runs sysbench once. Its time is in whole seconds; begun is called
-// when its threads have their connections.
+// measure runs sysbench once, for length rounded up to whole seconds. It calls begun when sysbench's
+// threads are connected.
 func (b *bench) measure(ctx context.Context, length time.Duration, begun func()) (report sbReport, err error) {
-	var said bytes.Buffer
+	var output bytes.Buffer
 	first := &starting{begun: sync.OnceFunc(begun)}
 	seconds := max(1, int(math.Ceil(length.Seconds())))
-	if b.tool, err = b.start(seconds, io.MultiWriter(os.Stderr, &said, first)); err != nil {
+	if b.process, err = b.start(seconds, io.MultiWriter(os.Stderr, &output, first)); err != nil {
 		return report, err
 	}
 	select {
@@ -75,36 +74,36 @@ func (b *bench) measure(ctx context.Context, length time.Duration, begun func())
 		return report, ctx.Err()
 	case <-b.server.Done():
 		return report, b.server.Process.Ended()
-	case <-b.tool.Done():
+	case <-b.process.Done():
 	}
-	if !b.tool.OK() {
+	if !b.process.OK() {
 		return report, b.broken()
 	}
-	first.begun() // its words may be others in another version
-	return readSysbench(said.Bytes())
+	first.begun() // in case this version prints other words at the start
+	return readSysbench(output.Bytes())
 }
 
-// starting calls begun when sysbench says that its threads work.
+// starting calls begun when sysbench prints that its threads have started.
 type starting struct {
-	begun func()
-	said  []byte
-	done  bool
+	begun  func()
+	output []byte
+	done   bool
 }
 
-// Write looks for the words, which may come in pieces.
+// Write looks for these words, which may come in several pieces.
 func (s *starting) Write(b []byte) (int, error) {
 	if s.done {
 		return len(b), nil
 	}
-	s.said = append(s.said, b...)
-	if bytes.Contains(s.said, []byte("Threads started!")) {
-		s.done, s.said = true, nil
+	s.output = append(s.output, b...)
+	if bytes.Contains(s.output, []byte("Threads started!")) {
+		s.done, s.output = true, nil
 		s.begun()
 	}
 	return len(b), nil
 }
 
-// readSysbench reads the report of one run, with its histogram.
+// readSysbench reads the summary of one run, with its histogram.
 func readSysbench(text []byte) (report sbReport, err error) {
 	log, err := tool.Parse(bytes.NewReader(text), nil)
 	if err != nil {

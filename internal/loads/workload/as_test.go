@@ -1,4 +1,4 @@
-package workload
+package workload_test
 
 import (
 	"os/exec"

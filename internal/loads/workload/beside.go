@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// Beside is a server with its load in the role of a neighbour: another database.
-// Both run in the neighbour's group, and its work is the operations of the load.
+// Beside is a database server with its client as a neighbour. Both run in the neighbour's control
+// group; the neighbour's work is the operations of the client.
 type Beside struct{ Workload }
 
 func (b Beside) Title() string { return "another database: " + b.Workload.Title() }
 
-// decided are the parameters that are not a neighbour's to choose: nobody asks
-// it for windows, and its client is where its server is.
-var decided = Values{"client": "inside", "hook": "on"}
+// fixed are the parameters that a neighbour cannot choose: it is not asked for windows, and its
+// client runs where its server runs.
+var fixed = Values{"client": "inside", "hook": "on"}
 
-// Params are the workload's own, but for what is decided. A server that has a
-// socket is reached by it.
+// Params are the workload's parameters without the fixed ones. The default connection is the
+// socket, for servers that have one.
 func (b Beside) Params() []Param {
-	params := slices.DeleteFunc(slices.Clone(b.Workload.Params()), func(p Param) bool { return decided[p.Name] != "" })
+	params := slices.DeleteFunc(slices.Clone(b.Workload.Params()), func(p Param) bool { return fixed[p.Name] != "" })
 	for i := range params {
 		if params[i].Name == "connect" {
 			params[i].Default, params[i].Help = "socket", "how the load reaches the server"
@@ -31,7 +31,7 @@ func (b Beside) Params() []Param {
 func (b Beside) Stages(v Values) (Stages, error) {
 	all := maps.Clone(v)
 	for _, p := range b.Workload.Params() {
-		if word := decided[p.Name]; word != "" {
+		if word := fixed[p.Name]; word != "" {
 			all[p.Name] = word
 		}
 	}

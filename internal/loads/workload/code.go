@@ -6,41 +6,40 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// Code is something of the user's that a load executes, or that decides what a program does.
+// Code is a program, a script or options that the user gives and a load executes.
 type Code struct {
 	What string // a path, options or a command
 	Is   string // "sysbench script", "server program"
-	// Users are the accounts that execute it where tare is root: the first that exists.
-	// Empty: root does.
+	// Users are accounts; the first that exists executes the code if tare is root. Empty: root
+	// executes it.
 	Users []string
-	// Programs are those of the user's that the account has to be able to execute; else root
-	// does.
+	// Programs are programs of the user's. If the account cannot execute one of them, root does.
 	Programs []string
 }
 
-// nobody runs the clients of servers.
+// nobody is the account of clients outside of the arm.
 func nobody() []string { return []string{"nobody"} }
 
-// serverCode are the user's program and options of a server, and who runs its client: the
-// server's account if it is in the arm with it.
-func (r *reader) serverCode(s db.Service) (all []Code, client []string) {
-	users, program := s.Describe().Users, r.v["server"]
+// ServerCode is the user's program and options of a server, and the accounts that run its client:
+// those of the server if the client is inside the arm.
+func (r *Reader) ServerCode(s db.Service) (all []Code, client []string) {
+	users, program := s.Describe().Users, r.Values["server"]
 	var programs []string
-	if path(program) != "" {
+	if ProgramPath(program) != "" {
 		programs = []string{program}
 		all = append(all, Code{What: program, Is: "server program", Users: users, Programs: programs})
 	}
-	if options := r.v["server_options"]; options != none {
+	if options := r.Values["server_options"]; options != None {
 		all = append(all, Code{What: options, Is: "server options", Users: users, Programs: programs})
 	}
-	if r.v["client"] == "inside" {
+	if r.Values["client"] == "inside" {
 		return all, users
 	}
 	return all, nobody()
 }
 
-// clientCode adds the user's program of a client and its script, each if there is one.
-func clientCode(all []Code, users []string, name, program, script string) []Code {
+// ClientCode adds the user's program and script of a client, if given.
+func ClientCode(all []Code, users []string, name, program, script string) []Code {
 	var programs []string
 	if program != "" {
 		programs = []string{program}

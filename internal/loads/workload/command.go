@@ -24,44 +24,44 @@ func (Command) Title() string {
 	return "any command, executed over and over: how long it takes, or a number that it prints"
 }
 
-// ValueName is the metric of the number that a command prints.
+// ValueName is the name of the metric of a number that a command prints.
 const ValueName = "value"
 
 func (Command) Params() []Param {
 	return []Param{
 		{Name: "command", Default: "true", Text: true, Check: someWords,
 			Help: "the program and its arguments, split as a shell splits words; it starts in the arm's data directory, as the user who runs tare: root's on the arm host has all rights on the host"},
-		onOff("shell", "off", "on: /bin/sh -c takes the command, with all that only a shell can do"),
+		OnOff("shell", "off", "on: /bin/sh -c takes the command, with all that only a shell can do"),
 		{Name: "files", Default: "none", Text: true, Check: listed,
 			Help: "files and directories that are copied into the data directory of every arm, split like the command"},
 		{Name: "env", Default: "none", Text: true, Check: environs,
 			Help: "names of variables that the command gets as tare has them, a password for example: the record has the names alone; without them the environment is small and the same in all arms"},
-		{Name: "parallel", Default: "1", Check: whole(1, 256),
+		{Name: "parallel", Default: "1", Check: Whole(1, 256),
 			Help: "executions at the same time"},
 		{Name: "codes", Default: "0", Check: exitCodes,
 			Help: "exit codes that are no error, separated by commas"},
-		{Name: "warmup", Default: "1", Check: whole(0, 1000),
+		{Name: "warmup", Default: "1", Check: Whole(0, 1000),
 			Help: "executions before anything counts, after each launch"},
 		{Name: "timeout", Default: "10m", Check: length(time.Millisecond, 24*time.Hour),
 			Help: "an execution that takes longer is ended, and an error"},
 		{Name: "value", Default: "none", Text: true, Check: extracts,
 			Help: "a number in the output that is the metric: regexp:PATTERN (its first group, last match) or json:PATH such as json:jobs[0].read.iops"},
-		{Name: "unit", Default: "1", Text: true, Check: anyText,
+		{Name: "unit", Default: "1", Text: true, Check: AnyText,
 			Help: "unit of that number: s, ms, us, B, KiB, MB, MiB/s, 1/s, %, or any word"},
-		choice("better", "higher", "which direction of that number is the better one", "higher", "lower"),
+		Choice("better", "higher", "which direction of that number is the better one", "higher", "lower"),
 	}
 }
 
 func (c Command) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	threads, warmup := r.whole("parallel"), r.whole("warmup")
+	r := Reader{Values: v}
+	threads, warmup := r.Whole("parallel"), r.Whole("warmup")
 	timeout := r.duration("timeout")
 	p := load.Executions{Warmup: warmup, Timeout: timeout.Seconds(), Codes: codes(v["codes"])}
-	r.keep("command", c.args(v, &p))
+	r.fail("command", c.args(v, &p))
 	env := r.variables("env")
 	files := r.words("files")
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("command: %w", r.err)
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("command: %w", r.Err)
 	}
 	s := Stages{
 		Threads: threads,
@@ -69,7 +69,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 		Load: func(at wire.Place) Task {
 			here := p
 			here.Dir = at.Volume
-			task := loadTask(load.KindCommand, here)
+			task := LoadTask(load.KindCommand, here)
 			task.Env = env
 			return task
 		},
@@ -82,7 +82,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 	if len(files) > 0 {
 		s.Key = "command-files"
 		s.Prepare = func(dir string) Task {
-			return loadTask(load.KindCommandPrepare, load.CommandFiles{Files: files, Dir: dir})
+			return LoadTask(load.KindCommandPrepare, load.CommandFiles{Files: files, Dir: dir})
 		}
 	}
 	if p.Value != nil {
@@ -97,7 +97,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 	return s, nil
 }
 
-// args fills in what to execute and what to look for in its output.
+// args sets the arguments and the number to read from the output.
 func (Command) args(v Values, p *load.Executions) (err error) {
 	if v["shell"] == "on" {
 		p.Args = []string{"/bin/sh", "-c", v["command"]}
@@ -111,39 +111,39 @@ func (Command) args(v Values, p *load.Executions) (err error) {
 	return nil
 }
 
-// someWords allows a command. Whether it can do without a shell is known only
-// together with shell.
+// someWords checks that a command is not empty. Whether it needs a shell depends on another
+// parameter.
 func someWords(s string) error {
 	if strings.TrimSpace(s) == "" {
 		return errors.New("there is no command")
 	}
-	return anyText(s)
+	return AnyText(s)
 }
 
-// anyText allows any text on one line.
-func anyText(s string) error {
+// AnyText allows any text of one line.
+func AnyText(s string) error {
 	if s == "" || strings.ContainsAny(s, "\x00\n\r") {
 		return fmt.Errorf("%q is not a text on one line", s)
 	}
 	return nil
 }
 
-// noneWord stands for an empty list.
-const noneWord = "none"
+// None stands for an empty list of words or options.
+const None = "none"
 
 func listed(s string) error {
-	if err := anyText(s); err != nil {
+	if err := AnyText(s); err != nil {
 		return err
 	}
 	words, err := splitWords(s)
 	if err == nil && len(words) == 0 {
-		err = fmt.Errorf("%q names nothing; want %s for nothing", s, noneWord)
+		err = fmt.Errorf("%q names nothing; want %s for nothing", s, None)
 	}
 	return err
 }
 
 func environs(s string) error {
-	if err := listed(s); err != nil || s == noneWord {
+	if err := listed(s); err != nil || s == None {
 		return err
 	}
 	words, _ := splitWords(s)
@@ -156,12 +156,12 @@ func environs(s string) error {
 	return nil
 }
 
-// variables are those of tare's own environment with these names, for the command alone.
-func (r *reader) variables(name string) (out []string) {
+// variables are the named variables of tare's environment, prefixed for the command (load.CommandEnv).
+func (r *Reader) variables(name string) (out []string) {
 	for _, w := range r.words(name) {
 		value, ok := os.LookupEnv(w)
 		if !ok {
-			r.keep(name, hint.New(fmt.Errorf("tare has no variable %s", w), "export "+w+" before; sudo passes it on with --preserve-env="+w))
+			r.fail(name, hint.New(fmt.Errorf("tare has no variable %s", w), "export "+w+" before; sudo passes it on with --preserve-env="+w))
 		}
 		out = append(out, load.CommandEnv+w+"="+value)
 	}
@@ -179,14 +179,14 @@ func exitCodes(s string) error {
 
 func codes(s string) (out []int) {
 	for _, c := range strings.Split(s, ",") {
-		n, _ := strconv.Atoi(c) // checked
+		n, _ := strconv.Atoi(c) // exitCodes has checked it
 		out = append(out, n)
 	}
 	return out
 }
 
 func extracts(s string) error {
-	if s == noneWord {
+	if s == None {
 		return nil
 	}
 	e := extractOf(s)
@@ -207,8 +207,7 @@ func extractOf(s string) *load.Extract {
 	return nil
 }
 
-// baseUnit is the base unit of a unit and what a number in it is multiplied by.
-// A unit that is not known stays what it is.
+// baseUnit is the base unit of a unit and the factor to it. An unknown unit is its own base.
 func baseUnit(unit string) (base string, scale float64) {
 	if u, ok := units.OfHeading(unit); ok {
 		return u.Base, u.Scale
@@ -227,18 +226,18 @@ func length(low, high time.Duration) func(string) error {
 	}
 }
 
-func (r *reader) duration(name string) time.Duration {
-	d, err := time.ParseDuration(r.v[name])
-	r.keep(name, err)
+func (r *Reader) duration(name string) time.Duration {
+	d, err := time.ParseDuration(r.Values[name])
+	r.fail(name, err)
 	return d
 }
 
-// words splits a list; none is empty.
-func (r *reader) words(name string) []string {
-	if r.v[name] == noneWord {
+// words splits a list into words; "none" is an empty list.
+func (r *Reader) words(name string) []string {
+	if r.Values[name] == None {
 		return nil
 	}
-	words, err := splitWords(r.v[name])
-	r.keep(name, err)
+	words, err := splitWords(r.Values[name])
+	r.fail(name, err)
 	return words
 }

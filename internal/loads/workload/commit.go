@@ -15,27 +15,27 @@ func (Commit) Name() string { return "commit" }
 
 func (Commit) Title() string { return "small durable commits: a write-ahead log with a real fdatasync" }
 
-// Params are the parameters. One thread, because then an operation is one
-// write and one sync and nothing else: with several, commits that wait share
-// a sync, more of them the slower a sync is, which hides part of what it costs.
+// Params are the parameters. The default is one thread: an operation is then exactly one write and
+// one sync. With several threads more commits share a sync the slower it is, which hides a part of
+// its cost.
 func (Commit) Params() []Param {
 	return []Param{
-		{Name: "size", Default: "1KiB", Check: size(64, 1<<20),
+		{Name: "size", Default: "1KiB", Check: Size(64, 1<<20),
 			Help: "bytes of one commit"},
-		{Name: "threads", Default: "1", Check: whole(1, 256),
+		{Name: "threads", Default: "1", Check: Whole(1, 256),
 			Help: "threads that commit to the same log"},
-		onOff("group", "on", "on: commits that wait while the log is being synced share the next sync; off: one sync each, one after the other"),
-		{Name: "log", Default: "16MiB", Check: size(1<<20, 4<<30),
+		OnOff("group", "on", "on: commits that wait while the log is being synced share the next sync; off: one sync each, one after the other"),
+		{Name: "log", Default: "16MiB", Check: Size(1<<20, 4<<30),
 			Help: "size of the log, which is written in full beforehand and then round and round, as InnoDB's redo log"},
 	}
 }
 
 func (Commit) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	p := load.Commit{RecordBytes: int(r.size("size")), LogBytes: r.size("log"), Group: v["group"] == "on"}
-	threads := r.whole("threads")
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("commit: %w", r.err)
+	r := Reader{Values: v}
+	p := load.Commit{RecordBytes: int(r.Size("size")), LogBytes: r.Size("log"), Group: v["group"] == "on"}
+	threads := r.Whole("threads")
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("commit: %w", r.Err)
 	}
 	if all := int64(p.RecordBytes) * int64(threads); all > p.LogBytes {
 		return Stages{}, fmt.Errorf("commit: log: %s cannot hold one commit of %s from each of %d threads; want at least %d bytes",
@@ -46,11 +46,11 @@ func (Commit) Stages(v Values) (Stages, error) {
 		Load: func(at wire.Place) Task {
 			here := p
 			here.Dir = at.Volume
-			return loadTask(load.KindCommit, here)
+			return LoadTask(load.KindCommit, here)
 		},
 		Disk:    true,
 		Bytes:   p.LogBytes,
 		Settle:  500 * time.Millisecond,
-		Metrics: closedLoop(),
+		Metrics: ClosedLoop(),
 	}, nil
 }

@@ -17,14 +17,8 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// What the loads on a database server have in common: the server in the arm, the load
-// beside it over TCP or in the arm too.
-
-// none is the word for no options.
-const none = "none"
-
-// packageOf is Debian's package of a service; of Auto that of MariaDB.
-func packageOf(service string) string {
+// PackageOf is the Debian package of a service, that of MariaDB for serve.Auto.
+func PackageOf(service string) string {
 	for _, s := range databases.All() {
 		if d := s.Describe(); d.Name == service || service == serve.Auto && d.Protocol == mysql.Family {
 			return d.Package
@@ -33,33 +27,33 @@ func packageOf(service string) string {
 	return ""
 }
 
-// serverParam is the path of the server's program.
-func serverParam(help string) Param {
-	return Param{Name: "server", Default: serve.Auto, Check: program, Help: "path of the server's program" + help}
+// ServerParam is the path of the server's program; help is added to its help.
+func ServerParam(help string) Param {
+	return Param{Name: "server", Default: serve.Auto, Check: CheckProgram, Help: "path of the server's program" + help}
 }
 
-// clientParam is where the load is; it says "pgbench runs".
-func clientParam(runs string) Param {
-	return choice("client", "outside", "where "+runs+": outside of the arm, or in it with the server", "outside", "inside")
+// ClientParam is where the client runs; runs is subject and verb of its help: "pgbench runs".
+func ClientParam(runs string) Param {
+	return Choice("client", "outside", "where "+runs+": outside of the arm, or in it with the server", "outside", "inside")
 }
 
-// connectParam is how the load reaches the server.
-func connectParam() Param {
-	return choice("connect", "tcp", "how it reaches the server; a socket needs client=inside", "tcp", "socket")
+// ConnectParam is how the client reaches the server: TCP or socket.
+func ConnectParam() Param {
+	return Choice("connect", "tcp", "how it reaches the server; a socket needs client=inside", "tcp", "socket")
 }
 
-// optionsParam is options that are passed on, each of which check allows.
-func optionsParam(name, help string, check func(string) error) Param {
-	return Param{Name: name, Default: none, Check: options(check), Help: help + ", --name=value with spaces between"}
+// OptionsParam is a list of options that are passed on; check allows each.
+func OptionsParam(name, help string, check func(string) error) Param {
+	return Param{Name: name, Default: None, Check: options(check), Help: help + ", --name=value with spaces between"}
 }
 
-// serverOptions are options of a server's program that are passed on to it.
-func serverOptions(s db.Service) Param {
-	return optionsParam("server_options", "options passed on to the server", s.Describe().Options.Check)
+// ServerOptions is the parameter for options of the server's program.
+func ServerOptions(s db.Service) Param {
+	return OptionsParam("server_options", "options passed on to the server", s.Describe().Options.Check)
 }
 
-// settingParams are the settings of a service as parameters.
-func settingParams(s db.Service) (params []Param) {
+// SettingParams are the settings of a service as parameters.
+func SettingParams(s db.Service) (params []Param) {
 	for _, s := range s.Describe().Settings {
 		check := s.Check
 		if check == nil {
@@ -70,24 +64,25 @@ func settingParams(s db.Service) (params []Param) {
 	return params
 }
 
-// database is the server of a service, and where the load is.
-func (r *reader) database(name string, s db.Service, connections int) load.Database {
+// Database is the server of a service with its settings, and where the client runs.
+func (r *Reader) Database(name string, s db.Service, connections int) load.Database {
 	settings := map[string]string{}
 	for _, x := range s.Describe().Settings {
-		settings[x.Name] = r.v[x.Name]
+		settings[x.Name] = r.Values[x.Name]
 	}
-	inside, socket := r.v["client"] == "inside", r.v["connect"] == "socket"
-	if socket && !inside && r.err == nil {
-		r.err = errors.New("connect=socket needs client=inside: a socket does not reach out of an arm")
+	inside, socket := r.Values["client"] == "inside", r.Values["connect"] == "socket"
+	if socket && !inside && r.Err == nil {
+		r.Err = errors.New("connect=socket needs client=inside: a socket does not reach out of an arm")
 	}
 	return load.Database{
 		Service: name, Inside: inside, TCP: inside && !socket,
-		Server: serve.Server{Settings: settings, Options: list(r.v["server_options"]), Connections: connections},
+		Server: serve.Server{Settings: settings, Options: List(r.Values["server_options"]), Connections: connections},
 	}
 }
 
-// place starts the server in the arm and its load in it too, or beside it.
-func (s *Stages) place(d load.Database, task func(load.Database) Task) {
+// RunWith sets Server and Load: the server runs in the arm, the client outside of it, or one process
+// in the arm starts both.
+func (s *Stages) RunWith(d load.Database, task func(load.Database) Task) {
 	if d.Inside {
 		s.Load = func(at wire.Place) Task {
 			here := d
@@ -100,7 +95,7 @@ func (s *Stages) place(d load.Database, task func(load.Database) Task) {
 	s.Server = func(at wire.Place) Task {
 		here := d.Server
 		here.Dir, here.Listen, here.Program = at.Volume, at.Listen, at.Program
-		return hiddenTask(serve.Command, d.Service, here)
+		return HiddenTask(serve.Command, d.Service, here)
 	}
 	s.Load = func(at wire.Place) Task {
 		here := d
@@ -110,9 +105,9 @@ func (s *Stages) place(d load.Database, task func(load.Database) Task) {
 	}
 }
 
-// hashOf tells data sets apart within a run by the values of some parameters. The
-// cache's own key, which prepare knows, has the server's version too.
-func hashOf(values ...string) uint32 {
+// HashOf is a hash of parameters for Stages.Key. The key in the cache is another one, which also
+// has the version of the server.
+func HashOf(values ...string) uint32 {
 	h := fnv.New32a()
 	for _, x := range values {
 		h.Write([]byte(x + "\x00"))
@@ -120,31 +115,31 @@ func hashOf(values ...string) uint32 {
 	return h.Sum32()
 }
 
-// program is a path, or the word for a search.
-func program(s string) error {
+// CheckProgram allows an absolute path or serve.Auto.
+func CheckProgram(s string) error {
 	if s != serve.Auto && !filepath.IsAbs(s) {
 		return fmt.Errorf("%q is neither %s nor an absolute path", s, serve.Auto)
 	}
 	return nil
 }
 
-// path is that of a program; empty where it is to be found.
-func path(s string) string {
+// ProgramPath is the path of a program, "" for serve.Auto.
+func ProgramPath(s string) string {
 	if s == serve.Auto {
 		return ""
 	}
 	return s
 }
 
-// options checks a list, each by itself.
+// options checks each option of a list.
 func options(check func(string) error) func(string) error {
 	return func(s string) error {
-		if s == none {
+		if s == None {
 			return nil
 		}
 		list := strings.Fields(s)
 		if len(list) == 0 {
-			return fmt.Errorf("%q is neither %s nor a list of options", s, none)
+			return fmt.Errorf("%q is neither %s nor a list of options", s, None)
 		}
 		for _, o := range list {
 			if err := check(o); err != nil {
@@ -155,8 +150,9 @@ func options(check func(string) error) func(string) error {
 	}
 }
 
-func list(s string) []string {
-	if s == none {
+// List splits a list of options at spaces; "none" is an empty list.
+func List(s string) []string {
+	if s == None {
 		return nil
 	}
 	return strings.Fields(s)

@@ -1,31 +1,36 @@
-package workload
+package workload_test
 
 import (
 	"maps"
 	"testing"
+
+	"github.com/tarelab/tare/internal/loads/clickhouse"
+	"github.com/tarelab/tare/internal/loads/pgbench"
+	"github.com/tarelab/tare/internal/loads/redis"
+	"github.com/tarelab/tare/internal/loads/sysbench"
+	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// Growth is planned as a rate for the time of the run: logs that nobody cuts, and tables that are
-// written to.
+// Rate covers logs that are never truncated and tables that are written to.
 func TestRate(t *testing.T) {
 	const mebi = 1 << 20
 	for name, c := range map[string]struct {
-		w    Workload
+		w    workload.Workload
 		set  map[string]string
 		want int64
 	}{
-		"binlog":               {Sysbench{}, map[string]string{"script": "oltp_write_only", "threads": "4", "binlog": "on"}, 4 * (2*mebi + mebi/4)},
-		"binlog, many threads": {Sysbench{}, map[string]string{"script": "oltp_write_only", "threads": "100", "binlog": "on"}, 64*mebi + 25*mebi},
-		"binlog, only reads":   {Sysbench{}, map[string]string{"script": "oltp_read_only", "threads": "4", "binlog": "on"}, 0},
-		"no binlog":            {Sysbench{}, map[string]string{"script": "oltp_write_only", "threads": "4", "binlog": "off"}, mebi},
-		"pgbench":              {Pgbench{}, map[string]string{"clients": "8", "script": "tpcb-like"}, 2 * mebi},
-		"pgbench, only reads":  {Pgbench{}, map[string]string{"clients": "8", "script": "select-only"}, 0},
-		"redis":                {Redis{}, nil, 0},
-		"appendonly":           {Redis{}, map[string]string{"appendonly": "yes", "connections": "4", "size": "100B"}, 40_000 * 200},
-		"appendonly, large":    {Redis{}, map[string]string{"appendonly": "yes", "connections": "400", "size": "1MiB"}, 512 * mebi},
-		"clickhouse":           {ClickHouse{}, nil, 0},
+		"binlog":               {sysbench.Workload{}, map[string]string{"script": "oltp_write_only", "threads": "4", "binlog": "on"}, 4 * (2*mebi + mebi/4)},
+		"binlog, many threads": {sysbench.Workload{}, map[string]string{"script": "oltp_write_only", "threads": "100", "binlog": "on"}, 64*mebi + 25*mebi},
+		"binlog, only reads":   {sysbench.Workload{}, map[string]string{"script": "oltp_read_only", "threads": "4", "binlog": "on"}, 0},
+		"no binlog":            {sysbench.Workload{}, map[string]string{"script": "oltp_write_only", "threads": "4", "binlog": "off"}, mebi},
+		"pgbench":              {pgbench.Workload{}, map[string]string{"clients": "8", "script": "tpcb-like"}, 2 * mebi},
+		"pgbench, only reads":  {pgbench.Workload{}, map[string]string{"clients": "8", "script": "select-only"}, 0},
+		"redis":                {redis.Workload{}, nil, 0},
+		"appendonly":           {redis.Workload{}, map[string]string{"appendonly": "yes", "connections": "4", "size": "100B"}, 40_000 * 200},
+		"appendonly, large":    {redis.Workload{}, map[string]string{"appendonly": "yes", "connections": "400", "size": "1MiB"}, 512 * mebi},
+		"clickhouse":           {clickhouse.Workload{}, nil, 0},
 	} {
-		v, err := Complete(c.w, maps.Clone(c.set))
+		v, err := workload.Complete(c.w, maps.Clone(c.set))
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -36,14 +41,14 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// A server's cache is filled by what data there is, and kept book of in whole.
+// A cache fills only as far as there is data; its list of pages has full size.
 func TestMemory(t *testing.T) {
 	const mebi = 1 << 20
 	for _, c := range []struct {
-		w       Workload
+		w       workload.Workload
 		setting string
-	}{{Sysbench{}, "buffer_pool"}, {Pgbench{}, "shared_buffers"}} {
-		v, err := Complete(c.w, map[string]string{c.setting: "1000M"})
+	}{{sysbench.Workload{}, "buffer_pool"}, {pgbench.Workload{}, "shared_buffers"}} {
+		v, err := workload.Complete(c.w, map[string]string{c.setting: "1000M"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +62,7 @@ func TestMemory(t *testing.T) {
 			}
 		}
 	}
-	if n := (Stages{Bytes: mebi}).Memory(mebi); n != 0 {
+	if n := (workload.Stages{Bytes: mebi}).Memory(mebi); n != 0 {
 		t.Errorf("a load without a server's cache: %d bytes", n)
 	}
 }

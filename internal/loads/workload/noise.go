@@ -11,25 +11,25 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Programs that make noise. They are for neighbours: what they do is measured
-// from outside, by the CPU time of their group or by what it does on disks.
+// Neighbours that are programs. tare measures their work from outside, by the CPU time or the disk
+// operations of their control group.
 
-// By what they are measured.
+// Measures of a neighbour's work.
 var (
 	cpuWork     = Metric{Name: record.NeighbourCPU, Unit: "CPUs", Better: +1}
 	ioWork      = Metric{Name: record.NeighbourIO, Unit: "B/s", Better: +1}
 	requestWork = Metric{Name: record.NeighbourRequests, Unit: "1/s", Better: +1}
 )
 
-// fileMiB is the size of a file that writers of noise write over and over; the
-// tools' own default is 1 GiB for each.
+// fileMiB is the size in MiB of the file that each writing process overwrites; the tools' default is
+// 1 GiB.
 const fileMiB = 64
 
-// runs is the stages of a program that runs until it is ended.
+// runs is the stages of a program that runs until it is killed.
 func runs(args []string, tool Tool, work Metric) Stages {
 	return Stages{
 		Threads: 1,
-		Load:    func(wire.Place) Task { return loadTask(load.KindProgram, load.Program{Args: args}) },
+		Load:    func(wire.Place) Task { return LoadTask(load.KindProgram, load.Program{Args: args}) },
 		Metrics: []Metric{CPUPerOp},
 		Tools:   []Tool{tool},
 		Work:    work,
@@ -45,9 +45,8 @@ func (StressNG) Title() string {
 	return "stress-ng: noise of one kind on CPU, caches, memory, disk or network"
 }
 
-// stressors are the kinds of noise by stress-ng's own name. What counts as
-// their work: bytes for disks, CPU time for the others, for stress-ng tells its
-// own count only at its end.
+// stressors are stress-ng's names of kinds of noise with the measure of their work: bytes for hdd,
+// CPU time for the others. stress-ng prints its own count only at its end.
 var stressors = map[string]Metric{
 	"cpu": cpuWork, "matrix": cpuWork, "cache": cpuWork, "stream": cpuWork, "memrate": cpuWork, "vm": cpuWork,
 	"switch": cpuWork, "fork": cpuWork, "syscall": cpuWork, "sock": cpuWork, "udp": cpuWork, "io": cpuWork, "hdd": ioWork,
@@ -57,18 +56,18 @@ var stressorNames = []string{"cpu", "matrix", "cache", "stream", "memrate", "vm"
 
 func (StressNG) Params() []Param {
 	return []Param{
-		choice("stressor", "cpu", "kind of noise, stress-ng's own word", stressorNames...),
-		{Name: "workers", Default: "4", Check: whole(1, 1024), Help: "processes that make it"},
-		{Name: "options", Default: noneWord, Text: true, Check: listed,
+		Choice("stressor", "cpu", "kind of noise, stress-ng's own word", stressorNames...),
+		{Name: "workers", Default: "4", Check: Whole(1, 1024), Help: "processes that make it"},
+		{Name: "options", Default: None, Text: true, Check: listed,
 			Help: "options passed on to stress-ng, such as --vm-bytes 64M"},
 	}
 }
 
 func (StressNG) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	workers, options := r.whole("workers"), r.words("options")
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("stress-ng: %w", r.err)
+	r := Reader{Values: v}
+	workers, options := r.Whole("workers"), r.words("options")
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("stress-ng: %w", r.Err)
 	}
 	args := []string{"stress-ng", "--" + v["stressor"], strconv.Itoa(workers), "--timeout", "0", "--temp-path", ".", "--oomable", "--quiet"}
 	args = append(args, modest(v["stressor"], workers)...)
@@ -79,13 +78,12 @@ func (StressNG) Stages(v Values) (Stages, error) {
 	return s, nil
 }
 
-// modest is the size of what all workers together work on, where stress-ng's own
-// default is more than a neighbour may have. Options of the user come later and
-// prevail.
+// modest are options for less memory or disk, where stress-ng's default exceeds a neighbour's
+// limits. The user's options come later and prevail.
 func modest(stressor string, workers int) []string {
 	each := func(mib int) string { return strconv.Itoa(max(mib/workers, 1)) + "M" }
 	switch stressor {
-	case "vm": // it divides by itself
+	case "vm": // stress-ng divides it between the workers
 		return []string{"--vm-bytes", "128M"}
 	case "memrate":
 		return []string{"--memrate-bytes", each(128)}
@@ -97,7 +95,7 @@ func modest(stressor string, workers int) []string {
 	return nil
 }
 
-// Stress is stress, as the published study of ClickHouse used it.
+// Stress is the program stress, as in the published study of ClickHouse.
 type Stress struct{}
 
 func (Stress) Name() string { return "stress" }
@@ -106,11 +104,11 @@ func (Stress) Title() string { return "stress: processes that take CPU, memory o
 
 func (Stress) Params() []Param {
 	return []Param{
-		{Name: "cpu", Default: "4", Check: whole(0, 1024), Help: "processes that calculate"},
-		{Name: "vm", Default: "0", Check: whole(0, 1024), Help: "processes that take and give back memory"},
-		{Name: "vm_bytes", Default: "64MiB", Check: size(1<<20, 64<<30), Help: "memory that each of those takes"},
-		{Name: "io", Default: "0", Check: whole(0, 1024), Help: "processes that sync"},
-		{Name: "hdd", Default: "0", Check: whole(0, 1024), Help: "processes that write files"},
+		{Name: "cpu", Default: "4", Check: Whole(0, 1024), Help: "processes that calculate"},
+		{Name: "vm", Default: "0", Check: Whole(0, 1024), Help: "processes that take and give back memory"},
+		{Name: "vm_bytes", Default: "64MiB", Check: Size(1<<20, 64<<30), Help: "memory that each of those takes"},
+		{Name: "io", Default: "0", Check: Whole(0, 1024), Help: "processes that sync"},
+		{Name: "hdd", Default: "0", Check: Whole(0, 1024), Help: "processes that write files"},
 	}
 }
 
@@ -124,23 +122,23 @@ func (Stress) Stages(v Values) (Stages, error) {
 	if len(args) == 2 {
 		return Stages{}, errors.New("stress: every kind of noise is 0")
 	}
-	r := reader{v: v}
+	r := Reader{Values: v}
 	if v["vm"] != "0" {
-		args = append(args, "--vm-bytes", strconv.FormatInt(r.size("vm_bytes"), 10))
+		args = append(args, "--vm-bytes", strconv.FormatInt(r.Size("vm_bytes"), 10))
 	}
-	writers := r.whole("hdd")
+	writers := r.Whole("hdd")
 	if writers > 0 {
 		args = append(args, "--hdd-bytes", strconv.Itoa(fileMiB)+"M")
 	}
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("stress: %w", r.err)
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("stress: %w", r.Err)
 	}
 	s := runs(args, Tool{"stress", "stress"}, cpuWork)
 	s.Grows = int64(writers) * fileMiB << 20
 	return s, nil
 }
 
-// DiskNoise is fio, reading or writing a file of its own without end.
+// DiskNoise is fio that reads or writes its own file without end.
 type DiskNoise struct{}
 
 func (DiskNoise) Name() string { return "fio" }
@@ -151,19 +149,19 @@ var fioWays = []string{"read", "write", "rw", "randread", "randwrite", "randrw"}
 
 func (DiskNoise) Params() []Param {
 	return []Param{
-		choice("rw", "randread", "what it does", fioWays...),
-		{Name: "bs", Default: "4KiB", Check: size(512, 64<<20), Help: "size of a request"},
-		{Name: "size", Default: "256MiB", Check: size(1<<20, 1<<40), Help: "size of the file"},
-		{Name: "iodepth", Default: "16", Check: whole(1, 4096), Help: "requests at the same time"},
-		onOff("direct", "on", "on: past the page cache"),
+		Choice("rw", "randread", "what it does", fioWays...),
+		{Name: "bs", Default: "4KiB", Check: Size(512, 64<<20), Help: "size of a request"},
+		{Name: "size", Default: "256MiB", Check: Size(1<<20, 1<<40), Help: "size of the file"},
+		{Name: "iodepth", Default: "16", Check: Whole(1, 4096), Help: "requests at the same time"},
+		OnOff("direct", "on", "on: past the page cache"),
 	}
 }
 
 func (DiskNoise) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	bytes, file, depth := r.size("bs"), r.size("size"), r.whole("iodepth")
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("fio: %w", r.err)
+	r := Reader{Values: v}
+	bytes, file, depth := r.Size("bs"), r.Size("size"), r.Whole("iodepth")
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("fio: %w", r.Err)
 	}
 	direct := 0
 	if v["direct"] == "on" {
@@ -177,7 +175,7 @@ func (DiskNoise) Stages(v Values) (Stages, error) {
 	return s, nil
 }
 
-// CommandNoise is any command, executed over and over without a pause.
+// CommandNoise executes a command over and over without a pause.
 type CommandNoise struct{}
 
 func (CommandNoise) Name() string { return "command" }
@@ -187,25 +185,25 @@ func (CommandNoise) Title() string { return "any command, executed over and over
 func (CommandNoise) Params() []Param {
 	return []Param{
 		{Name: "command", Default: "true", Text: true, Check: someWords, Help: "the program and its arguments, split as a shell splits words"},
-		{Name: "parallel", Default: "1", Check: whole(1, 256), Help: "executions at the same time"},
+		{Name: "parallel", Default: "1", Check: Whole(1, 256), Help: "executions at the same time"},
 	}
 }
 
-// Stages says what to start. Its work is CPU time: how many executions end in a
-// window says little when one lasts longer.
+// Stages are the processes to start. The work is CPU time: an execution can last longer than a
+// window, so the number of executions in a window says little.
 func (CommandNoise) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	threads := r.whole("parallel")
+	r := Reader{Values: v}
+	threads := r.Whole("parallel")
 	args, err := splitWords(v["command"])
-	r.keep("command", err)
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("command: %w", r.err)
+	r.fail("command", err)
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("command: %w", r.Err)
 	}
 	const never = 30 * 24 * 3600 // seconds
 	p := load.Executions{Args: args, Dir: ".", Codes: []int{0}, Timeout: never}
 	return Stages{
 		Threads: threads,
-		Load:    func(wire.Place) Task { return loadTask(load.KindRepeat, p) },
+		Load:    func(wire.Place) Task { return LoadTask(load.KindRepeat, p) },
 		Metrics: []Metric{Throughput, CPUPerOp},
 		Work:    cpuWork,
 	}, nil

@@ -17,24 +17,23 @@ func (OLTP) Title() string {
 	return "transactions of sysbench's OLTP mix on an embedded SQL engine (SQLite)"
 }
 
-// Params are the parameters. The cache is SQLite's default and smaller than
-// the table: most rows are then read from the kernel's page cache, so that a
-// query enters the kernel about as often as a query of a database server does
-// for its socket. With the whole table cached by the engine itself a read
-// would never leave the process, and nothing that a container adds could cost.
+// Params are the parameters. The default cache is SQLite's and smaller than the table, so most rows
+// come from the kernel's page cache: a query makes about as many system calls as one of a database
+// server makes for its socket. With the whole table in SQLite's cache a read would make no system
+// call, and a container could not slow it down.
 func (OLTP) Params() []Param {
 	return []Param{
-		choice("mode", "read_only",
+		Choice("mode", "read_only",
 			"read_only: 10 point selects and 4 ranges of 100 rows in one transaction; read_write: also 2 updates, a delete and an insert", "read_only", "read_write"),
-		{Name: "rows", Default: "50000", Check: whole(1000, 10_000_000),
+		{Name: "rows", Default: "50000", Check: Whole(1000, 10_000_000),
 			Help: "rows of the table, about 200 bytes each"},
-		{Name: "threads", Default: "2", Check: whole(1, 256),
+		{Name: "threads", Default: "2", Check: Whole(1, 256),
 			Help: "connections, each with a thread; writing transactions run one after the other, for SQLite has one writer at a time"},
-		{Name: "cache", Default: "2MiB", Check: size(64<<10, 16<<30),
+		{Name: "cache", Default: "2MiB", Check: Size(64<<10, 16<<30),
 			Help: "page cache of the engine, per connection; what does not fit is read from the kernel's"},
-		choice("sync", "full",
+		Choice("sync", "full",
 			"full: a transaction is on the disk when it is done, as with InnoDB and PostgreSQL by default; normal: after the next checkpoint; off: whenever", "off", "normal", "full"),
-		choice("rand", "uniform",
+		Choice("rand", "uniform",
 			"how rows are picked: all alike, or as sysbench's special, three quarters of them from 1 % of the table", "uniform", "special"),
 		{Name: "seed", Default: "1", Check: seed,
 			Help: "seed of the data set and of the picks"},
@@ -42,28 +41,28 @@ func (OLTP) Params() []Param {
 }
 
 func (OLTP) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
+	r := Reader{Values: v}
 	p := load.OLTP{
-		Rows: r.whole("rows"), Seed: r.seed("seed"), Write: v["mode"] == "read_write",
-		CacheBytes: r.size("cache"), Sync: v["sync"], Special: v["rand"] == "special",
+		Rows: r.Whole("rows"), Seed: r.seed("seed"), Write: v["mode"] == "read_write",
+		CacheBytes: r.Size("cache"), Sync: v["sync"], Special: v["rand"] == "special",
 	}
-	threads := r.whole("threads")
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("oltp: %w", r.err)
+	threads := r.Whole("threads")
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("oltp: %w", r.Err)
 	}
 	return Stages{
 		Threads: threads,
 		Key:     fmt.Sprintf("oltp-v%d-rows%d-seed%d", load.OLTPSchema, p.Rows, p.Seed),
 		Prepare: func(dir string) Task {
-			return loadTask(load.KindOLTPPrepare, load.OLTP{Dir: dir, Rows: p.Rows, Seed: p.Seed})
+			return LoadTask(load.KindOLTPPrepare, load.OLTP{Dir: dir, Rows: p.Rows, Seed: p.Seed})
 		},
 		Load: func(at wire.Place) Task {
 			here := p
 			here.Dir = at.Volume
-			return loadTask(load.KindOLTP, here)
+			return LoadTask(load.KindOLTP, here)
 		},
 		Disk:    p.Write && p.Sync != "off",
 		Settle:  500 * time.Millisecond,
-		Metrics: closedLoop(),
+		Metrics: ClosedLoop(),
 	}, nil
 }

@@ -1,4 +1,4 @@
-package workload
+package workload_test
 
 import (
 	"encoding/xml"
@@ -13,11 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/loads/clickhouse"
+	"github.com/tarelab/tare/internal/loads/pgbench"
+	"github.com/tarelab/tare/internal/loads/redis"
+	"github.com/tarelab/tare/internal/loads/sysbench"
+	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// passes says whether an option of a parameter reaches the program.
-func passes(t *testing.T, w Workload, param, option string) bool {
+// passes is true if an option of a parameter reaches the program.
+func passes(t *testing.T, w workload.Workload, param, option string) bool {
 	t.Helper()
 	for _, p := range w.Params() {
 		if p.Name == param {
@@ -28,7 +33,7 @@ func passes(t *testing.T, w Workload, param, option string) bool {
 	return false
 }
 
-// prefixes are the beginnings of a name: one that is unique stands for the whole.
+// prefixes are the prefixes of a name: servers accept a unique one as an abbreviation.
 func prefixes(name string) (all []string) {
 	for end := 2; end < len(name); end++ {
 		all = append(all, name[:end])
@@ -48,12 +53,12 @@ func spellings(name string) []string {
 	return all
 }
 
-// refused: no spelling of an option gets through, whatever the value.
-func refused(t *testing.T, w Workload, param, name string, spelled, allowed []string) {
+// refused checks that no spelling of an option is passed on, whatever the value.
+func refused(t *testing.T, w workload.Workload, param, name string, spelled, allowed []string) {
 	t.Helper()
 	for _, s := range spelled {
 		if slices.Contains(allowed, strings.ReplaceAll(s, "_", "-")) {
-			continue // the beginning of one option is the whole name of another
+			continue // a prefix of one option is the name of another
 		}
 		for _, v := range []string{"", "=x", "=@/etc/x", "=1"} {
 			if passes(t, w, param, "--"+s+v) {
@@ -63,8 +68,8 @@ func refused(t *testing.T, w Workload, param, name string, spelled, allowed []st
 	}
 }
 
-// A path reaches no server by any option, and an option that takes a text, which may be a
-// path, a library or a statement, reaches none by any spelling: by what mariadbd itself says.
+// No option passes a path to the server, and no spelling of an option with a text is passed on: the text may
+// be a path, a library or a statement. mariadbd --help has the list of options.
 func TestOptionsOfMariaDB(t *testing.T) {
 	out, err := exec.Command(testneed.Tool(t, "mariadbd"), "--no-defaults", "--verbose", "--help").Output()
 	if err != nil {
@@ -85,7 +90,7 @@ func TestOptionsOfMariaDB(t *testing.T) {
 		name, value, _ := strings.Cut(line, " ")
 		value = strings.TrimSpace(value)
 		all = append(all, name)
-		if passes(t, Sysbench{}, "server_options", "--"+name+"=1") {
+		if passes(t, sysbench.Workload{}, "server_options", "--"+name+"=1") {
 			allowed = append(allowed, name)
 		}
 		path := strings.Contains(value, "/") || strings.Contains(value, ".") && !number.MatchString(value)
@@ -97,26 +102,26 @@ func TestOptionsOfMariaDB(t *testing.T) {
 	texts := 0
 	for _, name := range all {
 		for _, s := range spellings(name) {
-			if passes(t, Sysbench{}, "server_options", "--"+s+"=/etc/x") {
+			if passes(t, sysbench.Workload{}, "server_options", "--"+s+"=/etc/x") {
 				t.Errorf("--%s=/etc/x reaches the server", s)
 			}
 		}
 		if text[name] {
 			texts++
-			refused(t, Sysbench{}, "server_options", name, append(spellings(name), prefixes(name)...), allowed)
+			refused(t, sysbench.Workload{}, "server_options", name, append(spellings(name), prefixes(name)...), allowed)
 		}
 	}
 	if texts < 50 {
 		t.Errorf("only %d options take a text", texts)
 	}
 	for _, odd := range []string{"defaults-file=/x", "defaults-extra-file=/x", "defaults-group-suffix=x", "no-defaults", "print-defaults", "initialize", "bootstrap", "daemonize", "plugin-load=x", "plugin-load-add=x", "early-plugin-load=x", "mysqlx-bind-address=x", "innodb-redo-log-archive-dirs=x", "innodb-directories=x", "innodb-undo-directory=x", "keyring-file-data=x", "log-error=x", "log-error-services=x", "persisted-globals-load=ON", "admin-address=x"} {
-		if passes(t, Sysbench{}, "server_options", "--"+odd) {
+		if passes(t, sysbench.Workload{}, "server_options", "--"+odd) {
 			t.Errorf("--%s reaches the server", odd)
 		}
 	}
 }
 
-// Of PostgreSQL's settings no text is passed on: postgres says which are.
+// No setting with a text is passed on; postgres --describe-config has the list.
 func TestOptionsOfPostgres(t *testing.T) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if len(found) == 0 {
@@ -138,8 +143,8 @@ func TestOptionsOfPostgres(t *testing.T) {
 		name := f[0]
 		if f[3] == "STRING" {
 			texts++
-			refused(t, Pgbench{}, "server_options", name, []string{name, strings.ReplaceAll(name, "_", "-"), strings.ToUpper(name), name[:len(name)-1]}, nil)
-		} else if passes(t, Pgbench{}, "server_options", "--"+name+"=1") {
+			refused(t, pgbench.Workload{}, "server_options", name, []string{name, strings.ReplaceAll(name, "_", "-"), strings.ToUpper(name), name[:len(name)-1]}, nil)
+		} else if passes(t, pgbench.Workload{}, "server_options", "--"+name+"=1") {
 			allowed++
 		}
 	}
@@ -147,13 +152,13 @@ func TestOptionsOfPostgres(t *testing.T) {
 		t.Errorf("%d texts, %d others allowed", texts, allowed)
 	}
 	for _, odd := range []string{"config_file=/x", "shared_preload_libraries=x", "archive_command=x", "archive_library=x", "pg_stat_statements.save=on", "c=shared_preload_libraries=x", "D=/x", "allow_system_table_mods=on", "zero_damaged_pages=on"} {
-		if passes(t, Pgbench{}, "server_options", "--"+odd) {
+		if passes(t, pgbench.Workload{}, "server_options", "--"+odd) {
 			t.Errorf("--%s reaches the server", odd)
 		}
 	}
 }
 
-// Of the settings of a Redis that runs, none that has a path or is empty is passed on.
+// No setting is passed on whose value in a running Redis is a path or empty.
 func TestOptionsOfRedis(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "s")
@@ -169,9 +174,9 @@ func TestOptionsOfRedis(t *testing.T) {
 	allowed := 0
 	for name, value := range settings {
 		if value == "" || strings.ContainsAny(value, "/.") {
-			refused(t, Redis{}, "server_options", name, []string{name, strings.ReplaceAll(name, "-", "_"), strings.ToUpper(name)}, nil)
+			refused(t, redis.Workload{}, "server_options", name, []string{name, strings.ReplaceAll(name, "-", "_"), strings.ToUpper(name)}, nil)
 		}
-		if passes(t, Redis{}, "server_options", "--"+name+"=1") {
+		if passes(t, redis.Workload{}, "server_options", "--"+name+"=1") {
 			allowed++
 		}
 	}
@@ -179,13 +184,13 @@ func TestOptionsOfRedis(t *testing.T) {
 		t.Errorf("%d are allowed", allowed)
 	}
 	for _, odd := range []string{"include=/x", "loadmodule=/x", "rename-command=x", "user=x", "replicaof=x", "slaveof=x", "aclfile=x", "enable-debug-command=yes", "enable-module-command=yes", "sentinel=x", "oom-score-adj=yes", "server-cpulist=1", "maxmemory-policy=/x"} {
-		if passes(t, Redis{}, "server_options", "--"+odd) {
+		if passes(t, redis.Workload{}, "server_options", "--"+odd) {
 			t.Errorf("--%s reaches the server", odd)
 		}
 	}
 }
 
-// redisSettings asks a server for all of its settings as soon as it answers.
+// redisSettings waits for a server and returns all its settings.
 func redisSettings(t *testing.T, socket string) map[string]string {
 	t.Helper()
 	var c net.Conn
@@ -221,8 +226,7 @@ func redisSettings(t *testing.T, socket string) map[string]string {
 	return all
 }
 
-// Of the configuration that ClickHouse's package has, nothing with a path, an address, or
-// elements of its own is passed on.
+// No element of the configuration of ClickHouse's package that has a path or an address is passed on.
 func TestOptionsOfClickHouse(t *testing.T) {
 	testneed.Tool(t, "clickhouse-server")
 	f, err := os.Open("/etc/clickhouse-server/config.xml")
@@ -251,7 +255,7 @@ func TestOptionsOfClickHouse(t *testing.T) {
 				elements++
 				name := strings.Join(path[1:], ".")
 				if strings.ContainsAny(text, "/.:<") || strings.HasSuffix(name, "port") {
-					refused(t, ClickHouse{}, "server_options", name, []string{name, strings.ReplaceAll(name, ".", "/"), name + "[0]"}, nil)
+					refused(t, clickhouse.Workload{}, "server_options", name, []string{name, strings.ReplaceAll(name, ".", "/"), name + "[0]"}, nil)
 				}
 			}
 		}
@@ -260,24 +264,24 @@ func TestOptionsOfClickHouse(t *testing.T) {
 		t.Errorf("%d elements", elements)
 	}
 	for _, odd := range []string{"config-file=/x", "C=/x", "pid-file=/x", "log-file=/x", "logger.log=/x", "user_scripts_path=x", "user_defined_executable_functions_config=x", "dictionaries_config=x", "include_from=x", "storage_configuration.disks.x.path=x", "merge_tree.storage_policy=x", "merge_tree.disk=x", "query_cache.path=x", "core_path=x", "mlock_executable=true"} {
-		if passes(t, ClickHouse{}, "server_options", "--"+odd) {
+		if passes(t, clickhouse.Workload{}, "server_options", "--"+odd) {
 			t.Errorf("--%s reaches the server", odd)
 		}
 	}
 }
 
-// Nothing that says to the clients of a load where to connect, what to read or what to
-// write is passed on: by what they themselves say.
+// No option of a client that decides where to connect or which files to read or write is passed on; --help
+// has the list.
 func TestOptionsOfClients(t *testing.T) {
 	dangerous := regexp.MustCompile(`host|port$|socket|user|password|-db$|dbname|file|config|cipher|ssl-|prefix|debug|connect|lua|dir|path`)
 	option := regexp.MustCompile(`--([a-z][a-z_-]+)`)
 	for _, c := range []struct {
-		load Workload
+		load workload.Workload
 		help []string
 		want int
 	}{
-		{Sysbench{}, []string{"sysbench", "--help"}, 10},
-		{Pgbench{}, []string{"pgbench", "--help"}, 5},
+		{sysbench.Workload{}, []string{"sysbench", "--help"}, 10},
+		{pgbench.Workload{}, []string{"pgbench", "--help"}, 5},
 	} {
 		program := c.help[0]
 		if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + program); len(found) > 0 {
@@ -301,7 +305,7 @@ func TestOptionsOfClients(t *testing.T) {
 		}
 	}
 	for _, value := range []string{"--rand-zipfian-exp=/etc/x", "--define=x=/etc/x", "--my-own=/etc/x"} {
-		if passes(t, Sysbench{}, "options", value) || passes(t, Pgbench{}, "options", value) {
+		if passes(t, sysbench.Workload{}, "options", value) || passes(t, pgbench.Workload{}, "options", value) {
 			t.Errorf("%s is passed on", value)
 		}
 	}

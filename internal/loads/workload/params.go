@@ -10,9 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/base/units"
 )
 
-// The checks of parameters and, for values that were checked, their meaning.
-
-// oneOf allows the words.
+// oneOf allows these words.
 func oneOf(words ...string) func(string) error {
 	return func(s string) error {
 		if slices.Contains(words, s) {
@@ -22,16 +20,16 @@ func oneOf(words ...string) func(string) error {
 	}
 }
 
-// choice is a parameter that is one of a few words.
-func choice(name, usual, help string, words ...string) Param {
+// Choice is a parameter with a few allowed words.
+func Choice(name, usual, help string, words ...string) Param {
 	return Param{Name: name, Default: usual, Help: help, Words: words, Check: oneOf(words...)}
 }
 
-// onOff is a parameter that is on or off.
-func onOff(name, usual, help string) Param { return choice(name, usual, help, "on", "off") }
+// OnOff is a parameter that is on or off.
+func OnOff(name, usual, help string) Param { return Choice(name, usual, help, "on", "off") }
 
-// whole allows whole numbers from low to high.
-func whole(low, high int64) func(string) error {
+// Whole allows whole numbers from low to high.
+func Whole(low, high int64) func(string) error {
 	return func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < low || n > high {
@@ -41,8 +39,8 @@ func whole(low, high int64) func(string) error {
 	}
 }
 
-// perSecond allows rates from low to high.
-func perSecond(low, high float64) func(string) error {
+// PerSecond allows rates from low to high.
+func PerSecond(low, high float64) func(string) error {
 	return func(s string) error {
 		if err := factor(low, high)(s); err != nil {
 			return fmt.Errorf("%w (per second)", err)
@@ -62,7 +60,7 @@ func factor(low, high float64) func(string) error {
 	}
 }
 
-// seed allows what a seed can be.
+// seed allows unsigned 64-bit numbers.
 func seed(s string) error {
 	if _, err := strconv.ParseUint(s, 10, 64); err != nil {
 		return fmt.Errorf("%q is not a whole number from 0 to %d", s, uint64(math.MaxUint64))
@@ -70,8 +68,8 @@ func seed(s string) error {
 	return nil
 }
 
-// size allows sizes in bytes from low to high.
-func size(low, high int64) func(string) error {
+// Size allows sizes from low to high, in bytes.
+func Size(low, high int64) func(string) error {
 	return func(s string) error {
 		n, err := parseSize(s)
 		if err != nil || n < low || n > high {
@@ -81,44 +79,48 @@ func size(low, high int64) func(string) error {
 	}
 }
 
-// sizes are how sizes in bytes are written.
+// sizes reads and writes sizes with binary units.
 var sizes = units.IEC().Bare()
 
-// parseSize reads bytes with a binary unit, or none.
+// parseSize reads a size in bytes, with or without a binary unit.
 func parseSize(s string) (int64, error) { return sizes.Whole(strings.Replace(s, " ", "", 1)) }
 
-// reader takes values that were checked. The first that does not hold is kept.
-type reader struct {
-	v   Values
-	err error
+// Reader converts checked values. Err is the first error.
+type Reader struct {
+	Values
+	Err error
 }
 
-func (r *reader) keep(name string, err error) {
-	if err != nil && r.err == nil {
-		r.err = fmt.Errorf("%s: %w", name, err)
+// fail sets Err to an error of the named parameter unless Err is set; a nil error is ignored.
+func (r *Reader) fail(name string, err error) {
+	if err != nil && r.Err == nil {
+		r.Err = fmt.Errorf("%s: %w", name, err)
 	}
 }
 
-func (r *reader) whole(name string) int {
-	n, err := strconv.Atoi(r.v[name])
-	r.keep(name, err)
+// Whole is the value of a whole number.
+func (r *Reader) Whole(name string) int {
+	n, err := strconv.Atoi(r.Values[name])
+	r.fail(name, err)
 	return n
 }
 
-func (r *reader) seed(name string) uint64 {
-	n, err := strconv.ParseUint(r.v[name], 10, 64)
-	r.keep(name, err)
+func (r *Reader) seed(name string) uint64 {
+	n, err := strconv.ParseUint(r.Values[name], 10, 64)
+	r.fail(name, err)
 	return n
 }
 
-func (r *reader) size(name string) int64 {
-	n, err := parseSize(r.v[name])
-	r.keep(name, err)
+// Size is the value of a size, in bytes.
+func (r *Reader) Size(name string) int64 {
+	n, err := parseSize(r.Values[name])
+	r.fail(name, err)
 	return n
 }
 
-func (r *reader) number(name string) float64 {
-	x, err := strconv.ParseFloat(r.v[name], 64)
-	r.keep(name, err)
+// Number is the value of a number.
+func (r *Reader) Number(name string) float64 {
+	x, err := strconv.ParseFloat(r.Values[name], 64)
+	r.fail(name, err)
 	return x
 }

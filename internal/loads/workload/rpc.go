@@ -8,8 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// RPC is request and response over TCP: the server in the arm, the client
-// outside of it.
+// RPC is requests and responses over TCP, with the server in the arm and the client outside.
 type RPC struct{}
 
 func (RPC) Name() string { return "rpc" }
@@ -20,39 +19,39 @@ func (RPC) Title() string {
 
 func (RPC) Params() []Param {
 	return []Param{
-		{Name: "concurrency", Default: "2", Check: whole(1, 1024),
+		{Name: "concurrency", Default: "2", Check: Whole(1, 1024),
 			Help: "connections, each with a thread at both ends and one request at a time"},
-		{Name: "request", Default: "128B", Check: size(8, 1<<20),
+		{Name: "request", Default: "128B", Check: Size(8, 1<<20),
 			Help: "size of a request"},
-		{Name: "response", Default: "1KiB", Check: size(8, 1<<20),
+		{Name: "response", Default: "1KiB", Check: Size(8, 1<<20),
 			Help: "size of a response"},
-		choice("mode", "closed",
+		Choice("mode", "closed",
 			"closed: the next request follows the response; open: requests arrive at a fixed rate (Poisson) and latency counts from the intended time", "closed", "open"),
-		{Name: "rate", Default: "5000", Check: perSecond(1, 1e6),
+		{Name: "rate", Default: "5000", Check: PerSecond(1, 1e6),
 			Help: "requests per second over all connections, in mode open"},
 	}
 }
 
 func (RPC) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	p := load.RPC{RequestBytes: int(r.size("request")), ResponseBytes: int(r.size("response"))}
-	metrics := closedLoop()
-	if rate := r.number("rate"); v["mode"] == "open" {
-		p.Rate, metrics = rate, openLoop()
+	r := Reader{Values: v}
+	p := load.RPC{RequestBytes: int(r.Size("request")), ResponseBytes: int(r.Size("response"))}
+	metrics := ClosedLoop()
+	if rate := r.Number("rate"); v["mode"] == "open" {
+		p.Rate, metrics = rate, OpenLoop()
 	}
-	threads := r.whole("concurrency")
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("rpc: %w", r.err)
+	threads := r.Whole("concurrency")
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("rpc: %w", r.Err)
 	}
 	return Stages{
 		Threads: threads,
 		Server: func(at wire.Place) Task {
-			return loadTask(load.KindRPCServer, load.RPCServer{Listen: at.Listen, Connections: threads})
+			return LoadTask(load.KindRPCServer, load.RPCServer{Listen: at.Listen, Connections: threads})
 		},
 		Load: func(at wire.Place) Task {
 			here := p
 			here.Dial = at.Dial
-			return loadTask(load.KindRPC, here)
+			return LoadTask(load.KindRPC, here)
 		},
 		Settle:  300 * time.Millisecond,
 		Metrics: metrics,

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// splitWords splits a command as a shell splits words, with its quotes and
-// backslashes. What only a shell can do is refused: taken literally it would be
-// a surprise.
+// splitWords splits a command into words at spaces, with the quotes and backslashes of a shell. It
+// refuses unquoted characters that only a shell interprets.
 func splitWords(s string) ([]string, error) {
 	var out []string
 	var word strings.Builder
@@ -54,7 +53,7 @@ func splitWords(s string) ([]string, error) {
 	return out, nil
 }
 
-// doubleQuoted reads up to the closing quote and says how many bytes that was.
+// doubleQuoted reads to the closing quote and returns the number of bytes read.
 func doubleQuoted(s string, word *strings.Builder) (int, error) {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {

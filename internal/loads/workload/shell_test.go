@@ -14,7 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// What splitWords accepts it splits as a real shell does.
+// splitWords splits every text that it accepts like a real shell.
 func TestWordsAsAShellHasThem(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
@@ -63,8 +63,8 @@ func TestBaseUnit(t *testing.T) {
 	}
 }
 
-// The record is for everybody to read: it has the names of a command's variables, and
-// the load gets the values in its environment.
+// The record, which everybody may read, has only the names of a command's variables; the load gets the values
+// in its environment.
 func TestVariables(t *testing.T) {
 	c, v := Command{}, map[string]string{"env": "TARETEST_A TARETEST_B"}
 	t.Setenv("TARETEST_A", "secret a")

@@ -7,9 +7,8 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// Spin is arithmetic and nothing else: no memory, no system call. It loses
-// what it loses of CPU time, and its operations are all alike, which makes it the
-// load for losses of known size; and a neighbour.
+// Spin is arithmetic without memory accesses or system calls. It loses throughput only by losing
+// CPU time, and all its operations are alike: the load for losses of known size, and a neighbour.
 type Spin struct{}
 
 func (Spin) Name() string { return "spin" }
@@ -18,22 +17,22 @@ func (Spin) Title() string { return "arithmetic only: shows losses of CPU time" 
 
 func (Spin) Params() []Param {
 	return []Param{
-		{Name: "threads", Default: "1", Help: "threads that calculate", Check: whole(1, 256)},
-		{Name: "rounds", Default: "20000", Help: "rounds of arithmetic per operation, about 2 ns each", Check: whole(1, 1_000_000_000)},
+		{Name: "threads", Default: "1", Help: "threads that calculate", Check: Whole(1, 256)},
+		{Name: "rounds", Default: "20000", Help: "rounds of arithmetic per operation, about 2 ns each", Check: Whole(1, 1_000_000_000)},
 		{Name: "work", Default: "1", Help: "multiplies the rounds: 1.01 is a load that does 1 % more for each operation", Check: factor(0.01, 100)},
 		{Name: "idle", Default: "0", Help: "share of its time in which each thread does nothing that counts: 0.01 loses 1 % of throughput, for calibration", Check: factor(0, 0.9)},
 	}
 }
 
 func (Spin) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	threads, p := r.whole("threads"), load.Spin{Rounds: r.whole("rounds"), Work: r.number("work"), Idle: r.number("idle")}
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("spin: %w", r.err)
+	r := Reader{Values: v}
+	threads, p := r.Whole("threads"), load.Spin{Rounds: r.Whole("rounds"), Work: r.Number("work"), Idle: r.Number("idle")}
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("spin: %w", r.Err)
 	}
 	return Stages{
 		Threads: threads,
-		Load:    func(wire.Place) Task { return loadTask(load.KindSpin, p) },
-		Metrics: closedLoop(),
+		Load:    func(wire.Place) Task { return LoadTask(load.KindSpin, p) },
+		Metrics: ClosedLoop(),
 	}, nil
 }

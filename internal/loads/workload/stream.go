@@ -7,7 +7,7 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// Stream is copying of memory: a load on its bandwidth and on the caches.
+// Stream copies memory: a neighbour that takes memory bandwidth and cache.
 type Stream struct{}
 
 func (Stream) Name() string { return "stream" }
@@ -16,20 +16,20 @@ func (Stream) Title() string { return "copies memory: takes bandwidth and cache"
 
 func (Stream) Params() []Param {
 	return []Param{
-		{Name: "threads", Default: "2", Check: whole(1, 256), Help: "threads that copy"},
-		{Name: "size", Default: "64MiB", Check: size(2<<20, 64<<30), Help: "memory that each thread copies in; more than the caches hold"},
+		{Name: "threads", Default: "2", Check: Whole(1, 256), Help: "threads that copy"},
+		{Name: "size", Default: "64MiB", Check: Size(2<<20, 64<<30), Help: "memory that each thread copies in; more than the caches hold"},
 	}
 }
 
 func (Stream) Stages(v Values) (Stages, error) {
-	r := reader{v: v}
-	threads, p := r.whole("threads"), load.Stream{Bytes: r.size("size")}
-	if r.err != nil {
-		return Stages{}, fmt.Errorf("stream: %w", r.err)
+	r := Reader{Values: v}
+	threads, p := r.Whole("threads"), load.Stream{Bytes: r.Size("size")}
+	if r.Err != nil {
+		return Stages{}, fmt.Errorf("stream: %w", r.Err)
 	}
 	return Stages{
 		Threads: threads,
-		Load:    func(wire.Place) Task { return loadTask(load.KindStream, p) },
-		Metrics: closedLoop(),
+		Load:    func(wire.Place) Task { return LoadTask(load.KindStream, p) },
+		Metrics: ClosedLoop(),
 	}, nil
 }

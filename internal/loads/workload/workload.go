@@ -1,5 +1,6 @@
-// Package workload describes benchmarks, one file each: parameters, stages,
-// metrics. A description is data. It starts no process and touches no file.
+// Package workload is the contract of a load: its parameters, its metrics and the processes to
+// start. It also describes tare's own loads and the neighbours, one file each. A description is
+// data: it starts no process and touches no file.
 package workload
 
 import (
@@ -11,117 +12,111 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// Workload describes one benchmark.
+// Workload describes one load.
 type Workload interface {
-	// Name is the catalog's word for it.
+	// Name is the kind in an experiment file.
 	Name() string
-	// Title is one line for people.
+	// Title is a description of one line for people.
 	Title() string
 	// Params are its parameters with their defaults.
 	Params() []Param
-	// Stages says what to start, for parameters that were checked.
+	// Stages are the processes to start, for parameters that Complete has checked.
 	Stages(Values) (Stages, error)
 }
 
-// Param is one parameter.
+// Param is one parameter of a load.
 type Param struct {
 	Name    string
 	Default string
 	Help    string
-	// Check returns what is wrong with a value, nil when nothing is.
+	// Check is the error of a value, nil if the value is allowed.
 	Check func(string) error
-	// Words are the allowed values where there are only a few.
+	// Words are the allowed values if they can be listed; nil otherwise.
 	Words []string
-	// Text says that nearly any text is allowed: a command, a path.
+	// Text is true if nearly any text is allowed: a command, a path.
 	Text bool
 }
 
-// Values are the parameters by name, complete.
+// Values are all parameters of a load by name.
 type Values map[string]string
 
-// Stages is what a benchmark consists of.
+// Stages are the processes of a load, with their needs of disk, memory and time.
 type Stages struct {
-	// Threads is the number of counting slots.
+	// Threads is the number of slots in the counters.
 	Threads int
-	// Prepare builds the data set in a directory, once, on the host; nil when
-	// there is none. Key tells data sets apart in the cache.
+	// Prepare builds the data set in a directory, once, on the host; nil if the load has none. Key
+	// identifies the data set within a run.
 	Prepare func(dir string) Task
 	Key     string
-	// Server runs in the arm; nil when the load needs none. It is ready when
-	// Dial answers a TCP connection.
+	// Server runs in the arm; nil if the load needs none. It is ready when it accepts a TCP
+	// connection at Place.Dial.
 	Server func(wire.Place) Task
-	// Load runs in the arm, or outside of it when there is a Server. It counts
-	// in the shared memory that it inherits as descriptor 3.
+	// Load runs in the arm, or outside of it if there is a Server. It counts in shared memory,
+	// which it inherits as descriptor 3.
 	Load func(wire.Place) Task
-	// Carried are the files of the data set that a load outside of the arm needs,
-	// by name: its marker, the password.
+	// Carried are names of files of the data set that a load outside of the arm needs: the marker,
+	// the password.
 	Carried []string
-	// Disk says that the load is about durable writes: a volume that cannot
-	// sync is worth a warning.
+	// Disk is true if the load measures durable writes: a volume that cannot sync gets a warning.
 	Disk bool
-	// Settle is how long a fresh launch needs before it is like a long run.
+	// Settle is how long the load runs after a launch before it is steady.
 	Settle time.Duration
-	// Metrics that mean something for this load, primary first.
+	// Metrics are the metrics of this load, the primary one first.
 	Metrics []Metric
-	// Values are the numbers that the load adds up itself, in the order of
-	// counter.AddValue; at most counter.MaxValues.
+	// Values are the numbers that the load reports itself, in the order of counter.AddValue; at
+	// most counter.MaxValues.
 	Values []Metric
-	// Windowed says how a load is asked for windows whose tool cannot be cut at
-	// any instant; nil: it can, by its counters.
+	// Windowed is set for a tool that has to be asked for each window. It is nil if the counters
+	// can be read at any instant.
 	Windowed *Windowed
-	// Bytes is the least room in the data directory of an arm that the load
-	// needs, if more than the data set has, and Grows is what it writes beside
-	// that: logs.
+	// Bytes is the disk space in bytes that the load needs in the data directory of an arm, if more
+	// than the data set. Grows is the space for what it writes in addition: logs.
 	Bytes, Grows int64
-	// Rate is how many bytes a second the load adds to its data while it runs, at most
-	// about: what room is planned by.
+	// Rate is an upper bound of the bytes per second that the load adds to its data, by which disk
+	// space is planned.
 	Rate int64
-	// Cache is the size of the server's own cache in bytes, see Memory.
+	// Cache is the size of the server's cache in bytes, see Memory.
 	Cache int64
-	// Together is how many operations a thread has in flight at the same time; 0: one.
+	// Together is the number of operations that a thread has in flight; 0 means 1.
 	Together int
-	// Needs are the server and the client of the load, for arms with this host's programs.
+	// Needs are the server and client programs for arms that have the host's programs.
 	Needs []serve.Need
-	// Tools are programs that the load cannot do without.
+	// Tools are other programs that the load needs.
 	Tools []Tool
-	// Code is what the user gives to be executed on this host.
+	// Code is what the user lets tare execute on this host.
 	Code []Code
-	// Work is what a neighbour of this kind is measured by, as a rate: one of the
-	// keys of record.Window.Neighbour. The zero value is the operations that it
-	// counts.
+	// Work is the rate by which a neighbour of this kind is measured: a key of
+	// record.Window.Neighbour. The zero value means the operations that the load counts.
 	Work Metric
 }
 
-// Tool is a program that has to be in PATH, and the package of Debian that has
-// it.
+// Tool is a program that has to be in PATH, with its Debian package.
 type Tool struct{ Name, Package string }
 
-// Windowed are the windows of a load that is asked for each, see
-// counter.Memory.Ask.
+// Windowed describes the windows of a load that is asked for each one, see counter.Memory.Ask.
 type Windowed struct {
-	// Least is the shortest window that means something, Usual what is taken
-	// where nobody says otherwise, Discard what runs before it.
+	// Least is the shortest sensible window, Usual the default, Discard the settle time before the
+	// window.
 	Least, Usual, Discard time.Duration
-	// Exact says that the tool measures for as long as it was asked to, and not
-	// until it has finished what it was doing.
+	// Exact is true if the tool measures exactly as long as asked; otherwise it finishes its last
+	// operation first.
 	Exact bool
-	// Limit is how much longer than asked for a window may take: the tool's
-	// start and end, and for a command one execution.
+	// Limit is how much longer than asked a window may take: for the tool's start and end, or one
+	// execution of a command.
 	Limit time.Duration
 }
 
-// Task is what this binary is started with.
+// Task is arguments and environment with which tare starts itself.
 type Task struct {
 	Args []string
-	// Env are variables beside the usual ones, NAME=VALUE: others cannot read them, as
-	// they can arguments.
+	// Env are additional variables, NAME=VALUE. Other users can read arguments, but not these.
 	Env []string
 }
 
-// Metric is one of the numbers a verdict is given on.
+// Metric is a number on which a verdict is given.
 type Metric = metric.Metric
 
-// The metrics of loads that count operations and latencies.
+// Metrics of loads that count operations and latencies.
 var (
 	Throughput = metric.Throughput
 	P50        = metric.P50
@@ -130,8 +125,7 @@ var (
 	CPUPerOp   = metric.CPUPerOp
 )
 
-// Complete fills in the defaults and checks every value. A parameter that the
-// workload does not have is an error.
+// Complete fills in the defaults and checks every value. An unknown parameter is an error.
 func Complete(w Workload, given map[string]string) (Values, error) {
 	v := Values{}
 	for _, p := range w.Params() {

@@ -3,13 +3,14 @@ package workload_test
 import (
 	"testing"
 
+	"github.com/tarelab/tare/internal/loads/fio"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/testing/workloadtest"
 )
 
 func TestMain(m *testing.M) { workloadtest.Main(m) }
 
-// The built-in workloads, in each of the ways that differ in what they do.
+// The conformance suite on tare's own loads and fio, for all parameters that change the processes.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -30,8 +31,8 @@ func TestConformance(t *testing.T) {
 			"command": `printf 'warm 1 ms\nmean 2.5 ms\n'`, "value": `regexp:mean ([0-9.]+) ms`, "unit": "ms", "better": "lower"}},
 		{"command in a shell, with files", workload.Command{}, map[string]string{
 			"command": `n=$(wc -l <shell.go) || exit 3; echo "{\"n\": [$n]}"`, "shell": "on", "files": "shell.go", "value": "json:n[0]", "parallel": "3"}},
-		{"fio", workload.Fio{}, map[string]string{"size": "2MiB", "iodepth": "4"}},
-		{"fio with syncs", workload.Fio{}, map[string]string{
+		{"fio", fio.Workload{}, map[string]string{"size": "2MiB", "iodepth": "4"}},
+		{"fio with syncs", fio.Workload{}, map[string]string{
 			"size": "1MiB", "rw": "randwrite", "engine": "psync", "fsync": "1", "jobs": "2", "direct": "off"}},
 		{"spin", workload.Spin{}, map[string]string{"threads": "2", "rounds": "5000"}},
 	} {

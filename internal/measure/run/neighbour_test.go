@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/layers"
+	"github.com/tarelab/tare/internal/loads/pgbench"
+	"github.com/tarelab/tare/internal/loads/sysbench"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -162,8 +164,8 @@ func TestNeighbourDatabase(t *testing.T) {
 		needs  []string
 		server string
 	}{
-		{workload.Sysbench{}, map[string]string{"tables": "1", "size": "1000", "threads": "2", "buffer_pool": "32M"}, []string{"mariadbd", "sysbench"}, "mariadbd"},
-		{workload.Pgbench{}, map[string]string{"scale": "1", "clients": "2"}, []string{"psql"}, "postgres"},
+		{sysbench.Workload{}, map[string]string{"tables": "1", "size": "1000", "threads": "2", "buffer_pool": "32M"}, []string{"mariadbd", "sysbench"}, "mariadbd"},
+		{pgbench.Workload{}, map[string]string{"scale": "1", "clients": "2"}, []string{"psql"}, "postgres"},
 	} {
 		t.Run(d.kind.Name(), func(t *testing.T) {
 			for _, tool := range d.needs {

@@ -36,5 +36,5 @@ func knownPromises() []db.Promise {
 			}
 		}
 	}
-	return append(all, db.Promise{Name: "param.sync", Means: db.Itself}, db.Promise{Name: "param.fsync", Means: db.Itself})
+	return append(all, db.Promise{Name: "param.sync", Means: db.Verbatim}, db.Promise{Name: "param.fsync", Means: db.Verbatim})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/loads/sysbench"
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
@@ -14,7 +15,7 @@ func TestTheFirstPassIsForQuickLaunches(t *testing.T) {
 	c := ladder("")
 	c.Workload = func(kind string) (workload.Workload, bool) {
 		w, ok := map[string]workload.Workload{"commit": workload.Commit{}, "rpc": workload.RPC{}, "oltp": workload.OLTP{},
-			"sysbench": workload.Sysbench{}, "command": workload.Command{}}[kind]
+			"sysbench": sysbench.Workload{}, "command": workload.Command{}}[kind]
 		return w, ok
 	}
 	e := asked("commit", "rpc", "oltp", "sysbench", "command")

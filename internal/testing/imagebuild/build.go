@@ -1,7 +1,6 @@
-// Package imagebuild makes container images for tests: tare's own binary with programs of
-// this host, the files of their Debian packages and the libraries that they load, as one
-// layer in an archive that every engine reads. The same files make the same image, to the
-// digest. No program links it.
+// Package imagebuild makes container images for tests. An image is an archive in the format of
+// docker save with one layer: tare's binary, programs of this host, the files of their Debian packages
+// and their libraries. The same files give the same digest.
 package imagebuild
 
 import (
@@ -22,22 +21,21 @@ import (
 )
 
 const (
-	// Exe is the test's own binary in the image.
+	// Exe is the path of the test's own binary in the image.
 	Exe = "/usr/local/bin/tare"
-	// UserID is the user and the group of the image, without any right: PodSecurity's
-	// "restricted" admits it.
+	// UserID is the user and group of the image. PodSecurity's level "restricted" admits it.
 	UserID = 65532
 
 	defaultTag   = "localhost/tare:latest"
 	pathVariable = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
-// epoch is the time of every file: the current time would give each image another digest.
+// epoch is the modification time of all files, so that the digest does not change with time.
 var epoch = time.Unix(0, 0).UTC()
 
-// Build writes an image and returns what its archive says. Self is the binary at Exe.
-// Programs are names in PATH, or paths of programs, files and directories of this host.
-// An empty tag is localhost/tare:latest.
+// Build writes an image and returns the information in its archive. self is the binary at Exe.
+// programs are names in PATH, or paths of programs, files and directories of this host. An empty tag
+// means localhost/tare:latest.
 func Build(t testing.TB, tag, self string, programs ...string) image.Info {
 	t.Helper()
 	if tag == "" {
@@ -54,7 +52,7 @@ func Build(t testing.TB, tag, self string, programs ...string) image.Info {
 	return info
 }
 
-// Foreign writes an image without files for a machine that nobody has here.
+// Foreign writes an image without files for another architecture, riscv64.
 func Foreign(t testing.TB, tag string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "image.tar")
@@ -64,7 +62,7 @@ func Foreign(t testing.TB, tag string) (file string) {
 	return file
 }
 
-// build packs the files into a layer in work, and that into an image.
+// build packs the files into a layer in the directory work, and the layer into an image.
 func build(ctx context.Context, work, file, tag, self string, programs []string) error {
 	tree, err := fill(ctx, self, programs)
 	if err != nil {
@@ -84,7 +82,7 @@ func build(ctx context.Context, work, file, tag, self string, programs []string)
 	}}, layer)
 }
 
-// fill makes the tree of an image.
+// fill makes the root file system of an image.
 func fill(ctx context.Context, self string, programs []string) (*tree, error) {
 	t := newTree()
 	h := host{tree: t}
@@ -100,7 +98,7 @@ func fill(ctx context.Context, self string, programs []string) (*tree, error) {
 	return t, nil
 }
 
-// save writes an image of a configuration and layers.
+// save writes an image with this configuration and these layers.
 func save(file, tag string, config v1.ConfigFile, layers ...v1.Layer) error {
 	ref, err := name.NewTag(tag)
 	if err != nil {

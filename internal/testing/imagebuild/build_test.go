@@ -17,8 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// TestBuildRuns: what the image holds runs with the image alone, as its user;
-// built again it is the same image.
+// Programs of the image run with the image alone and its user; a second build gives the same image.
 func TestBuildRuns(t *testing.T) {
 	testneed.Root(t)
 	for _, tool := range []string{"mariadbd", "sysbench"} {
@@ -38,7 +37,7 @@ func TestBuildRuns(t *testing.T) {
 		says string
 	}{
 		{[]string{"/usr/sbin/mariadbd", "--no-defaults", "--version"}, "MariaDB"},
-		{[]string{"/usr/bin/sysbench", "oltp_read_only", "help"}, "oltp_read_only options"}, // its script is there
+		{[]string{"/usr/bin/sysbench", "oltp_read_only", "help"}, "oltp_read_only options"}, // needs its Lua script
 		{[]string{"/bin/sh", "-c", "echo $((6*7)); [ -w /tmp ] && echo tmp"}, "42\ntmp"},
 		{[]string{Exe, "-test.run=^TestParseLibraries$", "-test.v"}, "PASS"},
 	} {
@@ -51,7 +50,7 @@ func TestBuildRuns(t *testing.T) {
 	}
 }
 
-// unpack unpacks an image, whose files have one owner and one time.
+// unpack unpacks an image and checks owner and time of its files.
 func unpack(t *testing.T, file string) (root string) {
 	t.Helper()
 	img, err := tarball.ImageFromPath(file, nil)
@@ -79,7 +78,7 @@ func unpack(t *testing.T, file string) (root string) {
 			t.Errorf("%+v", h)
 		}
 	}
-	root, err = os.MkdirTemp("/var/tmp", "tare-test-image-") // what is above t.TempDir is closed to others
+	root, err = os.MkdirTemp("/var/tmp", "tare-test-image-") // other users cannot search the directories above t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +89,7 @@ func unpack(t *testing.T, file string) (root string) {
 	return root
 }
 
-// TestBuildRefuses: what is missing is an error that says so.
+// A missing program is an error with its name.
 func TestBuildRefuses(t *testing.T) {
 	for program, want := range map[string]error{"no-such-program": exec.ErrNotFound, "/no/such/file": os.ErrNotExist} {
 		if _, err := fill(t.Context(), "/proc/self/exe", []string{program}); !errors.Is(err, want) {

@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// object is what has to be known of an ELF file.
+// object is the part of an ELF file that decides on its libraries.
 type object struct {
-	loader string // the program that loads it; empty: it is a library, or static
+	loader string // path of its dynamic loader; empty for a library or a static program
 	needs  bool   // it needs libraries
 }
 
-// machines are the architectures of tare's own binary.
+// machines are the architectures of tare's binary.
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
 // errForeign means that a program is for another architecture.
@@ -38,7 +38,7 @@ func readObject(path string) (o object, ok bool, err error) {
 	}
 	e, err := elf.NewFile(f)
 	if err != nil {
-		return o, false, nil // an object of another kind; whoever loads it will tell
+		return o, false, nil // not a valid ELF file; its loader will report it
 	}
 	if want, known := machines[runtime.GOARCH]; known && e.Machine != want {
 		return o, false, fmt.Errorf("%s is %w: %v, and this machine is %s", path, errForeign, e.Machine, runtime.GOARCH)
@@ -61,8 +61,8 @@ func readObject(path string) (o object, ok bool, err error) {
 	return o, true, nil
 }
 
-// libraries are the paths of the libraries that a program or library needs, with
-// those that they need, as the loader of this host finds them.
+// libraries are the paths of all libraries that a program or library needs, directly or not, as this
+// host's loader finds them.
 func libraries(ctx context.Context, loader, path string) ([]string, error) {
 	cmd := exec.CommandContext(ctx, loader, "--list", path)
 	cmd.Env = []string{"LC_ALL=C", pathVariable} // no LD_LIBRARY_PATH: the image has none either
@@ -73,13 +73,13 @@ func libraries(ctx context.Context, loader, path string) ([]string, error) {
 	return parseLibraries(path, string(out))
 }
 
-// parseLibraries reads what the loaders of glibc and musl print.
+// parseLibraries reads the list that the loaders of glibc and musl print.
 func parseLibraries(path, text string) ([]string, error) {
 	var all []string
 	for line := range strings.Lines(text) {
 		name, found, arrow := strings.Cut(strings.TrimSpace(line), " => ")
 		if !arrow {
-			found = name // the loader itself, or linux-vdso, which is no file
+			found = name // the loader itself, or linux-vdso, which has no file
 		}
 		file, _, _ := strings.Cut(found, " (")
 		switch {

@@ -18,12 +18,11 @@ import (
 // host adds programs of this host to a tree.
 type host struct {
 	tree *tree
-	seen []string // libraries that were looked into
+	seen []string // files whose libraries were added
 }
 
-// add adds a program by its name in PATH, or a path. A program that a Debian
-// package brought comes with all files of that package: what it reads at run
-// time (messages, scripts) is named nowhere else.
+// add adds a program by its name in PATH, or a path. A program of a Debian package comes with all
+// files of the package, because nothing else lists what it reads at run time (messages, scripts).
 func (h *host) add(ctx context.Context, what string) error {
 	path, err := locate(what)
 	if err != nil {
@@ -49,7 +48,7 @@ func (h *host) add(ctx context.Context, what string) error {
 	return nil
 }
 
-// locate finds a program in PATH, or takes a path as it is.
+// locate is the absolute path of a path or of a program in PATH.
 func locate(what string) (string, error) {
 	if strings.Contains(what, "/") {
 		return filepath.Abs(what)
@@ -61,7 +60,7 @@ func locate(what string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// addSelf adds this binary under its name in the image.
+// addSelf adds the test's own binary at Exe.
 func (h *host) addSelf(ctx context.Context, self string) error {
 	self, err := filepath.EvalSymlinks(self)
 	if err != nil {
@@ -75,7 +74,7 @@ func (h *host) addSelf(ctx context.Context, self string) error {
 	return h.addLibraries(ctx, self)
 }
 
-// addLibraries adds what a file loads, if it is a program or a library.
+// addLibraries adds the libraries of a file, if it is a program or a library.
 func (h *host) addLibraries(ctx context.Context, file string) error {
 	if slices.Contains(h.seen, file) {
 		return nil
@@ -102,7 +101,7 @@ func (h *host) addLibraries(ctx context.Context, file string) error {
 	return nil
 }
 
-// hostLoader is the loader of this host's programs.
+// hostLoader is the dynamic loader of this host's programs.
 func hostLoader() (string, error) {
 	o, ok, err := readObject("/bin/sh")
 	if err == nil && (!ok || o.loader == "") {
@@ -111,8 +110,8 @@ func hostLoader() (string, error) {
 	return o.loader, err
 }
 
-// addPackage adds the files of the Debian package that a path belongs to, without
-// its documentation; where there is no such package it does nothing.
+// addPackage adds the files of the Debian package that owns a path, without documentation. It does
+// nothing if no package owns it.
 func (h *host) addPackage(ctx context.Context, path string) error {
 	pkg := packageOf(ctx, path)
 	if pkg == "" {
@@ -139,8 +138,8 @@ var documentation = []string{
 	"/usr/share/doc/", "/usr/share/man/", "/usr/share/info/", "/usr/share/locale/", "/usr/share/lintian/", "/usr/share/bug/",
 }
 
-// packageOf asks for every name that a program has: through the links to it, and
-// before and after Debian made /bin a link to /usr/bin.
+// packageOf is the package that owns a path. It asks for the path, for the target of its links, and for
+// both with and without /usr, because dpkg may know a file under /bin by its old path.
 func packageOf(ctx context.Context, path string) string {
 	names := []string{path}
 	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
@@ -165,11 +164,11 @@ func packageOf(ctx context.Context, path string) string {
 	return ""
 }
 
-// ownerOf is the first package in what dpkg-query prints for a file.
+// ownerOf is the first package in the output of dpkg-query --search.
 func ownerOf(text string) string {
 	for line := range strings.Lines(text) {
 		owners, _, found := strings.Cut(line, ": ")
-		if !found || strings.HasPrefix(owners, "diversion ") { // another package renamed it
+		if !found || strings.HasPrefix(owners, "diversion ") { // another package diverts the file
 			continue
 		}
 		first, _, _ := strings.Cut(owners, ", ")
@@ -178,11 +177,11 @@ func ownerOf(text string) string {
 	return ""
 }
 
-// firstPerson is the first user id that Debian gives to people.
+// firstPerson is Debian's first user id of people.
 const firstPerson = 1000
 
-// accountsOf are the lines of the system's own users or groups: a server that
-// refuses to be root looks for its own.
+// accountsOf are the lines of system users or groups. A server that refuses to run as root looks its
+// account up.
 func accountsOf(file string) []string {
 	b, _ := os.ReadFile(file)
 	var all []string
@@ -199,7 +198,7 @@ func accountsOf(file string) []string {
 	return all
 }
 
-// base adds what every root file system has.
+// base adds the accounts and directories of every root file system.
 func (t *tree) base(users, groups []string) {
 	id := strconv.Itoa(UserID)
 	users = append(users, "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin", "tare:x:"+id+":"+id+":tare:/:/usr/sbin/nologin")

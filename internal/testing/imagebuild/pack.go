@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-// pack writes the tree as an archive.
+// pack writes the tree as a tar archive, sorted by path.
 func (t *tree) pack(ctx context.Context, file string) error {
 	f, err := os.Create(file)
 	if err != nil {

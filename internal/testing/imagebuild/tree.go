@@ -10,8 +10,7 @@ import (
 	"syscall"
 )
 
-// tree is a root file system that is going to be packed: what is at each path,
-// which has no slash in front. All is root's.
+// tree is a root file system: entries by path, without a leading slash. root owns all of them.
 type tree struct{ entries map[string]entry }
 
 // entry is a directory, a link or a regular file.
@@ -24,15 +23,14 @@ type entry struct {
 
 func newTree() *tree { return &tree{entries: map[string]entry{}} }
 
-// longestChain is how many links may follow each other, as for the kernel.
+// longestChain is how many links a path may follow, as in the kernel.
 const longestChain = 40
 
-// errSpecial means that a path is no directory, link or regular file.
+// errSpecial means that a path is not a directory, link or regular file.
 var errSpecial = errors.New("neither a file nor a directory")
 
-// add adds what is at a path below root, with the directories and links on the
-// way to it. What a link leads to comes with it, and with deep all that is in a
-// directory.
+// add adds a path below root, with the directories and links on the way and the targets of links. With
+// deep it adds the whole content of a directory.
 func (t *tree) add(root, path string, deep bool) error {
 	at, rest := "", strings.Split(path, "/")
 	for links := 0; len(rest) > 0; {
@@ -73,8 +71,7 @@ func (t *tree) add(root, path string, deep bool) error {
 	return nil
 }
 
-// below adds all that is in a directory. Links are kept as they are, and what
-// no image can hold (sockets, devices) is left out.
+// below adds the content of a directory. It does not follow links and skips sockets and devices.
 func (t *tree) below(root, dir string) error {
 	top := filepath.Join(root, dir)
 	return filepath.WalkDir(top, func(path string, _ fs.DirEntry, err error) error {
@@ -111,20 +108,20 @@ func (t *tree) put(root, path string) (fs.FileInfo, error) {
 	return st, nil
 }
 
-// write adds a file of a content.
+// write adds a file with this content.
 func (t *tree) write(path, content string, mode fs.FileMode) {
 	t.mkdir(filepath.Dir(path), 0o755)
 	t.entries[path] = entry{mode: mode, content: []byte(content)}
 }
 
-// program adds a file of this host at an absolute path.
+// program adds a file of this host at another, absolute path.
 func (t *tree) program(path string, mode fs.FileMode, source string) {
 	path = strings.TrimPrefix(path, "/")
 	t.mkdir(filepath.Dir(path), 0o755)
 	t.entries[path] = entry{mode: mode, source: source}
 }
 
-// mkdir adds a directory, and those above it, where there is nothing yet.
+// mkdir adds a directory and those above it, unless they exist.
 func (t *tree) mkdir(path string, mode fs.FileMode) {
 	if path == "." {
 		return
@@ -136,7 +133,7 @@ func (t *tree) mkdir(path string, mode fs.FileMode) {
 	t.entries[path] = entry{mode: fs.ModeDir | mode}
 }
 
-// files are the regular files of this host, in no order.
+// files are the paths on this host of the regular files, by path in the tree.
 func (t *tree) files() map[string]string {
 	all := map[string]string{}
 	for path, e := range t.entries {

@@ -37,8 +37,7 @@ func planted(t *testing.T) string {
 	return root
 }
 
-// TestTreeFollowsLinks: with a path come the links on the way and what they lead
-// to, below the root and nowhere else.
+// A path comes with the links on the way and their targets, all below the root.
 func TestTreeFollowsLinks(t *testing.T) {
 	root := planted(t)
 	for path, want := range map[string][]string{

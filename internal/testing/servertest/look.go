@@ -19,33 +19,31 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// watch looks at the processes of a server or load.
+// watch checks the processes of a server or load.
 type watch struct {
 	arm  environment.Arm
 	spec environment.Spec
 	pid  int
 	log  string
-	seen map[string]bool // files that it had
-	// outside says that it is beside the arm, among the host's mounts.
+	seen map[string]bool // files that were open or mapped
+	// outside is true if the process is not in the arm and has the host's mounts.
 	outside bool
 }
 
-// inEtc are the files below /etc that a server may read: names, time, and what the loader
-// and its libraries want.
+// inEtc are the files below /etc that a server may read.
 var inEtc = []string{
 	"/etc/group", "/etc/host.conf", "/etc/hosts", "/etc/ld.so.cache", "/etc/locale.alias", "/etc/localtime", "/etc/nsswitch.conf", "/etc/passwd",
 	"/etc/resolv.conf", "/etc/ssl/openssl.cnf", "/etc/timezone",
 }
 
-// packaged are the directories whose files packages own.
+// packaged are prefixes of directories with the files of packages.
 var packaged = []string{"/usr/", "/lib", "/bin/", "/sbin/", "/opt/"}
 
-// nowhere are what has no file: sockets, pipes, memory.
+// nowhere matches open files without a path: sockets, pipes, memory.
 var nowhere = regexp.MustCompile(`^(socket:|pipe:|anon_inode:|/memfd:|/dev/zero \(deleted\)|/SYSV[0-9a-f]{8} \(deleted\)|/\[aio\]|\[.*\]$|$)`)
 
-// look looks at each process of the family of the first one. who is the account that all of
-// them have; nil: the first one is on the way to become it, and other files are not told
-// from its own.
+// look checks the process and its descendants. who is the account that all must have. nil means that
+// the process may still be starting: neither its account nor the files of tare's binary are checked.
 func (w watch) look(t *testing.T, who *account.Account) {
 	t.Helper()
 	for _, pid := range family(w.pid) {
@@ -64,7 +62,7 @@ func (w watch) look(t *testing.T, who *account.Account) {
 	w.mounts(t)
 }
 
-// family are a process and its descendants.
+// family is a process and its descendants.
 func family(pid int) []int {
 	all := []int{pid}
 	children, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -79,7 +77,7 @@ func family(pid int) []int {
 	return all
 }
 
-// account holds what a process may: all user ids are the account's, and no capability is left.
+// account checks that all user ids of a process are the account's and that it has no capability.
 func (w watch) account(t *testing.T, pid int, who account.Account) {
 	t.Helper()
 	status, err := proc.FS("/").Status(pid)
@@ -100,7 +98,7 @@ func (w watch) account(t *testing.T, pid int, who account.Account) {
 	}
 }
 
-// files looks at the open files.
+// files checks the open files.
 func (w watch) files(t *testing.T, pid int) {
 	t.Helper()
 	fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
@@ -115,7 +113,7 @@ func (w watch) files(t *testing.T, pid int) {
 	}
 }
 
-// maps looks at mapped files: what is shared and can be written reaches the file.
+// maps checks the mapped files. A shared writable mapping counts as a file open for writing.
 func (w watch) maps(t *testing.T, pid int) {
 	t.Helper()
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
@@ -127,7 +125,7 @@ func (w watch) maps(t *testing.T, pid int) {
 	}
 }
 
-// file holds one file against the promise.
+// file checks one file.
 func (w watch) file(t *testing.T, pid int, file string, written bool) {
 	t.Helper()
 	w.seen[file] = true
@@ -153,14 +151,14 @@ func self() string {
 	return path
 }
 
-// mounts holds the mounts of an arm that has its own: what can be written there is below
-// the arm's directory, or in memory.
+// mounts checks an arm with its own mount namespace: only the arm's directory and file systems in memory
+// may be writable.
 func (w watch) mounts(t *testing.T) {
 	t.Helper()
 	mine, err := os.Readlink("/proc/self/ns/mnt")
 	its, itsErr := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", w.pid))
 	if w.outside || err != nil || errors.Is(itsErr, fs.ErrNotExist) || mine == its || w.arm.Place().Volume == w.arm.Place().HostVolume {
-		return // its files are the host's, and were looked at
+		return // it has the host's mounts; its files were checked
 	}
 	all, err := proc.FS("/").MountsOf(strconv.Itoa(w.pid))
 	if err != nil {
@@ -170,7 +168,7 @@ func (w watch) mounts(t *testing.T) {
 		switch {
 		case slices.Contains([]string{"proc", "sysfs", "tmpfs", "devpts", "mqueue", "cgroup", "cgroup2", "devtmpfs"}, m.Type):
 		case slices.Contains(strings.Split(m.Options, ","), "ro"):
-		case m.Type == "overlay" && (m.Point == "/" || w.ownUpper(m.Super)): // a copy is written; an engine's arm has one for each directory of the host's root
+		case m.Type == "overlay" && (m.Point == "/" || w.ownUpper(m.Super)): // writes go to the upper directory; an engine's arm has an overlay for each top directory
 		case strings.HasPrefix(m.Point, "/.tare/"), slices.Contains([]string{"/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/run/.containerenv"}, m.Point):
 		default:
 			t.Errorf("the arm can write to %s at %s", m.Type, m.Point)
@@ -178,7 +176,7 @@ func (w watch) mounts(t *testing.T) {
 	}
 }
 
-// ownUpper says that what is written to an overlay goes into a directory of the arm.
+// ownUpper is true if the upper directory of an overlay is the arm's.
 func (w watch) ownUpper(options string) bool {
 	return slices.ContainsFunc(strings.Split(options, ","), func(option string) bool {
 		dir, found := strings.CutPrefix(option, "upperdir=")

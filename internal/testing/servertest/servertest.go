@@ -1,5 +1,5 @@
-// Package servertest tries what is promised of the servers and loads in an arm, by what the
-// kernel shows of them while they work: as whom they run, and which files they have.
+// Package servertest tests, in every environment, the promises on the processes of servers and loads:
+// their account, and which files they have open. It reads both from /proc while they work.
 package servertest
 
 import (
@@ -34,10 +34,10 @@ func Roles() []hidden.Role {
 	return []hidden.Role{{Name: serve.Command, Args: "...", Run: serve.Main}, {Name: load.Command, Args: "...", Run: bodies.Main}}
 }
 
-// bound is how long a server may take to answer, and a load to be ready.
+// bound is how long a server may take to answer, and a load to do its first operation.
 const bound = 3 * time.Minute
 
-// Run tries every database that this host has, and loads, in an environment.
+// Run tests every database that this host has, and two loads, in an environment.
 func Run(t *testing.T, env environment.Environment, host facts.Host) {
 	if answer := env.Support(host); answer.Answer != facts.Yes {
 		testneed.Feature(t, env.Name(), fmt.Errorf("%s", answer.Reason))
@@ -55,9 +55,10 @@ func Run(t *testing.T, env environment.Environment, host facts.Host) {
 	t.Run("client", func(t *testing.T) { ownLoad(t, env, host, true) })
 }
 
-// set prepares the empty data set of a database, once for all environments.
-var sets sync.Map // of func() (dataset.Prepared, error), by the database's name
+// sets are the data sets that were prepared: func() (dataset.Prepared, error) by name of the database.
+var sets sync.Map
 
+// set prepares the empty data set of a database, once for all environments.
 func set(t *testing.T, name string) dataset.Prepared {
 	t.Helper()
 	if _, err := serve.Find(t.Context(), name, "", ""); err != nil {
@@ -77,7 +78,7 @@ func set(t *testing.T, name string) dataset.Prepared {
 	return p
 }
 
-// Clean removes what Run has prepared.
+// Clean removes the data sets.
 func Clean() {
 	sets.Range(func(_, once any) bool {
 		if p, err := once.(func() (dataset.Prepared, error))(); err == nil {
@@ -87,7 +88,7 @@ func Clean() {
 	})
 }
 
-// scratch is a directory that every account can pass, as /var/tmp is.
+// scratch is a directory that every account can search, like /var/tmp.
 func scratch(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -97,10 +98,10 @@ func scratch(t *testing.T) string {
 	return dir
 }
 
-// open opens an arm on a data set; none: an empty directory.
+// open opens an arm on a data set, or on an empty directory if data is "".
 func open(t *testing.T, env environment.Environment, host facts.Host, data string) (environment.Arm, environment.Spec, *os.File) {
 	t.Helper()
-	// In the user's own state, so that tare cleanup takes back what a test that is killed leaves.
+	// In the user's state directory, so that tare cleanup undoes the steps of a killed test.
 	j, err := journal.Open(journal.StateDir(), fmt.Sprintf("s%dx%d", os.Getpid(), time.Now().UnixNano()%1e6))
 	if err != nil {
 		t.Fatal(err)
@@ -132,20 +133,20 @@ func open(t *testing.T, env environment.Environment, host facts.Host, data strin
 	return arm, spec, log
 }
 
-// statements make the server write: by what its protocol is called.
+// statements make the server write, by the name of its protocol.
 var statements = map[string][]string{
 	"mysql":    {"CREATE TABLE t (a INT PRIMARY KEY, b TEXT)", "INSERT INTO t VALUES (1, REPEAT('x', 60000))", "SELECT b FROM t ORDER BY b", "DROP TABLE t"},
 	"postgres": {"CREATE TABLE t (a INT PRIMARY KEY, b TEXT)", "INSERT INTO t SELECT n, repeat('x', 1000) FROM generate_series(1, 2000) n", "CREATE INDEX ON t (b)", "SELECT b FROM t ORDER BY b LIMIT 1"},
 	"redis":    {"SET a b", "GET a", "DEL a"},
 }
 
-// server has a server work in an arm and looks at its processes from their start on.
+// server runs a server in an arm and checks its processes from their start on.
 func server(t *testing.T, env environment.Environment, host facts.Host, d db.Description) {
 	p := set(t, d.Name)
 	arm, spec, log := open(t, env, host, p.Dir)
 	at := arm.Place()
 	if at.Sandboxed {
-		t.Skip("what runs there is on a kernel of its own, which shows nothing")
+		t.Skip("the processes run on the sandbox's kernel, and this host's /proc does not show them")
 	}
 	params := fmt.Sprintf(`{"dir":%q,"program":%q,"listen":%q}`, at.Volume, p.Program, at.Listen)
 	running, err := arm.Start(t.Context(), environment.Process{Args: []string{serve.Command, d.Name, params}, Log: log})
@@ -158,7 +159,7 @@ func server(t *testing.T, env environment.Environment, host facts.Host, d db.Des
 		t.Fatal(err)
 	}
 	if d.TCPOnly {
-		// Its port is on a network of the arm's, which a client beside the arm reaches.
+		// The port may be in the arm's network namespace, which a load outside of the arm reaches.
 		client := fmt.Sprintf(`{"service":%q,"server":{"dir":%q,"listen":%q},"dial":%q,"queries":["SELECT count(*) FROM numbers(1000)"]}`, d.Name, p.Dir, at.Listen, at.Dial)
 		aLoad(t, w, d.Name, client, true, log)
 	} else {
@@ -170,14 +171,14 @@ func server(t *testing.T, env environment.Environment, host facts.Host, d db.Des
 	}
 }
 
-// ask has the server write and read, over its socket.
+// ask lets the server write and read, over its socket.
 func (w watch) ask(t *testing.T, d db.Description, p dataset.Prepared, running environment.Running, want account.Account) {
 	t.Helper()
 	secret, err := serve.Secret(p.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The socket is an overlay's: by the path of the file below it nobody listens.
+	// A socket in an overlay answers only by its path in the overlay.
 	dir := filepath.Join(fmt.Sprintf("/proc/%d/root", running.Pid()), w.arm.Place().Volume)
 	c, err := serve.Connect(db.Address{Protocol: d.Protocol, Dir: dir, User: db.User, Secret: secret, Database: db.Database})
 	if err != nil {
@@ -202,7 +203,7 @@ func (w watch) ask(t *testing.T, d db.Description, p dataset.Prepared, running e
 	}
 }
 
-// expected is the account that runs a server.
+// expected is the account that must run a server.
 func expected(users ...string) (account.Account, error) {
 	a, ok, err := account.First(users...)
 	if err == nil && !ok {
@@ -211,12 +212,12 @@ func expected(users ...string) (account.Account, error) {
 	return a, err
 }
 
-// ownLoad has one of tare's own loads work, in the arm with a file or beside it.
+// ownLoad runs one of tare's own loads: commit in the arm, or spin outside.
 func ownLoad(t *testing.T, env environment.Environment, host facts.Host, outside bool) {
 	arm, spec, log := open(t, env, host, "")
 	at := arm.Place()
 	if at.Sandboxed && !outside {
-		t.Skip("what runs there is on a kernel of its own, which shows nothing")
+		t.Skip("the processes run on the sandbox's kernel, and this host's /proc does not show them")
 	}
 	kind, params := load.KindCommit, fmt.Sprintf(`{"dir":%q,"record_bytes":1024,"log_bytes":1048576}`, at.Volume)
 	if outside {
@@ -225,7 +226,7 @@ func ownLoad(t *testing.T, env environment.Environment, host facts.Host, outside
 	aLoad(t, watch{arm: arm, spec: spec, log: log.Name(), seen: map[string]bool{}}, kind, params, outside, log)
 }
 
-// aLoad has a load work in the arm of a watch, or beside it, and looks at its processes.
+// aLoad runs a load in the arm of a watch, or outside, and checks its processes.
 func aLoad(t *testing.T, w watch, kind, params string, outside bool, log *os.File) {
 	t.Helper()
 	memory, err := counter.Create(1)

@@ -11,13 +11,13 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// Window asks for the shortest window and waits for the answer.
-func (a *Arm) Window(t testing.TB) counter.Answer {
+// Window requests the shortest window and waits for the answer.
+func (a *LaunchedLoad) Window(t testing.TB) counter.Answer {
 	t.Helper()
 	return a.finish(t, a.Counters.Ask(a.Windowed.Least, a.Windowed.Discard))
 }
 
-func (a *Arm) finish(t testing.TB, r counter.Request) (answer counter.Answer) {
+func (a *LaunchedLoad) finish(t testing.TB, r counter.Request) (answer counter.Answer) {
 	t.Helper()
 	a.await(t, "began", func() bool { return a.Counters.Began(r, 0) })
 	a.await(t, "answered", func() (ok bool) {
@@ -27,7 +27,7 @@ func (a *Arm) finish(t testing.TB, r counter.Request) (answer counter.Answer) {
 	return answer
 }
 
-func (a *Arm) await(t testing.TB, what string, holds func() bool) {
+func (a *LaunchedLoad) await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	Eventually(t, what, func() bool {
 		if state, note := a.Counters.State(); state == counter.Failed || a.Load().Ended() {
@@ -37,8 +37,8 @@ func (a *Arm) await(t testing.TB, what string, holds func() bool) {
 	})
 }
 
-// liveAsked is live for a load that is asked for each window.
-func liveAsked(t *testing.T, s workload.Stages, a *Arm) {
+// liveAsked is live for a load that has to be asked for each window.
+func liveAsked(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	t.Run("windows", func(t *testing.T) { windows(t, s, a) })
 	t.Run("idle", func(t *testing.T) { idle(t, a) })
 	t.Run("freeze", func(t *testing.T) { freezeAsked(t, a) })
@@ -46,10 +46,9 @@ func liveAsked(t *testing.T, s workload.Stages, a *Arm) {
 	t.Run("told to end", func(t *testing.T) { toldToEndAsked(t, s, a) })
 }
 
-// windows: each says how long it was, what was done, and every number that is
-// described. A starved host does too little in a window to say what one operation in a
-// hundred takes: a longer one is asked for then.
-func windows(t *testing.T, s workload.Stages, a *Arm) {
+// windows checks that each answer has a length, operations and all values of the description. On a
+// busy host a window can have too few operations for a p99: then it requests a longer one.
+func windows(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	const longest = 64
 	for range 2 {
 		silent := []string{""}
@@ -57,13 +56,13 @@ func windows(t *testing.T, s workload.Stages, a *Arm) {
 			silent = window(t, s, a, time.Duration(times)*s.Windowed.Least)
 		}
 		if len(silent) > 0 {
-			t.Errorf("it says nothing of %v", silent)
+			t.Errorf("no value for %v", silent)
 		}
 	}
 }
 
-// window asks for one and returns the numbers of which the answer says nothing.
-func window(t *testing.T, s workload.Stages, a *Arm, length time.Duration) (silent []string) {
+// window requests one window and returns the values that the answer lacks.
+func window(t *testing.T, s workload.Stages, a *LaunchedLoad, length time.Duration) (silent []string) {
 	t.Helper()
 	var before, after counter.Snapshot
 	a.Counters.Read(&before)
@@ -78,7 +77,7 @@ func window(t *testing.T, s workload.Stages, a *Arm, length time.Duration) (sile
 		t.Errorf("asked for %v s, got %v", asked, answer.Seconds)
 	}
 	ops, latencies := after.Ops-before.Ops, after.Since(&before).Total()
-	// A tool may count what begins, and its latency when it ends.
+	// A tool may count an operation at its start and the latency at its end.
 	if ops == 0 || latencies > ops+ops/2 || latencies < ops/2 {
 		t.Errorf("%d operations, %d latencies", ops, latencies)
 	}
@@ -93,8 +92,8 @@ func window(t *testing.T, s workload.Stages, a *Arm, length time.Duration) (sile
 	return silent
 }
 
-// idle: nothing is done that was not asked for.
-func idle(t *testing.T, a *Arm) {
+// idle checks that the load does nothing between windows.
+func idle(t *testing.T, a *LaunchedLoad) {
 	before := a.Counters.Ops()
 	time.Sleep(50 * time.Millisecond)
 	if n := a.Counters.Ops() - before; n != 0 || a.Counters.InFlight() != 0 {
@@ -102,10 +101,9 @@ func idle(t *testing.T, a *Arm) {
 	}
 }
 
-// freezeAsked: a load that is stopped in a window and goes on answers it.
-// What it started goes on meanwhile: a process between fork and exec that is
-// stopped keeps its parent from stopping, which only a freezer knows to handle.
-func freezeAsked(t *testing.T, a *Arm) {
+// freezeAsked checks that a load that is stopped and continued during a window answers it. Its children
+// are not stopped: SIGSTOP between fork and exec would block the parent, which only a freezer avoids.
+func freezeAsked(t *testing.T, a *LaunchedLoad) {
 	r := a.Counters.Ask(a.Windowed.Least, 0)
 	for _, p := range a.Processes {
 		p.Signal(t, unix.SIGSTOP)
@@ -118,8 +116,8 @@ func freezeAsked(t *testing.T, a *Arm) {
 	a.finish(t, r)
 }
 
-// toldToEndAsked: SIGTERM is an orderly end, between windows and in one.
-func toldToEndAsked(t *testing.T, s workload.Stages, a *Arm) {
+// toldToEndAsked checks that SIGTERM, between windows and during one, ends the load without an error.
+func toldToEndAsked(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	for _, busy := range []bool{false, true} {
 		b := Relaunch(t, s, a.Place)
 		b.Window(t)

@@ -1,6 +1,5 @@
-// Package workloadtest is the conformance suite of workloads: what every
-// description must hold, and what its processes must do when they are really
-// started. It knows the contract and no workload in particular.
+// Package workloadtest is the conformance suite of loads. It checks the description of a load, and then
+// starts its processes and checks what they do. It knows the contract and no load in particular.
 package workloadtest
 
 import (
@@ -14,8 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// Run checks a workload. fast are parameters that make it small enough to be
-// started many times. The package's TestMain must be Main.
+// Run checks a load. fast are parameters with which it starts quickly, because Run starts it many times.
+// The package's TestMain must call Main.
 func Run(t *testing.T, w workload.Workload, fast map[string]string) {
 	t.Run("description", func(t *testing.T) { describe(t, w) })
 	t.Run("stages", func(t *testing.T) { stages(t, w, fast) })
@@ -78,7 +77,7 @@ func param(t *testing.T, w workload.Workload, p workload.Param) {
 	}
 }
 
-// somewhere is a place to ask for tasks with, not to run them.
+// somewhere is a place for tasks that are not started.
 var somewhere = wire.Place{Volume: "/some/where", Listen: "127.0.0.1:1", Dial: "127.0.0.2:2"}
 
 func stages(t *testing.T, w workload.Workload, fast map[string]string) {
@@ -131,7 +130,7 @@ func metrics(t *testing.T, ms []workload.Metric) {
 	}
 }
 
-// tasks is everything that the stages would start.
+// tasks are all tasks of the stages.
 func tasks(s workload.Stages) (out []workload.Task) {
 	if s.Prepare != nil {
 		out = append(out, s.Prepare("/some/where"))

@@ -31,9 +31,8 @@ func live(t *testing.T, w workload.Workload, fast map[string]string) {
 	t.Run("told to end", func(t *testing.T) { toldToEnd(t, s, a) })
 }
 
-// counts: every operation has its latency, and latencies are neither nothing
-// nor minutes.
-func counts(t *testing.T, a *Arm) {
+// counts checks that each operation has a latency and that the median is between 50 ns and 60 s.
+func counts(t *testing.T, a *LaunchedLoad) {
 	a.pause(t)
 	defer a.carryOn()
 	var now, zero counter.Snapshot
@@ -51,18 +50,18 @@ func counts(t *testing.T, a *Arm) {
 }
 
 // pause closes the gate and waits until nothing is in flight.
-func (a *Arm) pause(t *testing.T) {
+func (a *LaunchedLoad) pause(t *testing.T) {
 	t.Helper()
 	a.Counters.SetGate(true)
 	Eventually(t, "paused by its gate", func() bool { return a.Counters.InFlight() == 0 })
 }
 
-func (a *Arm) carryOn() {
+func (a *LaunchedLoad) carryOn() {
 	a.Counters.MarkThaw()
 	a.Counters.SetGate(false)
 }
 
-func gate(t *testing.T, a *Arm) {
+func gate(t *testing.T, a *LaunchedLoad) {
 	a.pause(t)
 	before := a.Counters.Ops()
 	time.Sleep(50 * time.Millisecond)
@@ -73,10 +72,9 @@ func gate(t *testing.T, a *Arm) {
 	a.Goes(t, 20)
 }
 
-// freeze: to be stopped at any instant is no error, and the time stopped is in
-// no latency. A busy machine can keep a thread waiting for as long without any
-// stop, so one clean try of some is enough.
-func freeze(t *testing.T, a *Arm) {
+// freeze checks that stopping the processes at any instant causes no error, and that no latency includes
+// the pause. On a busy machine a thread can wait as long without any stop, so one clean try is enough.
+func freeze(t *testing.T, a *LaunchedLoad) {
 	const pause, tries = 500 * time.Millisecond, 20
 	longest := 0.0
 	for range tries {
@@ -87,9 +85,8 @@ func freeze(t *testing.T, a *Arm) {
 	t.Errorf("a latency of %g s, the pause of %v is in it", longest, pause)
 }
 
-// stopFor stops and continues all processes and returns the longest latency
-// after that.
-func stopFor(t *testing.T, a *Arm, pause time.Duration) (longest float64) {
+// stopFor stops all processes for pause, continues them and returns the longest latency since.
+func stopFor(t *testing.T, a *LaunchedLoad, pause time.Duration) (longest float64) {
 	stopAll(t, a.Processes)
 	var before, after counter.Snapshot
 	a.Counters.Read(&before)
@@ -114,8 +111,8 @@ func stopFor(t *testing.T, a *Arm, pause time.Duration) (longest float64) {
 	return after.Since(&before).Quantile(1)
 }
 
-// slices: many short windows hold exactly what the whole holds.
-func cutUp(t *testing.T, a *Arm) {
+// cutUp checks that the counts of many short windows add up to those of the whole.
+func cutUp(t *testing.T, a *LaunchedLoad) {
 	var first, before, now counter.Snapshot
 	a.pause(t)
 	a.Counters.Read(&first)
@@ -138,9 +135,9 @@ func cutUp(t *testing.T, a *Arm) {
 	a.carryOn()
 }
 
-// killed: what was counted stays, and the same place can be used again.
-func killed(t *testing.T, s workload.Stages, a *Arm) {
-	for i := range a.Processes { // the load first: it may end when its server does
+// killed checks that the counts survive SIGKILL and that the load starts again in the same place.
+func killed(t *testing.T, s workload.Stages, a *LaunchedLoad) {
+	for i := range a.Processes { // the load first, because it may end when its server does
 		a.Processes[len(a.Processes)-1-i].SignalAll(t, unix.SIGKILL)
 	}
 	for _, p := range a.Processes {
@@ -154,8 +151,8 @@ func killed(t *testing.T, s workload.Stages, a *Arm) {
 	Relaunch(t, s, a.Place).Goes(t, 20)
 }
 
-// goesFirst: production is not what the kernel ends when memory runs out.
-func goesFirst(t *testing.T, a *Arm) {
+// goesFirst checks that the OOM killer prefers the load to the host's own processes.
+func goesFirst(t *testing.T, a *LaunchedLoad) {
 	for _, p := range a.Processes {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", p.Pid()))
 		if n, _ := strconv.Atoi(strings.TrimSpace(string(b))); err != nil || n < 900 {
@@ -164,8 +161,8 @@ func goesFirst(t *testing.T, a *Arm) {
 	}
 }
 
-// toldToEnd: SIGTERM is an orderly end, behind a closed gate too.
-func toldToEnd(t *testing.T, s workload.Stages, a *Arm) {
+// toldToEnd checks that SIGTERM ends the load without an error, also behind a closed gate.
+func toldToEnd(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	for _, closed := range []bool{false, true} {
 		b := Relaunch(t, s, a.Place)
 		b.Goes(t, 20)

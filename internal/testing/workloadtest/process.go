@@ -49,8 +49,8 @@ func Main(m *testing.M) {
 	os.Exit(runIn(m))
 }
 
-// runIn runs the tests with temporary files in a directory of their own, which
-// takes along what tests share and none of them can remove.
+// runIn runs the tests with a temporary directory that it removes at the end, together with the files
+// that several tests share.
 func runIn(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "tare-test")
 	if err != nil {
@@ -59,7 +59,7 @@ func runIn(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	os.Setenv("TMPDIR", dir)
-	os.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")) // one data set for all that want the same
+	os.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")) // tests with the same parameters share a data set
 	flag.Parse()
 	if err := flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0)))); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -68,11 +68,10 @@ func runIn(m *testing.M) int {
 	return m.Run()
 }
 
-// atOnce is how many tests run beside each other: they wait for servers more than they
-// compute.
+// atOnce is the least number of parallel tests: they mostly wait for servers.
 const atOnce = 4
 
-// Process is a task that was started.
+// Process is a started task.
 type Process struct {
 	cmd    *exec.Cmd
 	done   chan struct{}
@@ -87,14 +86,14 @@ func (p *Process) Write(b []byte) (int, error) {
 	return p.stderr.Write(b)
 }
 
-// Said is what the process has written to standard error.
+// Said is the text that the process has written to standard error.
 func (p *Process) Said() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stderr.String()
 }
 
-// Start starts a task; m may be nil. It is killed when the test ends.
+// Start starts a task with counters, which may be nil. The process is killed when the test ends.
 func Start(t testing.TB, task workload.Task, m *counter.Memory) *Process {
 	t.Helper()
 	p := &Process{cmd: exec.Command("/proc/self/exe", task.Args...), done: make(chan struct{})}
@@ -113,7 +112,7 @@ func Start(t testing.TB, task workload.Task, m *counter.Memory) *Process {
 	return p
 }
 
-// Pid is its number.
+// Pid is the process id.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // Signal sends a signal.
@@ -135,7 +134,7 @@ func (p *Process) Exit(t testing.TB) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// Ended says whether it has ended.
+// Ended is true if the process has ended.
 func (p *Process) Ended() bool {
 	select {
 	case <-p.done:
@@ -145,7 +144,7 @@ func (p *Process) Ended() bool {
 	}
 }
 
-// SignalAll sends a signal to the process and to all that it started.
+// SignalAll sends a signal to the process and all its descendants.
 func (p *Process) SignalAll(t testing.TB, s syscall.Signal) {
 	t.Helper()
 	p.Signal(t, s)
@@ -157,8 +156,8 @@ func (p *Process) SignalAll(t testing.TB, s syscall.Signal) {
 	}
 }
 
-// signalChild signals a process if it is still a child of one of the parents:
-// its number may be anybody's by now.
+// signalChild signals a process if it is still a child of one of the parents: its pid may have been
+// reused.
 func signalChild(pid int, parents []int, s syscall.Signal) error {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err == unix.ESRCH {
@@ -187,8 +186,7 @@ func signalChild(pid int, parents []int, s syscall.Signal) error {
 	return nil
 }
 
-// stopAll stops the processes as a freezer does, and returns when every thread
-// of them stands still.
+// stopAll stops the processes and returns when every thread is stopped.
 func stopAll(t testing.TB, ps []*Process) {
 	t.Helper()
 	for _, p := range ps {
@@ -201,7 +199,7 @@ func stopAll(t testing.TB, ps []*Process) {
 	}
 }
 
-// family is a process and all that descend from it, parents first.
+// family is a process and its descendants, parents first.
 func family(pid int) []int {
 	out := []int{pid}
 	for i := 0; i < len(out); i++ {
@@ -238,7 +236,7 @@ func stopped(t testing.TB, pid int) bool {
 	return true
 }
 
-// Eventually waits until it holds.
+// Eventually waits until holds returns true.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
@@ -248,22 +246,21 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Arm is the processes of one workload, started.
-type Arm struct {
+// LaunchedLoad is a started load: its processes and counters.
+type LaunchedLoad struct {
 	Counters *counter.Memory
 	Place    wire.Place
-	// Processes are the load and, before it, its server if there is one.
+	// Processes are the server, if there is one, and the load.
 	Processes []*Process
-	// Windowed is how the load is asked for windows; nil: it goes by itself.
+	// Windowed and Together are those of the stages.
 	Windowed *workload.Windowed
-	// Together is as in the stages.
 	Together int
 }
 
-// Load is the process that counts.
-func (a *Arm) Load() *Process { return a.Processes[len(a.Processes)-1] }
+// Load is the process that counts operations.
+func (a *LaunchedLoad) Load() *Process { return a.Processes[len(a.Processes)-1] }
 
-// Counters makes counters that live as long as the test.
+// Counters makes counters that are closed when the test ends.
 func Counters(t testing.TB, threads int) *counter.Memory {
 	t.Helper()
 	m, err := counter.Create(threads)
@@ -274,8 +271,9 @@ func Counters(t testing.TB, threads int) *counter.Memory {
 	return m
 }
 
-// Launch starts everything in a new directory and returns when it is ready.
-func Launch(t testing.TB, s workload.Stages) *Arm {
+// Launch prepares the data set in a new directory, starts server and load and returns when the load is
+// ready.
+func Launch(t testing.TB, s workload.Stages) *LaunchedLoad {
 	t.Helper()
 	port := testneed.Address(t)
 	at := wire.Place{Volume: t.TempDir(), Listen: port, Dial: port}
@@ -289,8 +287,8 @@ func Launch(t testing.TB, s workload.Stages) *Arm {
 	return Relaunch(t, s, at)
 }
 
-// copied is a copy of the data set that was prepared for a directory, or that
-// directory when the data set is in it.
+// copied is a copy of the data set that was prepared for a directory, or the directory itself if the data
+// set is in it.
 func copied(t testing.TB, dir string) string {
 	t.Helper()
 	p, err := dataset.Resolve(dir)
@@ -305,7 +303,7 @@ func copied(t testing.TB, dir string) string {
 	return own
 }
 
-// CopyTree copies a data set for one test: as clonetree does, but nothing is synced.
+// CopyTree copies a data set for one test, without the syncs of clonetree.
 func CopyTree(t testing.TB, to, from string) {
 	t.Helper()
 	if out, err := exec.Command("cp", "-a", "--reflink=auto", from, to).CombinedOutput(); err != nil {
@@ -313,10 +311,10 @@ func CopyTree(t testing.TB, to, from string) {
 	}
 }
 
-// Relaunch starts everything where it was before.
-func Relaunch(t testing.TB, s workload.Stages, at wire.Place) *Arm {
+// Relaunch starts server and load in a place that is prepared.
+func Relaunch(t testing.TB, s workload.Stages, at wire.Place) *LaunchedLoad {
 	t.Helper()
-	a := &Arm{Counters: Counters(t, s.Threads), Place: at, Windowed: s.Windowed, Together: s.Together}
+	a := &LaunchedLoad{Counters: Counters(t, s.Threads), Place: at, Windowed: s.Windowed, Together: s.Together}
 	if s.Server != nil {
 		server := Start(t, s.Server(at), nil)
 		a.Processes = append(a.Processes, server)
@@ -342,9 +340,9 @@ func Relaunch(t testing.TB, s workload.Stages, at wire.Place) *Arm {
 	return a
 }
 
-// Goes waits until n more operations are counted, or one window where the load
-// is asked for each.
-func (a *Arm) Goes(t testing.TB, n uint64) {
+// Goes waits until n more operations are counted. A load that has to be asked for windows gets one window
+// instead.
+func (a *LaunchedLoad) Goes(t testing.TB, n uint64) {
 	t.Helper()
 	from := a.Counters.Ops()
 	if a.Windowed != nil {

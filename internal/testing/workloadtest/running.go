@@ -20,21 +20,21 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// Running is a load in a process of its own, with the counters of its test.
+// Running is a load that a test of a driver starts, with its counters.
 type Running struct {
 	T        testing.TB
 	Counters *counter.Memory
 	Process  *exec.Cmd
 	Out      bytes.Buffer // after the end
-	Temp     string       // where it puts its temporary files
+	Temp     string       // directory of its temporary files
 	ended    chan error
 }
 
-// Launch starts it with these arguments; more are descriptors from 4 on.
+// Launch starts the load with these arguments; more become descriptors from 4 on.
 func (p *Running) Launch(args []string, more ...*os.File) {
 	p.T.Helper()
 	p.Process = exec.Command("/proc/self/exe", args...)
-	temp, err := os.MkdirTemp("", "load") // a name that is short enough for a socket in it
+	temp, err := os.MkdirTemp("", "load") // short enough for the path of a socket
 	if err != nil {
 		p.T.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func (p *Running) Launch(args []string, more ...*os.File) {
 	p.T.Cleanup(func() { p.Process.Process.Kill() })
 }
 
-// Wait waits for the end and returns what was said.
+// Wait waits for the end, checks the exit code and returns the output.
 func (p *Running) Wait(code int) string {
 	p.T.Helper()
 	select {
@@ -63,7 +63,7 @@ func (p *Running) Wait(code int) string {
 	return p.Out.String()
 }
 
-// Ready waits until it is.
+// Ready waits until the load is ready.
 func (p *Running) Ready() *Running {
 	p.T.Helper()
 	Eventually(p.T, "ready", func() bool {
@@ -83,7 +83,7 @@ func (p *Running) Goes(n uint64) {
 	Eventually(p.T, "counting", func() bool { return p.Counters.Ops() >= from+n })
 }
 
-// Family are the process and what it started, by the name of their programs.
+// Family are the pids of the process and its descendants, by the names of their programs.
 func (p *Running) Family() map[string]int {
 	out := map[string]int{}
 	parents := map[int]bool{p.Process.Process.Pid: true}
@@ -103,13 +103,13 @@ func (p *Running) Family() map[string]int {
 	return out
 }
 
-// PidOf is the process of a file stat.
+// PidOf is the pid in the path /proc/PID/stat.
 func PidOf(stat string) int {
 	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(stat)))
 	return n
 }
 
-// Kill ends one of the family.
+// Kill kills the process of the family that runs a program.
 func (p *Running) Kill(program string) {
 	p.T.Helper()
 	pid := p.Family()[program]
@@ -119,14 +119,14 @@ func (p *Running) Kill(program string) {
 	unix.Kill(pid, unix.SIGKILL)
 }
 
-// Signal sends it to all of the family.
+// Signal sends a signal to the whole family.
 func (p *Running) Signal(s unix.Signal) {
 	for _, pid := range p.Family() {
 		unix.Kill(pid, s)
 	}
 }
 
-// Asked waits for the answer to one request.
+// Asked requests a window and waits for the answer.
 func (b *Running) Asked(length, discard time.Duration) (a counter.Answer) {
 	b.T.Helper()
 	r := b.Counters.Ask(length, discard)
@@ -140,7 +140,7 @@ func (b *Running) Asked(length, discard time.Duration) (a counter.Answer) {
 	return a
 }
 
-// LoadTask is what a load of a kind is started with.
+// LoadTask is the task of a load of this kind.
 func LoadTask(t testing.TB, kind string, params any) workload.Task {
 	t.Helper()
 	b, err := json.Marshal(params)
@@ -150,7 +150,7 @@ func LoadTask(t testing.TB, kind string, params any) workload.Task {
 	return workload.Task{Args: []string{load.Command, kind, string(b)}}
 }
 
-// AwaitReady waits until a load counts.
+// AwaitReady waits until a load is ready and has counted operations.
 func AwaitReady(t *testing.T, p *Process, m *counter.Memory) {
 	t.Helper()
 	Eventually(t, "ready", func() bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// trouble: whatever is wrong with the place, a process ends with 1, says why
-// on standard error, and a load says so in its counters.
+// trouble checks that a process in an unusable place ends with exit code 1 and an error on standard
+// error; a load also writes the error into its counters.
 func trouble(t *testing.T, w workload.Workload, fast map[string]string) {
 	s := mustStages(t, w, fast)
 	t.Run("no counters", func(t *testing.T) {
@@ -50,7 +50,7 @@ func trouble(t *testing.T, w workload.Workload, fast map[string]string) {
 	}
 }
 
-// uses says whether the load depends on what differs in the other place.
+// uses is true if the load's task differs for the other place.
 func uses(s workload.Stages, other wire.Place) bool {
 	return !reflect.DeepEqual(s.Load(wire.Place{}), s.Load(other))
 }

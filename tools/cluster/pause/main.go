@@ -1,5 +1,5 @@
-// Command pause is the first process of a pod: it holds the pod's namespaces,
-// waits for what is left to it, and ends when it is told to.
+// Command pause is the first process of a pod: it holds the pod's namespaces, reaps orphans and ends at SIGINT or
+// SIGTERM.
 package main
 
 import (

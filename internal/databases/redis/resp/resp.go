@@ -1,7 +1,6 @@
-// Package resp writes commands and reads answers in the serialization protocol of
-// Redis and Valkey, version 2, which all of them speak until they are told
-// otherwise. It makes no garbage once its memory is as large as it has to be, and
-// knows nothing of connections, commands or what answers mean.
+// Package resp writes commands and reads answers in version 2 of the serialization protocol of Redis
+// and Valkey, the default of all versions. It allocates nothing once its buffer is large enough, and
+// knows nothing of connections or of the meaning of commands and answers.
 package resp
 
 import (
@@ -12,23 +11,23 @@ import (
 	"strconv"
 )
 
-// Error is an answer that is an error, in the server's words: "ERR unknown command".
+// Error is an error that the server answered, for example "ERR unknown command".
 type Error string
 
 func (e Error) Error() string { return string(e) }
 
-// Head begins a command of so many words, its name among them.
+// Head appends the head of a command of so many words, including its name.
 func Head(b []byte, words int) []byte {
 	return append(strconv.AppendInt(append(b, '*'), int64(words), 10), "\r\n"...)
 }
 
-// Word adds one.
+// Word appends one word of a command.
 func Word[T string | []byte](b []byte, w T) []byte {
 	b = append(strconv.AppendInt(append(b, '$'), int64(len(w)), 10), "\r\n"...)
 	return append(append(b, w...), "\r\n"...)
 }
 
-// Command adds a whole command.
+// Command appends a whole command.
 func Command(b []byte, words ...string) []byte {
 	b = Head(b, len(words))
 	for _, w := range words {
@@ -40,11 +39,10 @@ func Command(b []byte, words ...string) []byte {
 const (
 	firstBuffer = 16 << 10
 	longestLine = 64 << 10
-	longestText = 512 << 20 // what the servers themselves allow
+	longestText = 512 << 20 // the limit of the servers
 )
 
-// ErrProtocol is an answer that does not follow the protocol: nothing that comes
-// after it can be told apart.
+// ErrProtocol means an answer that violates the protocol. The answers after it cannot be read.
 var ErrProtocol = errors.New("the answer does not follow the protocol of Redis")
 
 // Reader reads answers, one after the other.
@@ -54,16 +52,15 @@ type Reader struct {
 	start, end int
 }
 
-// NewReader reads from r, which hands out what there is (it need not fill).
+// NewReader reads from r, whose Read may return fewer bytes than asked for.
 func NewReader(r io.Reader) *Reader { return &Reader{from: r, buf: make([]byte, firstBuffer)} }
 
-// Buffered says whether bytes are there that belong to no answer that was read.
+// Buffered is true if bytes were read beyond the last answer.
 func (r *Reader) Buffered() bool { return r.end > r.start }
 
-// Answer reads one answer to its end. keep, if not nil, gets its texts and numbers
-// in order, those of an array too, valid until it returns; nil stands for none. An
-// Error is the server's, and the next answer can be read; after any other error
-// none can.
+// Answer reads one whole answer. It calls keep, unless keep is nil, for each text and number in order,
+// also those of an array; the bytes are valid until keep returns, and nil is a null. After an Error,
+// which the server answered, the next answer can be read; after any other error none can.
 func (r *Reader) Answer(keep func(text []byte)) error {
 	var refused error
 	for left := 1; left > 0; left-- {
@@ -100,7 +97,7 @@ func (r *Reader) Answer(keep func(text []byte)) error {
 	return refused
 }
 
-// length is that of a text or an array; -1 stands for none.
+// length is the length of a text or an array, -1 for a null.
 func length(b []byte) (n int, err error) {
 	if string(b) == "-1" {
 		return -1, nil
@@ -117,7 +114,7 @@ func length(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// line is the next line without its end, at least one byte.
+// line is the next line without CR and LF; it has at least one byte.
 func (r *Reader) line() ([]byte, error) {
 	for seen := 0; ; {
 		if i := bytes.IndexByte(r.buf[r.start+seen:r.end], '\n'); i >= 0 {
@@ -137,7 +134,7 @@ func (r *Reader) line() ([]byte, error) {
 	}
 }
 
-// text reads a text of n bytes and the end of its line.
+// text reads a text of n bytes with the CR and LF after it.
 func (r *Reader) text(n int, keep func([]byte)) error {
 	if keep == nil {
 		for n += 2; n > r.end-r.start; {
@@ -160,7 +157,7 @@ func (r *Reader) text(n int, keep func([]byte)) error {
 	return nil
 }
 
-// fill reads more behind what is left.
+// fill reads more bytes behind the unread ones.
 func (r *Reader) fill() error {
 	if r.start > 0 {
 		copy(r.buf, r.buf[r.start:r.end])

@@ -17,7 +17,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// answers are all that can be read, however the bytes come in.
+// answers returns all answers in a text, read in pieces of different sizes.
 func answers(from io.Reader, whole bool) (texts []string, last error) {
 	r := NewReader(from)
 	keep := func(b []byte) { texts = append(texts, string(b)) }

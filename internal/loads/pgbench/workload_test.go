@@ -1,10 +1,11 @@
-package workload_test
+package pgbench_test
 
 import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/databases/postgres"
 	"github.com/tarelab/tare/internal/databases/serve"
+	driver "github.com/tarelab/tare/internal/loads/pgbench"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/testing/workloadtest"
@@ -21,7 +22,7 @@ func TestPgbench(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			workloadtest.Run(t, workload.Pgbench{}, fast)
+			workloadtest.Run(t, driver.Workload{}, fast)
 		})
 	}
 }
@@ -36,9 +37,9 @@ func TestPgbenchRefuses(t *testing.T) {
 		{"server_options": "-c port=1"},
 		{"fsync": "yes"},
 	} {
-		v, err := workload.Complete(workload.Pgbench{}, bad)
+		v, err := workload.Complete(driver.Workload{}, bad)
 		if err == nil {
-			_, err = workload.Pgbench{}.Stages(v)
+			_, err = driver.Workload{}.Stages(v)
 		}
 		if err == nil {
 			t.Errorf("%v was accepted", bad)

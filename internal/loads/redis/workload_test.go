@@ -1,10 +1,11 @@
-package workload_test
+package redis_test
 
 import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/databases/redis"
 	"github.com/tarelab/tare/internal/databases/serve"
+	driver "github.com/tarelab/tare/internal/loads/redis"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/testing/workloadtest"
@@ -21,7 +22,7 @@ func TestRedis(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			workloadtest.Run(t, workload.Redis{}, fast)
+			workloadtest.Run(t, driver.Workload{}, fast)
 		})
 	}
 }
@@ -38,9 +39,9 @@ func TestRedisRefuses(t *testing.T) {
 		{"server_options": "--maxmemory"},
 		{"appendfsync": "sometimes"},
 	} {
-		v, err := workload.Complete(workload.Redis{}, bad)
+		v, err := workload.Complete(driver.Workload{}, bad)
 		if err == nil {
-			_, err = workload.Redis{}.Stages(v)
+			_, err = driver.Workload{}.Stages(v)
 		}
 		if err == nil {
 			t.Errorf("%v was accepted", bad)

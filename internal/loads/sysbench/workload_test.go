@@ -1,4 +1,4 @@
-package workload_test
+package sysbench_test
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// Sysbench on a real server, in each of the ways that differ in what they do.
+// The conformance suite on a real server, for all parameters that change the processes.
 func TestSysbenchConformance(t *testing.T) {
 	t.Parallel()
 	testneed.Tool(t, "mariadbd")
@@ -31,21 +31,21 @@ func TestSysbenchConformance(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			workloadtest.Run(t, workload.Sysbench{}, fast)
+			workloadtest.Run(t, driver.Workload{}, fast)
 		})
 	}
 }
 
 func sysbenchStages(t *testing.T, given map[string]string) (workload.Stages, error) {
 	t.Helper()
-	v, err := workload.Complete(workload.Sysbench{}, given)
+	v, err := workload.Complete(driver.Workload{}, given)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return workload.Sysbench{}.Stages(v)
+	return driver.Workload{}.Stages(v)
 }
 
-// The parameters arrive where they belong.
+// The parameters are in the tasks.
 func TestSysbenchTasks(t *testing.T) {
 	s, err := sysbenchStages(t, map[string]string{
 		"service": "percona", "server": "/opt/p/bin/mysqld", "script": "oltp_update_index", "threads": "8", "tables": "10", "size": "1000000",
@@ -93,7 +93,7 @@ func TestSysbenchTasks(t *testing.T) {
 	}
 }
 
-// A load in the arm starts the server itself, and it is the same program.
+// A load inside the arm starts the same server program itself.
 func TestInsideStartsTheProgram(t *testing.T) {
 	s, err := sysbenchStages(t, map[string]string{"client": "inside"})
 	if err != nil {
@@ -129,7 +129,7 @@ func TestSysbenchParams(t *testing.T) {
 		"service":        {"oracle"},
 	} {
 		for _, value := range values {
-			if _, err := workload.Complete(workload.Sysbench{}, map[string]string{name: value}); err == nil {
+			if _, err := workload.Complete(driver.Workload{}, map[string]string{name: value}); err == nil {
 				t.Errorf("%s=%s was accepted", name, value)
 			}
 		}

@@ -1,4 +1,4 @@
-package workload_test
+package clickhouse_test
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/tarelab/tare/internal/databases/clickhouse"
 	"github.com/tarelab/tare/internal/databases/serve"
+	driver "github.com/tarelab/tare/internal/loads/clickhouse"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/testing/workloadtest"
@@ -28,7 +29,7 @@ func TestClickHouse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			workloadtest.Run(t, workload.ClickHouse{}, fast)
+			workloadtest.Run(t, driver.Workload{}, fast)
 		})
 	}
 }
@@ -45,9 +46,9 @@ func TestClickHouseRefuses(t *testing.T) {
 		{"max_threads": "0"},
 		{"mark_cache_size": "lots"},
 	} {
-		v, err := workload.Complete(workload.ClickHouse{}, bad)
+		v, err := workload.Complete(driver.Workload{}, bad)
 		if err == nil {
-			_, err = workload.ClickHouse{}.Stages(v)
+			_, err = driver.Workload{}.Stages(v)
 		}
 		if err == nil {
 			t.Errorf("%v was accepted", bad)

@@ -1,0 +1,9 @@
+// Package cli is the command line: one file for each command, its flags and what it prints beside
+// a report. It wires the other packages together, and it is the only package with flags.
+//
+// Results go to standard output, everything else to standard error. It may import every folder but
+// testing. It must not compute or measure.
+//
+// To add a command: one file with a type and its Run method, and one field in the list of commands
+// in cli.go.
+package cli
