@@ -172,7 +172,7 @@ func (a Arm) Chosen() []Setting {
 // Left is something that was left out, with the reason and what to do about it.
 type Left struct {
 	Workload string `json:"workload,omitempty"`
-	Arm      string `json:"arm"`
+	Arm      string `json:"arm"` // empty: the whole workload
 	Reason   string `json:"reason"`
 	Remedy   string `json:"remedy,omitempty"`
 }

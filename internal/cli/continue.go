@@ -119,6 +119,7 @@ func (r *runCommand) further(was *record.Result) (p *plan.Plan, host facts.Host,
 	if p, err = plan.Build(e, catalog.Plan(r.cluster()), host, was.Plan.Command); err != nil {
 		return p, host, m, err
 	}
+	leaveOutUninstalled(p)
 	if d := armsDiffer(was.Plan, p.Record); d != "" {
 		return p, host, m, refuse(fmt.Errorf("this host can no longer have what it measured, or has more: %s", d), "tare plan says why")
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/record"
@@ -16,8 +15,7 @@ import (
 
 func ofQuick(t *testing.T) *record.Result {
 	t.Helper()
-	src, _ := experiment.Preset("quick")
-	e, err := experiment.Parse("quick.yaml", src, catalog.Words())
+	e, _, err := (&experimentFlags{Experiment: experiment.Quick}).load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +32,8 @@ func TestContinuesTheSameExperiment(t *testing.T) {
 		{experimentFlags{}, ""},
 		{experimentFlags{Budget: "10m"}, ""},
 		{experimentFlags{Experiment: "quick", Seed: "7"}, ""},
-		{experimentFlags{Experiment: "thorough"}, "another experiment"},
+		{experimentFlags{Experiment: "thorough"}, ""}, // which is quick now
+		{experimentFlags{Experiment: "redis-layers"}, "another experiment"},
 		{experimentFlags{Seed: "8"}, "its seed is 7, and --seed says 8"},
 		{experimentFlags{Workload: []string{"rpc"}}, "another experiment"},
 		{experimentFlags{Set: []string{"rpc.concurrency=8"}}, "another experiment"},

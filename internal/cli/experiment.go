@@ -14,9 +14,11 @@ import (
 	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
 )
 
@@ -30,7 +32,7 @@ type experimentFlags struct {
 	Precision string   `group:"experiment" placeholder:"1%" help:"Wanted half-width of the intervals; a run stops when it has it."`
 	Margin    string   `group:"experiment" placeholder:"1%" help:"Smallest effect that matters to you."`
 	Seed      string   `group:"experiment" placeholder:"N" help:"Seed of the order of the arms; a run prints the one it used."`
-	Workload  []string `group:"experiment" placeholder:"NAME" help:"Only these workloads of the experiment."`
+	Workload  []string `group:"experiment" placeholder:"NAME" help:"Only these workloads of the experiment, or those of a kind: --workload fio."`
 	Arms      []string `group:"experiment" placeholder:"NAME" help:"Only these arms; the baseline and its twin are always there."`
 	Volume    []string `group:"experiment" sep:"none" placeholder:"WORD" help:"What is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH or rbd:POOL/IMAGE. Given several times, the volumes are compared with the first of them."`
 	Scratch   string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the file system under test."`
@@ -63,9 +65,6 @@ func (f *experimentFlags) load() (*experiment.Experiment, experiment.Words, erro
 	return e, words, f.apply(e, words)
 }
 
-// usual is the preset that runs when nothing is named.
-const usual = "quick"
-
 // base is the experiment before the flags that change it.
 func (f *experimentFlags) base(words experiment.Words) (*experiment.Experiment, error) {
 	if f.Command != "" {
@@ -79,11 +78,25 @@ func (f *experimentFlags) base(words experiment.Words) (*experiment.Experiment, 
 		}
 		return experiment.ForCommand("--command", f.Command, dir, words)
 	}
-	name, src, err := find(cmp.Or(f.Experiment, usual))
+	name, src, err := find(cmp.Or(f.Experiment, experiment.Quick))
 	if err != nil {
 		return nil, err
 	}
 	return experiment.Parse(name, src, words)
+}
+
+// plan makes the plan of an experiment. A preset's workloads whose programs are missing are left
+// out of it; those of a file, or named by --workload, stay in it, and `installed` refuses them.
+func (f *experimentFlags) plan(e *experiment.Experiment, host facts.Host) (*plan.Plan, error) {
+	p, err := plan.Build(e, catalog.Plan(f.cluster()), host, nil)
+	if err != nil {
+		return nil, err
+	}
+	_, _, preset := experiment.Preset(cmp.Or(f.Experiment, experiment.Quick))
+	if preset && f.Command == "" && len(f.Workload) == 0 {
+		leaveOutUninstalled(p)
+	}
+	return p, nil
 }
 
 // find reads a preset or a file and says what to call it.
@@ -95,8 +108,8 @@ func find(name string) (file string, src []byte, err error) {
 		}
 		return "stdin", src, err
 	}
-	if src, ok := experiment.Preset(name); ok {
-		return name + ".yaml", src, nil
+	if present, src, ok := experiment.Preset(name); ok {
+		return present + ".yaml", src, nil
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return "", nil, noExperiment(name)
@@ -192,13 +205,23 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 	for _, s := range f.Set {
 		keep(e.Set(s, words), "")
 	}
-	if len(f.Workload) > 0 {
-		keep(e.Select("--workload", f.Workload), "")
-	}
+	all = append(all, f.notSelected(e)...)
+	keep(e.Select("--workload", f.Workload), "")
 	if len(all) > 0 {
 		return all
 	}
 	return nil
+}
+
+// notSelected are settings of optional workloads that no --workload selects.
+func (f *experimentFlags) notSelected(e *experiment.Experiment) (all experiment.Problems) {
+	for _, s := range f.Set {
+		name, _, _ := strings.Cut(strings.TrimPrefix(s, "workloads."), ".")
+		if w := e.Workload(name); w != nil && w.Optional && len(f.Workload) == 0 {
+			all = append(all, experiment.Problem{Where: "--set " + s, Text: name + " runs only with --workload " + name})
+		}
+	}
+	return all
 }
 
 // twice is what is wrong where two flags set the same.
@@ -277,7 +300,10 @@ func (f *experimentFlags) command(seed uint64) []string {
 
 // asked is the arguments without the seed.
 func (f *experimentFlags) asked() []string {
-	out := []string{"tare", "run", cmp.Or(f.Experiment, usual)}
+	out := []string{"tare", "run", cmp.Or(f.Experiment, experiment.Quick)}
+	if present, _, ok := experiment.Preset(f.Experiment); ok {
+		out[2] = present
+	}
 	if f.Command != "" {
 		out[2] = "--command=" + f.Command
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,14 +12,14 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// leftOut are the arms that this host cannot have, each once.
-func leftOut(p *plan.Plan) (arms []string) {
+// leftOut are the arms, and the whole workloads, that this host cannot have, each once.
+func leftOut(p *plan.Plan) (names []string) {
 	for _, l := range p.Left {
-		if !slices.Contains(arms, l.Arm) {
-			arms = append(arms, l.Arm)
+		if name := cmp.Or(l.Arm, l.Workload); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return arms
+	return names
 }
 
 // worthwhile refuses a run of which nothing but the baseline and its twin is left:

@@ -174,7 +174,7 @@ func (r *runCommand) job(cluster *api.Cluster, e *experiment.Experiment) (nodes.
 	}
 	there := r.experimentFlags
 	there.Kubeconfig, there.Context = "", ""
-	if _, preset := experiment.Preset(there.Experiment); there.Experiment != "" && !preset {
+	if _, _, preset := experiment.Preset(there.Experiment); there.Experiment != "" && !preset {
 		name, src, err := find(there.Experiment)
 		if err != nil {
 			return j, err

@@ -89,7 +89,7 @@ func (r *runCommand) Run(c *console) error {
 	if host.PodNode != "" { // what follows is measured there
 		lock.Release()
 	}
-	p, err := plan.Build(e, catalog.Plan(r.cluster()), host, nil)
+	p, err := r.plan(e, host)
 	if err != nil {
 		return err
 	}

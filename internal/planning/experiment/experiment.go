@@ -56,6 +56,8 @@ type Workload struct {
 	Params map[string]string
 	// Share is the weight of this workload in the division of the budget.
 	Share float64
+	// Optional says that the workload runs only when it is selected by name.
+	Optional bool
 	// Arms override those of the experiment, or choose among the named ones; the
 	// baseline is always an arm. Named are arms of this workload alone.
 	Arms     []string
@@ -92,25 +94,50 @@ func (e *Experiment) Workload(name string) *Workload {
 	return nil
 }
 
-// Select keeps the named workloads, in the order of the experiment, on behalf
-// of where: the flag that stands in the errors.
+// Select keeps the selected workloads, in the order of the experiment. Each of names is a
+// workload, or a kind for all workloads of that kind; without names all workloads stay that
+// are not optional. Where is the flag that the errors name.
 func (e *Experiment) Select(where string, names []string) error {
+	if len(names) == 0 {
+		e.Workloads = slices.DeleteFunc(e.Workloads, func(w Workload) bool { return w.Optional })
+		return nil
+	}
 	var ps Problems
-	have := e.workloadNames()
+	selected := map[string]bool{}
 	for i, n := range names {
 		if slices.Contains(names[:i], n) {
 			ps = append(ps, Problem{Where: where, Text: fmt.Sprintf("workload %q is named twice", n)})
 		}
-		if e.Workload(n) == nil {
-			ps = append(ps, Problem{Where: where, Text: fmt.Sprintf("no workload %q%s", n, hint.DidYouMean(n, have))})
+		found := e.called(n)
+		if len(found) == 0 {
+			ps = append(ps, Problem{Where: where, Text: fmt.Sprintf("no workload %q%s", n, hint.DidYouMean(n, e.workloadNames()))})
+		}
+		for _, name := range found {
+			selected[name] = true
 		}
 	}
 	if len(ps) > 0 {
 		return ps
 	}
-	e.Sizes = nil // they are about all workloads
-	e.Workloads = slices.DeleteFunc(e.Workloads, func(w Workload) bool { return !slices.Contains(names, w.Name) })
+	e.Sizes = nil // sizes set parameters of all workloads
+	e.Workloads = slices.DeleteFunc(e.Workloads, func(w Workload) bool { return !selected[w.Name] })
+	for i := range e.Workloads {
+		e.Workloads[i].Optional = false
+	}
 	return nil
+}
+
+// called returns the workload of that name or, where there is none, all of that kind.
+func (e *Experiment) called(name string) (names []string) {
+	if e.Workload(name) != nil {
+		return []string{name}
+	}
+	for _, w := range e.Workloads {
+		if w.Kind == name {
+			names = append(names, w.Name)
+		}
+	}
+	return names
 }
 
 func (e *Experiment) workloadNames() []string {

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"strconv"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -85,6 +86,8 @@ func workloadKeys(words Words) []key[Workload] {
 			func(x *w) *yaml.Node { return writeParams(x, words) },
 		},
 		value("share", "weight in the division of the budget", share, formatNumber, func(x *w) *float64 { return &x.Share }),
+		optional(value("optional", "true: only when --workload names it", truth("optional"), strconv.FormatBool, func(x *w) *bool { return &x.Optional }),
+			func(x *w) bool { return x.Optional }),
 		{
 			"arms", "all: those of the experiment",
 			func(x *w, n *yaml.Node, s *sink) {

@@ -139,7 +139,7 @@ func (w *Workload) applyAny(name string, n *yaml.Node, words Words, s *sink) {
 		k.read(w, n, s)
 		return
 	}
-	known := append(kind.paramNames(), "kind", "share", "arms", "baseline")
+	known := append(kind.paramNames(), "kind", "share", "optional", "arms", "baseline")
 	s.at(n, "%s (%s) has no parameter %q%s", w.Name, w.Kind, name, hint.DidYouMean(name, known))
 }
 

@@ -115,6 +115,14 @@ func quota(text string) (float64, error) {
 	return x, nil
 }
 
+// truth reads true or false.
+func truth(name string) func(string) (bool, error) {
+	return func(text string) (bool, error) {
+		_, err := oneOf(name, []string{"true", "false"})(text)
+		return text == "true", err
+	}
+}
+
 func seed(text string) (uint64, error) {
 	if text == autoWord {
 		return 0, nil

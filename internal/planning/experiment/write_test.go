@@ -63,6 +63,7 @@ func anyExperiment(t *rapid.T) *Experiment {
 		w := Workload{
 			Name: name, Kind: kind.name, Arms: arms.Draw(t, "arms"),
 			Share:    rapid.Float64Range(0.01, 100).Draw(t, "share"),
+			Optional: rapid.Bool().Draw(t, "optional"),
 			Baseline: rapid.SampledFrom(words.Arms).Draw(t, "baseline"),
 			Params:   kind.complete(nil),
 		}
