@@ -22,8 +22,8 @@ func ofQuick(t *testing.T) *record.Result {
 	return &record.Result{Dir: "r", Plan: record.Plan{Experiment: "quick", Source: string(e.YAML()), Seed: 7}}
 }
 
-// A record is continued with its own experiment, named again or not, and with no
-// other; only the time is free.
+// A record is continued with its own experiment, named or not, and with no other; only the budget
+// may change.
 func TestContinuesTheSameExperiment(t *testing.T) {
 	for _, c := range []struct {
 		flags experimentFlags
@@ -38,7 +38,7 @@ func TestContinuesTheSameExperiment(t *testing.T) {
 		{experimentFlags{Workload: []string{"rpc"}}, "another experiment"},
 		{experimentFlags{Set: []string{"rpc.concurrency=8"}}, "another experiment"},
 	} {
-		e, err := (&runCommand{experimentFlags: c.flags}).again(ofQuick(t))
+		e, err := (&runCommand{experimentFlags: c.flags}).sameExperiment(ofQuick(t))
 		if c.why != "" {
 			var usage *usageError
 			if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.why) {
@@ -66,7 +66,7 @@ func TestContinueRefusesWhatIsGone(t *testing.T) {
 			source += "workloads: {commit: {kind: commit}}\n"
 		}
 		was := &record.Result{Dir: "r", Plan: record.Plan{Experiment: "old", Source: source, Seed: 7}}
-		_, err := (&runCommand{}).again(was)
+		_, err := (&runCommand{}).sameExperiment(was)
 		if exitCode(err) != exitUsage || !strings.Contains(err.Error(), "cannot continue r") || !strings.Contains(err.Error(), says[0]) || !strings.Contains(err.Error(), says[1]) {
 			t.Errorf("%s: exit %d: %v", line, exitCode(err), err)
 		}
@@ -96,7 +96,7 @@ func TestContinuesOnTheSameHost(t *testing.T) {
 	}
 }
 
-// What cannot be continued is refused with the reason, and stays as it is.
+// A directory that cannot be continued is refused with the reason, and not changed.
 func TestContinueRefuses(t *testing.T) {
 	t.Setenv(hostlock.DirEnv, t.TempDir())
 	none := t.TempDir()
@@ -113,7 +113,7 @@ func TestContinueRefuses(t *testing.T) {
 		why  string
 		code int
 	}{none: {"no record.jsonl", exitUsage}, damaged: {"record.jsonl:2: damaged", exitError}} {
-		err := (&runCommand{Continue: dir}).goOn(nil)
+		err := (&runCommand{Continue: dir}).continueRun(nil)
 		if exitCode(err) != want.code || !strings.Contains(err.Error(), want.why) {
 			t.Errorf("%s: exit %d: %v", dir, exitCode(err), err)
 		}

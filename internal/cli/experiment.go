@@ -22,8 +22,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// experimentFlags say what to measure. Each flag is a setting of the
-// experiment, checked as one.
+// experimentFlags are the flags that say what to measure. Each sets a value of the experiment and
+// is checked like one of the file.
 type experimentFlags struct {
 	Experiment string `arg:"" name:"preset|file" optional:"" help:"A preset (see tare presets), a YAML file, or - for standard input. Without it: quick."`
 
@@ -47,7 +47,7 @@ type experimentFlags struct {
 	pods *pods.Target // see cluster
 }
 
-// cluster is the one that the flags mean.
+// cluster is the cluster that the flags choose.
 func (f *experimentFlags) cluster() *pods.Target {
 	if f.pods == nil {
 		f.pods = &pods.Target{Access: kube.Access{Kubeconfig: f.Kubeconfig, Context: f.Context, Image: f.PodImage, Namespace: f.Namespace}}
@@ -58,15 +58,15 @@ func (f *experimentFlags) cluster() *pods.Target {
 // load reads the experiment and applies the flags.
 func (f *experimentFlags) load() (*experiment.Experiment, experiment.Words, error) {
 	words := catalog.Words()
-	e, err := f.base(words)
+	e, err := f.parse(words)
 	if err != nil {
 		return nil, words, err
 	}
 	return e, words, f.apply(e, words)
 }
 
-// base is the experiment before the flags that change it.
-func (f *experimentFlags) base(words experiment.Words) (*experiment.Experiment, error) {
+// parse reads the experiment that the flags name, without the flags that change it.
+func (f *experimentFlags) parse(words experiment.Words) (*experiment.Experiment, error) {
 	if f.Command != "" {
 		if f.Experiment != "" {
 			err := fmt.Errorf("both the experiment %s and --command", f.Experiment)
@@ -78,7 +78,7 @@ func (f *experimentFlags) base(words experiment.Words) (*experiment.Experiment, 
 		}
 		return experiment.ForCommand("--command", f.Command, dir, words)
 	}
-	name, src, err := find(cmp.Or(f.Experiment, experiment.Quick))
+	name, src, err := findExperiment(cmp.Or(f.Experiment, experiment.Quick))
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func (f *experimentFlags) plan(e *experiment.Experiment, host facts.Host) (*plan
 	return p, nil
 }
 
-// find reads a preset or a file and says what to call it.
-func find(name string) (file string, src []byte, err error) {
+// findExperiment reads a preset, a file or standard input. file is the name that errors have.
+func findExperiment(name string) (file string, src []byte, err error) {
 	if name == "-" {
 		src, err = readBounded(os.Stdin, "standard input")
 		if err != nil {
@@ -112,7 +112,7 @@ func find(name string) (file string, src []byte, err error) {
 		return present + ".yaml", src, nil
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return "", nil, noExperiment(name)
+		return "", nil, notAnExperiment(name)
 	}
 	src, err = readExperiment(name)
 	switch {
@@ -124,13 +124,13 @@ func find(name string) (file string, src []byte, err error) {
 		return "", nil, &usageError{fmt.Errorf("no experiment file %s", name), "tare presets lists the experiments that need no file"}
 	}
 	err = fmt.Errorf("no preset and no file %q%s", name, likePreset(name))
-	return "", nil, &usageError{err, cmp.Or(asFlag(name), "tare presets")}
+	return "", nil, &usageError{err, cmp.Or(flagFor(name), "tare presets")}
 }
 
-// largestExperiment is more than any file that tare takes as an experiment.
+// largestExperiment bounds reading; it is above the limit of the experiment package.
 const largestExperiment = 2 << 20 // bytes
 
-// readExperiment reads a file of an experiment.
+// readExperiment reads an experiment file, up to largestExperiment.
 func readExperiment(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -148,16 +148,16 @@ func readBounded(r io.Reader, name string) ([]byte, error) {
 	return src, err
 }
 
-// noExperiment is about a directory in the place of an experiment.
-func noExperiment(dir string) error {
+// notAnExperiment is the error about a directory in the place of an experiment.
+func notAnExperiment(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, record.RecordFile)); err == nil {
 		return &usageError{fmt.Errorf("%s is a result, and no experiment", dir), "tare run --continue " + dir + " adds to it; tare report " + dir + " prints it"}
 	}
 	return &usageError{fmt.Errorf("%s is a directory, and no experiment", dir), "tare run --scratch " + dir + " measures in it; tare presets lists the experiments"}
 }
 
-// asFlag is a word as the flag that it may be the value of; "": it is none.
-func asFlag(word string) string {
+// flagFor guesses the flag whose value stands in the place of an experiment; "": none.
+func flagFor(word string) string {
 	_, err := experiment.ParseDuration(word)
 	switch {
 	case err == nil:
@@ -170,7 +170,7 @@ func asFlag(word string) string {
 	return ""
 }
 
-// likePreset is the presets that begin with a word, or that which is near to it.
+// likePreset is a hint about an unknown preset: those that begin with the word, or the nearest.
 func likePreset(word string) string {
 	var all []string
 	for _, p := range experiment.Presets() {
@@ -184,7 +184,7 @@ func likePreset(word string) string {
 	return hint.DidYouMean(word, experiment.Presets())
 }
 
-// apply sets what the flags say, --set last, then keeps the chosen workloads.
+// apply makes the settings of the flags, those of --set last, and then selects the workloads.
 func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words) error {
 	var all experiment.Problems
 	keep := func(err error, prefix string) {
@@ -195,7 +195,7 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 			all = append(all, p)
 		}
 	}
-	all = f.twice()
+	all = f.conflicts()
 	if len(f.Volume) > 1 {
 		keep(e.Across("--volume", volumeArms(f.Volume), f.Volume, words), "")
 	}
@@ -224,9 +224,9 @@ func (f *experimentFlags) notSelected(e *experiment.Experiment) (all experiment.
 	return all
 }
 
-// twice is what is wrong where two flags set the same.
-func (f *experimentFlags) twice() (all experiment.Problems) {
-	given := map[string]string{} // the flag by what it sets
+// conflicts are the problems of flags that set the same value.
+func (f *experimentFlags) conflicts() (all experiment.Problems) {
+	given := map[string]string{} // flag by path of the setting
 	for _, s := range f.settings() {
 		given[s.flag] = "--" + s.flag
 	}
@@ -244,7 +244,7 @@ func (f *experimentFlags) twice() (all experiment.Problems) {
 	return all
 }
 
-// setting is a flag that was given.
+// setting is a flag of the experiment with its value.
 type setting struct{ flag, value string }
 
 func (f *experimentFlags) settings() []setting {
@@ -260,7 +260,7 @@ func (f *experimentFlags) settings() []setting {
 	return out
 }
 
-// volume is the one that is given for all arms.
+// volume is the volume of all arms; empty: none or several are given.
 func (f *experimentFlags) volume() string {
 	if len(f.Volume) != 1 {
 		return ""
@@ -268,11 +268,11 @@ func (f *experimentFlags) volume() string {
 	return f.Volume[0]
 }
 
-// volumeArms are the names of arms on volumes.
+// volumeArms are the names of the arms on these volumes.
 func volumeArms(words []string) (names []string) {
-	const most = 40 // as names of arms are
+	const most = 40 // the longest name of an arm
 	for i, w := range words {
-		v, _ := volume.Parse(w) // what is wrong with it is said where it is used
+		v, _ := volume.Parse(w) // Experiment.Across reports the error
 		name := strings.ToLower(v.Name())
 		if len(name) > most {
 			name = fmt.Sprintf("%s-%d", name[:most-3], i+1)
@@ -282,7 +282,7 @@ func volumeArms(words []string) (names []string) {
 	return names
 }
 
-// absolute is a list of files, as in $KUBECONFIG, that means the same in another directory.
+// absolute makes the paths of a list of files, such as $KUBECONFIG, absolute.
 func absolute(files string) string {
 	all := filepath.SplitList(files)
 	for i, f := range all {
@@ -293,12 +293,12 @@ func absolute(files string) string {
 	return strings.Join(all, string(filepath.ListSeparator))
 }
 
-// command is the arguments that repeat a run with this seed.
+// command is the command that repeats a run with this seed.
 func (f *experimentFlags) command(seed uint64) []string {
 	return append(f.asked(), fmt.Sprintf("--seed=%d", seed))
 }
 
-// asked is the arguments without the seed.
+// asked is the command of the run, without a seed.
 func (f *experimentFlags) asked() []string {
 	out := []string{"tare", "run", cmp.Or(f.Experiment, experiment.Quick)}
 	if present, _, ok := experiment.Preset(f.Experiment); ok {

@@ -175,7 +175,7 @@ func (r *runCommand) job(cluster *api.Cluster, e *experiment.Experiment) (nodes.
 	there := r.experimentFlags
 	there.Kubeconfig, there.Context = "", ""
 	if _, _, preset := experiment.Preset(there.Experiment); there.Experiment != "" && !preset {
-		name, src, err := find(there.Experiment)
+		name, src, err := findExperiment(there.Experiment)
 		if err != nil {
 			return j, err
 		}

@@ -62,7 +62,7 @@ A run has no limits: it ends with 0 when it has measured, whatever it found and 
 
 func (r *runCommand) Run(c *console) error {
 	if r.Continue != "" {
-		return r.goOn(c)
+		return r.continueRun(c)
 	}
 	e, _, err := r.load()
 	if err != nil {
