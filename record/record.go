@@ -160,7 +160,7 @@ func (a Arm) Chosen() []Setting {
 // Left is an arm or workload that was left out.
 type Left struct {
 	Workload string `json:"workload,omitempty"`
-	Arm      string `json:"arm"`
+	Arm      string `json:"arm"` // empty: the whole workload
 	Reason   string `json:"reason"`
 	Remedy   string `json:"remedy,omitempty"`
 }

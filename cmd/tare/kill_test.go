@@ -47,9 +47,9 @@ var victims = []string{
 	"calibrate",
 	"run clickhouse-colocation --set=clickhouse.rows=10000",
 	"fresh run mysql-volumes --workload=write-only --set=write-only.size=1000",
-	"run storage --workload=fio --set=fio.size=4MiB",
+	"run storage --workload=random --set=random.size=4MiB --volume=bind --volume=loop:ext4 --volume=tmpfs",
 	"run redis-layers --workload=socket --set=socket.keys=1000",
-	"run thorough --workload=oltp-read-only",
+	"run quick --workload=oltp-read-only,rpc-open",
 	"fresh run clickhouse-colocation --set=clickhouse.rows=10000",
 }
 

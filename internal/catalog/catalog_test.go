@@ -14,7 +14,7 @@ import (
 // Every preset speaks the words of the catalog, in each of its sizes.
 func TestPresetSizes(t *testing.T) {
 	for _, name := range experiment.Presets() {
-		src, _ := experiment.Preset(name)
+		_, src, _ := experiment.Preset(name)
 		e, err := experiment.Parse(name+".yaml", src, Words())
 		if err != nil {
 			t.Errorf("preset %s: %v", name, err)

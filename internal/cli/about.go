@@ -10,8 +10,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// about is how tare came to this host through the node helper; nil: it was
-// started here.
+// about describes a run that the node helper started on this host; nil: it was started here.
 type about struct{ nodes.About }
 
 func (f *nodeFlags) about(pods *pods.Target) (*about, error) {
@@ -23,7 +22,7 @@ func (f *nodeFlags) about(pods *pods.Target) (*about, error) {
 	return &about{a}, err
 }
 
-// command is what repeats the run from where the client is.
+// command is the command that repeats the run, on the client's host.
 func (a *about) command(here []string, seed uint64) []string {
 	if a == nil {
 		return here
@@ -31,7 +30,7 @@ func (a *about) command(here []string, seed uint64) []string {
 	return append(slices.Clone(a.Command), fmt.Sprintf("--seed=%d", seed))
 }
 
-// where is the directory that the user will find the record in.
+// where is the directory of the result on the user's host.
 func (a *about) where(dir string) string {
 	if a == nil {
 		return dir
@@ -46,7 +45,7 @@ func (a *about) manifest(m record.Manifest) record.Manifest {
 	return m
 }
 
-// finish says how the run ended; the client prints what it measured.
+// finish says how the run ended. The client prints the results.
 func (a *about) finish(c *console, out run.Outcome, err error) error {
 	if out.Reason == "" {
 		return err

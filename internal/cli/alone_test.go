@@ -10,7 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/hostlock"
 )
 
-// A run whose journal nobody would undo does not even look at the host.
+// A run whose journal could not be undone is refused before it looks at the host.
 func TestAloneUntrusted(t *testing.T) {
 	state, locks := t.TempDir(), filepath.Join(t.TempDir(), "run")
 	t.Setenv("XDG_STATE_HOME", state)

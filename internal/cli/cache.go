@@ -20,7 +20,7 @@ type cacheCommand struct {
 	Prune cachePrune `cmd:"" help:"Remove data sets: those named, those not used for long, or all; without either, broken ones."`
 }
 
-// Help is of the list too, which runs where no command is named.
+// Help is the list's too: cache without a command lists.
 func (cacheCommand) Help() string { return exitCodes("listed", exitError, exitUsage) }
 
 type cacheList struct{}
@@ -53,7 +53,7 @@ func (cacheList) Run(c *console) error {
 	return nil
 }
 
-// describe says what an entry is, or why it is of no use.
+// describe says when a data set was used and what made it, or why it is broken.
 func describe(e dataset.Entry) string {
 	if e.Broken != "" {
 		return "broken: " + e.Broken
@@ -102,30 +102,30 @@ func (p cachePrune) Run(c *console) error {
 		return err
 	}
 	if p.DryRun {
-		return p.look(c, store)
+		return p.preview(c, store)
 	}
-	removed, err := store.Prune(p.wants)
+	removed, err := store.Prune(p.selects)
 	var freed float64
 	for _, e := range removed {
 		freed += float64(e.Bytes)
 		c.say("removed %s", e.Key)
 	}
 	if len(removed) == 0 && err == nil {
-		return p.nothing(c, store)
+		return p.noneRemoved(c, store)
 	}
 	c.say("%s freed", quantity.Bytes(freed))
 	return err
 }
 
-// look says what would be removed.
-func (p cachePrune) look(c *console, store dataset.Store) error {
+// preview lists the data sets that would be removed.
+func (p cachePrune) preview(c *console, store dataset.Store) error {
 	all, err := store.List()
 	if err != nil {
 		return err
 	}
 	found := 0
 	for _, e := range all {
-		if p.wants(e) {
+		if p.selects(e) {
 			found++
 			c.say("would remove %s (%s)", e.Key, quantity.Bytes(float64(e.Bytes)))
 		}
@@ -133,17 +133,17 @@ func (p cachePrune) look(c *console, store dataset.Store) error {
 	if found > 0 {
 		return nil
 	}
-	return p.nothing(c, store)
+	return p.noneRemoved(c, store)
 }
 
-// nothing says why nothing was removed: names that fit nothing are a mistake.
-func (p cachePrune) nothing(c *console, store dataset.Store) error {
+// noneRemoved says why nothing was removed. A name that no data set has is wrong usage.
+func (p cachePrune) noneRemoved(c *console, store dataset.Store) error {
 	all, err := store.List()
 	if err != nil {
 		return err
 	}
 	for _, e := range all {
-		if p.wants(e) {
+		if p.selects(e) {
 			return hint.New(errors.New("the data sets are in use"), "wait until the runs that use them have ended")
 		}
 	}
@@ -154,8 +154,8 @@ func (p cachePrune) nothing(c *console, store dataset.Store) error {
 	return nil
 }
 
-// wants says whether an entry is to go.
-func (p cachePrune) wants(e dataset.Entry) bool {
+// selects says whether the arguments choose a data set.
+func (p cachePrune) selects(e dataset.Entry) bool {
 	if p.All {
 		return true
 	}

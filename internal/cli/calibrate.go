@@ -49,7 +49,7 @@ func (k *calibrateCommand) Run(c *console) error {
 	text := calibrate.Experiment(planted, k.Seed, time.Duration(k.Budget))
 	e, err := experiment.Parse("calibration.yaml", text, catalog.Words())
 	var problems experiment.Problems
-	if errors.As(err, &problems) { // all but the budget is tare's own
+	if errors.As(err, &problems) { // the budget is the only part that the user chose
 		return &usageError{fmt.Errorf("--budget: %s", problems[0].Text), "tare calibrate --help"}
 	}
 	if err != nil {
@@ -76,11 +76,11 @@ func (k *calibrateCommand) Run(c *console) error {
 	c.noteLeftovers()
 	show := c.progress(p, k.Quiet)
 	show.start(p, dir)
-	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: manifest(host, time.Now()), Progress: blind(show.event)}, show)
+	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: manifest(host, time.Now()), Progress: withoutEffects(show.event)}, show)
 	return k.finish(c, planted, out, err)
 }
 
-// duration is a time with its unit, as experiments have it.
+// duration is a flag with a time and its unit, as in experiments.
 type duration time.Duration
 
 func (d *duration) UnmarshalText(b []byte) error {
@@ -89,16 +89,16 @@ func (d *duration) UnmarshalText(b []byte) error {
 	return err
 }
 
-// blind leaves the effects so far out of the progress: who watches should not
-// guess which arm loses what.
-func blind(show func(run.Event)) func(run.Event) {
+// withoutEffects removes the effects from the progress, which would show which arm loses what
+// before the end.
+func withoutEffects(show func(run.Event)) func(run.Event) {
 	return func(e run.Event) {
 		e.Arms = nil
 		show(e)
 	}
 }
 
-// finish prints and keeps what was measured, whatever ended the calibration.
+// finish prints and stores what was measured, also after an interrupted calibration.
 func (k *calibrateCommand) finish(c *console, planted []calibrate.Planted, out run.Outcome, err error) error {
 	var forced *forcedError
 	switch {

@@ -6,8 +6,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// lastCalibration is what this host showed of losses of known size; nil where it was
-// never asked.
+// lastCalibration is the answer of this host's last calibration; nil: there is none, or it found
+// no smallest loss.
 func lastCalibration(host record.Host) (*record.Calibrated, error) {
 	a, err := calibrate.Last(journal.StateDir(), host)
 	if err != nil || a == nil || len(a.Smallest) == 0 {

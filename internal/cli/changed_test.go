@@ -14,11 +14,11 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// odd are values in the place of others.
+// odd are values that replace others.
 var odd = []any{nil, -1, 0, 1, 1 << 40, -1 << 62, 1e308, -1e308, 5e-324, "", "x", strings.Repeat("x", 2000), "host", "container", "throughput",
 	[]any{}, []any{nil}, map[string]any{}, map[string]any{"missing": "x"}, true}
 
-// altered replaces one value somewhere in a value of JSON, by chance.
+// altered replaces a random value inside a JSON value.
 func altered(r *rand.Rand, v any) any {
 	switch x := v.(type) {
 	case []any:
@@ -52,7 +52,7 @@ func altered(r *rand.Rand, v any) any {
 	return odd[r.IntN(len(odd))]
 }
 
-// damage changes a file of a result: a value of it, some bytes, or its length.
+// damage changes a file of a result: one value, some bytes, or the length.
 func damage(r *rand.Rand, b []byte, lines bool) []byte {
 	switch r.IntN(5) {
 	case 0: // bytes
@@ -82,7 +82,7 @@ func damage(r *rand.Rand, b []byte, lines bool) []byte {
 	return slices.Concat(parts...)
 }
 
-// shortened is a real result with few blocks: what is computed of it takes little time.
+// shortened is a real result with few blocks, so that the analysis takes little time.
 func shortened(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
@@ -107,7 +107,7 @@ func shortened(t *testing.T) map[string][]byte {
 	return all
 }
 
-// A plan that names arms which it does not have is reported or refused, in every form.
+// A result whose plan names arms that it does not have is reported or refused, in every form.
 func TestPlansWithoutTheirArms(t *testing.T) {
 	files := shortened(t)
 	for name, change := range map[string]func(w *record.Workload){
@@ -146,8 +146,8 @@ func TestPlansWithoutTheirArms(t *testing.T) {
 	}
 }
 
-// Results that were changed by chance, cut or written over: every command answers, with one of
-// its exit codes, and says what is wrong where it prints nothing.
+// Results that are changed at random, cut or overwritten: every command ends with one of its exit
+// codes, and prints an error if it prints nothing else.
 func TestChangedResults(t *testing.T) {
 	times := 100
 	if n, err := strconv.Atoi(os.Getenv("TARETEST_CHANGES")); err == nil {

@@ -55,7 +55,7 @@ func (k checkCommand) Run(c *console) error {
 	if err := c.printGate(k.Format, g); err != nil {
 		return fmt.Errorf("print the check: %w", err)
 	}
-	return answer(g, k.Format != "text")
+	return gateError(g, k.Format != "text")
 }
 
 func (c *console) printGate(f checkFormat, g *record.Gate) error {
@@ -70,9 +70,9 @@ func (c *console) printGate(f checkFormat, g *record.Gate) error {
 	return report.Print(c.stdout, report.Gate(g), c.look(report.Options{}))
 }
 
-// answer is the error that carries the exit code of any answer but pass, with its sentence
-// where that was not printed for people already.
-func answer(g *record.Gate, say bool) error {
+// gateError is the error with the exit code of an answer other than pass. Its text is empty
+// unless say: in the text form the answer is printed already.
+func gateError(g *record.Gate, say bool) error {
 	text := ""
 	if say {
 		text = report.GateSummary(g)

@@ -52,7 +52,7 @@ func (cl cleanupCommand) Run(c *console) error {
 			c.note("run %s was killed, and its guard is taking back what it left", l.Header.Run)
 			continue
 		}
-		if len(l.Steps) == 0 && l.Err == nil { // killed, and nothing but the journal is left
+		if len(l.Steps) == 0 && l.Err == nil { // only the journal is left
 			if !cl.DryRun {
 				_, err := undo(l.Header.Run)
 				errs = append(errs, err)
@@ -60,9 +60,9 @@ func (cl cleanupCommand) Run(c *console) error {
 			continue
 		}
 		found++
-		errs = append(errs, cl.one(c, l))
+		errs = append(errs, cl.undoRun(c, l))
 	}
-	parts, err := cl.unfinished(c)
+	parts, err := cl.removeUnfinished(c)
 	errs = append(errs, err)
 	if found+parts == 0 && err == nil {
 		c.say("nothing to clean up")
@@ -70,7 +70,8 @@ func (cl cleanupCommand) Run(c *console) error {
 	return hint.New(errors.Join(errs...), "run tare cleanup again, as the user who ran tare; what is named above can also be removed by hand")
 }
 
-// undo takes back what a run left; the guard of the run may have done it meanwhile.
+// undo undoes the steps of a run. Without a journal there is nothing to do: the guard of the run
+// has finished.
 func undo(run string) (journal.Report, error) {
 	r, err := journal.Undo(journal.StateDir(), run, catalog.Steps())
 	if errors.Is(err, os.ErrNotExist) {
@@ -79,11 +80,12 @@ func undo(run string) (journal.Report, error) {
 	return r, err
 }
 
-// unfinished removes the data sets that killed runs were preparing, and says how many.
-func (cl cleanupCommand) unfinished(c *console) (int, error) {
+// removeUnfinished removes the data sets that killed runs were preparing, or lists them with -n,
+// and returns how many there are.
+func (cl cleanupCommand) removeUnfinished(c *console) (int, error) {
 	store, err := dataset.Default()
 	if err != nil {
-		return 0, nil // no place for data sets, and none there
+		return 0, nil // without a cache directory there are no data sets
 	}
 	left, err := store.Abandoned()
 	if cl.DryRun {
@@ -95,15 +97,15 @@ func (cl cleanupCommand) unfinished(c *console) (int, error) {
 	if len(left) == 0 {
 		return 0, err
 	}
-	gone, err := store.Prune(func(e dataset.Entry) bool { return e.Unfinished })
-	for _, e := range gone {
+	removed, err := store.Prune(func(e dataset.Entry) bool { return e.Unfinished })
+	for _, e := range removed {
 		c.say("  removed the unfinished data set %s, %s", e.Key, quantity.Bytes(float64(e.Bytes)))
 	}
 	return len(left), err
 }
 
-// one takes back what one run left.
-func (cl cleanupCommand) one(c *console, l journal.Leftover) error {
+// undoRun undoes the steps of one run, or lists them with -n.
+func (cl cleanupCommand) undoRun(c *console, l journal.Leftover) error {
 	c.say("%s", c.paint(c.stdout, bold, leftover(l)))
 	if cl.DryRun && l.Foreign {
 		return withRemedy(l.Err)
@@ -118,23 +120,23 @@ func (cl cleanupCommand) one(c *console, l journal.Leftover) error {
 	for _, s := range r.Undone {
 		c.say("  undone %s", s)
 	}
-	errs := []error{withRemedy(cmp.Or(err, l.Err))} // the first says what becomes of the journal
-	var said []string
+	errs := []error{withRemedy(cmp.Or(err, l.Err))} // err says what happens to the journal
+	var named []string
 	for _, f := range r.Failed {
-		if text := f.Step.String(); !slices.Contains(said, text) { // arms share some
-			errs = append(errs, failure(f))
-			said = append(said, text)
+		if text := f.Step.String(); !slices.Contains(named, text) { // arms share steps
+			errs = append(errs, stepError(f))
+			named = append(named, text)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// failure is a step that could not be taken back, with what helps.
-func failure(f journal.Failure) error {
+// stepError is the error of a step that could not be undone, with its remedy.
+func stepError(f journal.Failure) error {
 	return fmt.Errorf("%s: %w", f.Step, withRemedy(f.Err))
 }
 
-// withRemedy says what helps with this one of several errors.
+// withRemedy adds the remedy to the text of an error: of several errors only one hint is printed.
 func withRemedy(err error) error {
 	if h := hint.Of(err); h != "" {
 		return fmt.Errorf("%w (%s)", err, h)
@@ -142,21 +144,21 @@ func withRemedy(err error) error {
 	return err
 }
 
-// leftover is a run that was killed, in one line.
+// leftover describes a killed run in one line.
 func leftover(l journal.Leftover) string {
 	return toTakeBack(l.Header.Run, l.Header.Time, len(l.Steps))
 }
 
-// toTakeBack says how much a killed run left.
+// toTakeBack is a run's id, its start and the number of steps that are not undone.
 func toTakeBack(run string, began time.Time, steps int) string {
 	return fmt.Sprintf("run %s of %s: %s to take back", run, began.Local().Format(time.DateTime), quantity.Count(steps, "step"))
 }
 
-// noteLeftovers tells of runs that were killed, without touching anything.
+// noteLeftovers mentions killed runs that left something on this host.
 func (c *console) noteLeftovers() {
 	left, err := journal.Leftovers(journal.StateDir(), catalog.Steps())
 	if err != nil {
-		return // doctor says why
+		return // tare doctor prints the error
 	}
 	n := 0
 	for _, l := range left {

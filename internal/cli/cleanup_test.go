@@ -12,7 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// A journal that another user wrote is never undone, and counts as left: with steps and without.
+// A journal of another user is never undone, and is reported as left, with steps and without.
 func TestCleanupOfAnothersJournal(t *testing.T) {
 	uid, gid := testneed.Ordinary(t)
 	for _, number := range []int{0, 1} {
@@ -37,7 +37,7 @@ func TestCleanupOfAnothersJournal(t *testing.T) {
 			if err := j.Close(); err != nil {
 				t.Fatal(err)
 			}
-			// As if its process had ended long ago.
+			// The process of the run ended long ago.
 			text = []byte(strings.Replace(string(text), `"start_ticks":`, `"start_ticks":1`, 1))
 			if err := os.WriteFile(file, text, 0o600); err != nil {
 				t.Fatal(err)
@@ -58,7 +58,7 @@ func TestCleanupOfAnothersJournal(t *testing.T) {
 	}
 }
 
-// captured is a console and what it printed on standard output.
+// captured is a console, and a function that returns its standard output.
 func captured(t *testing.T) (said func() string, c *console) {
 	t.Helper()
 	f, err := os.CreateTemp(t.TempDir(), "out")

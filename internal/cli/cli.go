@@ -12,7 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/outside/engine"
 )
 
-// grammar is the commands and the flags that all of them have.
+// grammar has the commands, and the flags of all commands.
 type grammar struct {
 	Run       runCommand       `cmd:"" help:"Measure an experiment on this host."`
 	Plan      planCommand      `cmd:"" help:"Show what a run would do; changes nothing."`
@@ -41,8 +41,8 @@ intervals that hold on a noisy machine.
   tare import a=a.log b=b.log  what other tools measured
   tare doctor                  what this host can do`
 
-// helped is thrown by kong's --help, which has printed and wants to exit.
-type helped int
+// helpExit is the panic of kong's --help, which has printed the help and asks for an exit code.
+type helpExit int
 
 // Main runs the command in args (without the program's name) and returns the
 // exit code.
@@ -50,7 +50,7 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 	c := &console{stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv}
 	defer func() {
 		if r := recover(); r != nil {
-			h, ok := r.(helped)
+			h, ok := r.(helpExit)
 			if !ok {
 				panic(r)
 			}
@@ -93,12 +93,12 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 		kong.Vars{"scratch": inspect.DefaultScratch, "kube_namespace": engine.KubeNamespace,
 			"forms": either(formNames()), "kinds": either(importer.Kinds())},
 		kong.Writers(stdout, stderr),
-		kong.Exit(func(code int) { panic(helped(code)) }),
+		kong.Exit(func(code int) { panic(helpExit(code)) }),
 	)
 }
 
-// asCommand is the arguments with the word help as the flag, and the flag --version as the
-// command: tare help run, tare --version.
+// asCommand accepts other spellings: "tare help run" is "tare run --help", "tare --version" is
+// "tare version", and without arguments the help is printed.
 func asCommand(args []string) []string {
 	switch {
 	case len(args) == 0:

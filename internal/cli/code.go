@@ -11,19 +11,19 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// codeLines say of each workload what code of the user's it executes on this host, and as
-// whom, where tare is root: one line for each account.
+// codeLines name the user's own programs and scripts that each workload executes on this host:
+// one line for each account. Only root has such lines.
 func codeLines(p *plan.Plan) (lines []string) {
 	if os.Geteuid() != 0 || p.PodNode != "" {
 		return nil
 	}
 	for _, l := range p.Loads {
-		lines = append(lines, codeOf(l)...)
+		lines = append(lines, codeLinesOf(l)...)
 	}
 	return lines
 }
 
-func codeOf(l plan.Load) (lines []string) {
+func codeLinesOf(l plan.Load) (lines []string) {
 	var accounts []string
 	of := map[string][]string{}
 	for _, a := range l.Arms {
@@ -43,7 +43,7 @@ func codeOf(l plan.Load) (lines []string) {
 	return lines
 }
 
-// executedBy is the account that executes code.
+// executedBy is the name of the account that executes a program.
 func executedBy(c workload.Code) string {
 	const root = "root"
 	if len(c.Users) == 0 {

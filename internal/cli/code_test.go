@@ -32,7 +32,7 @@ func loadOf(t *testing.T, name string, w workload.Workload, given map[string]str
 	return plan.Load{Workload: record.Workload{Name: name, Kind: w.Name()}, Arms: []plan.Arm{arm, arm}}
 }
 
-// Each way to give tare code has its line, which names the account.
+// Each way to give tare a program or script has a line that names the account.
 func TestCodeLines(t *testing.T) {
 	testneed.Root(t)
 	closed := filepath.Join(t.TempDir(), "program")

@@ -21,7 +21,7 @@ const (
 	exitTerminated  = exitSignal + 15
 )
 
-// codeMeaning is what a code means, whatever the command.
+// codeMeaning is an exit code with its meaning, the same for all commands.
 type codeMeaning struct {
 	code  int
 	means string
@@ -40,8 +40,8 @@ var codeMeanings = []codeMeaning{
 	{exitTerminated, "ended by SIGTERM; what was measured is kept"},
 }
 
-// exitCodes is the line about exit codes in the help of a command: what 0 means there, and
-// which others it has.
+// exitCodes is the line about exit codes in the help of a command: done is the meaning of 0,
+// others are its further codes.
 func exitCodes(done string, others ...int) string {
 	parts := []string{fmt.Sprintf("%d %s", exitOK, done)}
 	for _, code := range others {

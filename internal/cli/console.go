@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// console is where a command prints, and what it was called with.
+// console is a command's output, arguments and environment.
 type console struct {
 	stdout, stderr *os.File
 	args           []string
@@ -28,7 +28,7 @@ func (m *colorMode) UnmarshalText(b []byte) error {
 	return oneOf((*string)(m), string(b), "auto", "always", "never")
 }
 
-// oneOf takes a word of a few.
+// oneOf stores word if it is one of words.
 func oneOf(to *string, word string, words ...string) error {
 	for _, w := range words {
 		if w == word {
@@ -39,7 +39,7 @@ func oneOf(to *string, word string, words ...string) error {
 	if other := otherForms[word]; slices.Contains(words, other) {
 		return fmt.Errorf("unknown word %q; did you mean %q?", word, other)
 	}
-	if instead := gone[word]; instead != "" {
+	if instead := replacements[word]; instead != "" {
 		return hint.New(fmt.Errorf("unknown word %q", word), instead)
 	}
 	return fmt.Errorf("unknown word %q%s", word, hint.DidYouMean(word, words))
@@ -53,8 +53,8 @@ const (
 	green = "32"
 )
 
-// colored says whether colours go to f. An explicit --color wins over the
-// environment (https://no-color.org).
+// colored says whether output to f has colours. --color comes before the environment
+// (https://no-color.org).
 func (c *console) colored(f *os.File) bool {
 	switch c.color {
 	case "always":
@@ -65,12 +65,12 @@ func (c *console) colored(f *os.File) bool {
 	return c.getenv("NO_COLOR") == "" && c.terminal(f)
 }
 
-// terminal says whether f is a terminal that can be drawn on.
+// terminal says whether f is a terminal that understands escape sequences.
 func (c *console) terminal(f *os.File) bool {
 	return term.IsTerminal(int(f.Fd())) && c.getenv("TERM") != "dumb"
 }
 
-// size is the terminal's size; 0, 0 when f is none.
+// size is the size of a terminal in characters; 0, 0: f is none.
 func (c *console) size(f *os.File) (width, height int) {
 	if !term.IsTerminal(int(f.Fd())) {
 		return 0, 0
@@ -82,10 +82,10 @@ func (c *console) size(f *os.File) (width, height int) {
 	return width, height
 }
 
-// painted is a piece of a line that is harmless already, and may be coloured.
+// painted is text without foreign escape sequences; it may have tare's own colours.
 type painted string
 
-// paint makes a text harmless and colours it.
+// paint removes escape sequences from a text and colours it.
 func (c *console) paint(f *os.File, attribute, text string) painted {
 	text = export.Clean(text)
 	if c.colored(f) {
@@ -94,10 +94,11 @@ func (c *console) paint(f *os.File, attribute, text string) painted {
 	return painted(text)
 }
 
-// lines is a text of tare's own with line ends; the names in it have none.
+// lines is a text of tare's own with several lines.
 type lines string
 
-// formatted is Sprintf with every argument made harmless: a name has no line ends and no colours.
+// formatted is Sprintf without the escape sequences and line ends of the arguments: names come
+// from others.
 func formatted(format string, args ...any) string {
 	args = slices.Clone(args)
 	for i, a := range args {
@@ -113,8 +114,7 @@ func formatted(format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// noteResults says where the results are, and the page of them where there is one
-// with something to see.
+// noteResults prints the result directory, and the path of the page if there is one.
 func (c *console) noteResults(dir string, page bool) {
 	var charts painted
 	if page {
@@ -123,12 +123,12 @@ func (c *console) noteResults(dir string, page bool) {
 	c.note("%s %s%s", c.paint(c.stderr, dim, "results in"), dir, charts)
 }
 
-// note prints a line beside the results.
+// note prints a line to standard error.
 func (c *console) note(format string, args ...any) {
 	fmt.Fprintln(c.stderr, formatted(format, args...))
 }
 
-// say prints a line of the results.
+// say prints a line to standard output.
 func (c *console) say(format string, args ...any) {
 	fmt.Fprintln(c.stdout, formatted(format, args...))
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// goOn adds launches to a record. Whatever speaks against it is found before
-// anything is changed.
-func (r *runCommand) goOn(c *console) error {
+// continueRun adds launches to a record. All reasons to refuse are checked before anything is
+// changed.
+func (r *runCommand) continueRun(c *console) error {
 	dir := strings.TrimRight(r.Continue, "/")
 	earlier, err := run.Reopen(dir)
 	if err != nil {
@@ -31,14 +31,14 @@ func (r *runCommand) goOn(c *console) error {
 	}
 	defer lock.Release()
 	c.warnOfUsers()
-	p, host, m, err := r.further(earlier.Result)
+	p, host, m, err := r.planFurther(earlier.Result)
 	if err != nil {
 		return errors.Join(err, earlier.Close())
 	}
 	if err := roomy(p, dir, host.Groups); err != nil {
 		return errors.Join(err, earlier.Close())
 	}
-	if host.PodNode != "" { // what follows is measured there
+	if host.PodNode != "" { // the run measures that node, not this host
 		lock.Release()
 	}
 	c.noteLeftovers()
@@ -49,9 +49,9 @@ func (r *runCommand) goOn(c *console) error {
 	return r.finish(c, out, err)
 }
 
-// reach takes the flags from the command of a record that say where its pods are and how
-// they are reached. A flag that is given now comes first.
-func (r *runCommand) reach(command []string) {
+// takeClusterFlags takes the flags about cluster and nodes from the command of a record, unless
+// they are given now.
+func (r *runCommand) takeClusterFlags(command []string) {
 	for _, word := range command {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
@@ -71,8 +71,8 @@ func (r *runCommand) reach(command []string) {
 	}
 }
 
-// cannotContinue is why a directory is no record to be continued, with the newest one here
-// where it is none at all.
+// cannotContinue is the error about a directory that cannot be continued. If it has no record the
+// remedy names the newest result here.
 func cannotContinue(dir string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, record.ErrNoRecord):
@@ -90,8 +90,8 @@ func cannotContinue(dir string, err error) error {
 	return &usageError{fmt.Errorf("cannot continue: %w", err), "tare report " + dir}
 }
 
-// further is the plan of what is added to a result, or why it cannot be.
-func (r *runCommand) further(was *record.Result) (p *plan.Plan, host facts.Host, m record.Manifest, err error) {
+// planFurther is the plan of the launches that are added to a result, or the error that refuses.
+func (r *runCommand) planFurther(was *record.Result) (p *plan.Plan, host facts.Host, m record.Manifest, err error) {
 	refuse := func(err error, remedy string) error {
 		return &usageError{fmt.Errorf("cannot continue %s: %w", was.Dir, err), remedy}
 	}
@@ -104,8 +104,8 @@ func (r *runCommand) further(was *record.Result) (p *plan.Plan, host facts.Host,
 		return p, host, m, refuse(fmt.Errorf("it was measured on node %s through a node helper", was.Manifest.Host.Helper.Node),
 			"tare run --nodes "+was.Manifest.Host.Helper.Node+" --node-helper measures anew; tare compare DIR DIR compares")
 	}
-	r.reach(was.Plan.Command)
-	e, err := r.again(was)
+	r.takeClusterFlags(was.Plan.Command)
+	e, err := r.sameExperiment(was)
 	if err != nil {
 		return p, host, m, err
 	}
@@ -119,15 +119,16 @@ func (r *runCommand) further(was *record.Result) (p *plan.Plan, host facts.Host,
 	if p, err = plan.Build(e, catalog.Plan(r.cluster()), host, was.Plan.Command); err != nil {
 		return p, host, m, err
 	}
+	leaveOutUninstalled(p)
 	if d := armsDiffer(was.Plan, p.Record); d != "" {
 		return p, host, m, refuse(fmt.Errorf("this host can no longer have what it measured, or has more: %s", d), "tare plan says why")
 	}
 	return p, host, m, nil
 }
 
-// again is the experiment of a record with the time of this run. Flags may repeat
-// it, and change nothing of it but the time.
-func (r *runCommand) again(was *record.Result) (*experiment.Experiment, error) {
+// sameExperiment is the experiment of a record with the budget of this run. Flags may repeat its
+// settings, but change only the budget.
+func (r *runCommand) sameExperiment(was *record.Result) (*experiment.Experiment, error) {
 	words := catalog.Words()
 	old, err := experiment.Parse(was.Plan.Experiment+".yaml", []byte(was.Plan.Source), words)
 	if err != nil {
@@ -136,7 +137,7 @@ func (r *runCommand) again(was *record.Result) (*experiment.Experiment, error) {
 	}
 	e := old
 	if r.Experiment != "" || r.Command != "" {
-		if e, err = r.base(words); err != nil {
+		if e, err = r.parse(words); err != nil {
 			return nil, err
 		}
 	} else if e, err = experiment.Parse(was.Plan.Experiment+".yaml", []byte(was.Plan.Source), words); err != nil {
@@ -160,7 +161,7 @@ func (r *runCommand) again(was *record.Result) (*experiment.Experiment, error) {
 	return e, nil
 }
 
-// firstDifference is the first line in which two experiments differ; empty: none.
+// firstDifference says in which line two experiments first differ; empty: in none.
 func firstDifference(was, is *experiment.Experiment) string {
 	a, b := settingsOf(was), settingsOf(is)
 	for i := range max(len(a), len(b)) {
@@ -178,7 +179,7 @@ func firstDifference(was, is *experiment.Experiment) string {
 	return ""
 }
 
-// settingsOf is the lines of an experiment without comments.
+// settingsOf are the lines of an experiment, without comments.
 func settingsOf(e *experiment.Experiment) (lines []string) {
 	for line := range strings.Lines(string(e.YAML())) {
 		setting, _, _ := strings.Cut(line, " #")
@@ -189,8 +190,8 @@ func settingsOf(e *experiment.Experiment) (lines []string) {
 	return lines
 }
 
-// hostDiffers says in what two hosts, or the programs that measured, differ; empty:
-// in nothing that a result rests on.
+// hostDiffers lists the differences between two hosts, versions of tare and users that matter for
+// a result; empty: there are none.
 func hostDiffers(was, is record.Manifest) string {
 	var all []string
 	differ := func(what, was, is string) {
@@ -206,7 +207,7 @@ func hostDiffers(was, is record.Manifest) string {
 	return strings.Join(all, ", ")
 }
 
-// armsDiffer says in which workloads the arms of two plans differ.
+// armsDiffer lists the arms that only one of two plans has, as WORKLOAD/ARM; empty: none.
 func armsDiffer(was, is record.Plan) string {
 	arms := func(p record.Plan) (all []string) {
 		for _, w := range p.Workloads {

@@ -23,8 +23,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// oneNode is the kubeconfig of a cluster with one node, which allows everything and is not
-// this host.
+// oneNode writes the kubeconfig of a cluster that allows everything and has one node, which is
+// not this host.
 func oneNode(t *testing.T) string {
 	t.Helper()
 	node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker"}}
@@ -50,7 +50,7 @@ contexts: [{name: c, context: {cluster: k, user: jane}}], users: [{name: jane, u
 	return file
 }
 
-// begunRun is what a run with these arguments has in its directory before it measures.
+// begunRun makes the result directory that a run with these arguments has before it measures.
 func begunRun(t *testing.T, args ...string) *record.Result {
 	t.Helper()
 	r := parsedRun(t, append([]string{"run"}, args...)...)
@@ -70,7 +70,7 @@ func begunRun(t *testing.T, args ...string) *record.Result {
 	return &record.Result{Dir: "r", Plan: p.Record, Manifest: manifest(host, time.Now()), Lines: make([]record.Line, 1)}
 }
 
-// parsedRun is tare run as the command line understands it.
+// parsedRun parses the arguments of tare run.
 func parsedRun(t *testing.T, args ...string) *runCommand {
 	t.Helper()
 	var g grammar
@@ -84,7 +84,7 @@ func parsedRun(t *testing.T, args ...string) *runCommand {
 	return &g.Run
 }
 
-// proposed is the command that the report of an undecided result proposes; nil: none.
+// proposed is the command that the report of an undecided result proposes; nil: there is none.
 func proposed(t *testing.T, was *record.Result) []string {
 	t.Helper()
 	e := &record.Effects{Experiment: was.Plan.Experiment, Host: was.Manifest.Host, Ended: "budget"}
@@ -104,9 +104,8 @@ func proposed(t *testing.T, was *record.Result) []string {
 	return nil
 }
 
-// The command that a report proposes is one that the command line takes, and that goes on
-// where the run was made: on this host, or with pods elsewhere. A result for which there is no
-// such command is proposed none.
+// The command line accepts the command that a report proposes, and it continues the run where it
+// was measured: on this host, or with pods elsewhere. A report proposes no other command.
 func TestProposedCommandContinues(t *testing.T) {
 	config, helped := oneNode(t), (*record.Result)(nil)
 	pods := []string{"--kubeconfig=" + config, "--context=c", "--nodes=worker", "--pod-image=localhost/x:1", "--arms=besteffort,burstable", "--workload=rpc"}
@@ -122,7 +121,7 @@ func TestProposedCommandContinues(t *testing.T) {
 			continue
 		}
 		r := parsedRun(t, command...)
-		p, _, _, err := r.further(was)
+		p, _, _, err := r.planFurther(was)
 		if err != nil {
 			t.Errorf("%s: %q: %v", name, command, err)
 			continue
@@ -135,7 +134,7 @@ func TestProposedCommandContinues(t *testing.T) {
 	if command := proposed(t, helped); command != nil {
 		t.Errorf("of a node helper: %q", command)
 	}
-	if _, _, _, err := parsedRun(t, "run", "--continue", "r").further(helped); err == nil || !strings.Contains(err.Error(), "through a node helper") {
+	if _, _, _, err := parsedRun(t, "run", "--continue", "r").planFurther(helped); err == nil || !strings.Contains(err.Error(), "through a node helper") {
 		t.Errorf("of a node helper: %v", err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/record"
@@ -16,16 +15,15 @@ import (
 
 func ofQuick(t *testing.T) *record.Result {
 	t.Helper()
-	src, _ := experiment.Preset("quick")
-	e, err := experiment.Parse("quick.yaml", src, catalog.Words())
+	e, _, err := (&experimentFlags{Experiment: experiment.Quick}).load()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &record.Result{Dir: "r", Plan: record.Plan{Experiment: "quick", Source: string(e.YAML()), Seed: 7}}
 }
 
-// A record is continued with its own experiment, named again or not, and with no
-// other; only the time is free.
+// A record is continued with its own experiment, named or not, and with no other; only the budget
+// may change.
 func TestContinuesTheSameExperiment(t *testing.T) {
 	for _, c := range []struct {
 		flags experimentFlags
@@ -34,12 +32,13 @@ func TestContinuesTheSameExperiment(t *testing.T) {
 		{experimentFlags{}, ""},
 		{experimentFlags{Budget: "10m"}, ""},
 		{experimentFlags{Experiment: "quick", Seed: "7"}, ""},
-		{experimentFlags{Experiment: "thorough"}, "another experiment"},
+		{experimentFlags{Experiment: "thorough"}, ""}, // which is quick now
+		{experimentFlags{Experiment: "redis-layers"}, "another experiment"},
 		{experimentFlags{Seed: "8"}, "its seed is 7, and --seed says 8"},
 		{experimentFlags{Workload: []string{"rpc"}}, "another experiment"},
 		{experimentFlags{Set: []string{"rpc.concurrency=8"}}, "another experiment"},
 	} {
-		e, err := (&runCommand{experimentFlags: c.flags}).again(ofQuick(t))
+		e, err := (&runCommand{experimentFlags: c.flags}).sameExperiment(ofQuick(t))
 		if c.why != "" {
 			var usage *usageError
 			if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.why) {
@@ -67,7 +66,7 @@ func TestContinueRefusesWhatIsGone(t *testing.T) {
 			source += "workloads: {commit: {kind: commit}}\n"
 		}
 		was := &record.Result{Dir: "r", Plan: record.Plan{Experiment: "old", Source: source, Seed: 7}}
-		_, err := (&runCommand{}).again(was)
+		_, err := (&runCommand{}).sameExperiment(was)
 		if exitCode(err) != exitUsage || !strings.Contains(err.Error(), "cannot continue r") || !strings.Contains(err.Error(), says[0]) || !strings.Contains(err.Error(), says[1]) {
 			t.Errorf("%s: exit %d: %v", line, exitCode(err), err)
 		}
@@ -97,7 +96,7 @@ func TestContinuesOnTheSameHost(t *testing.T) {
 	}
 }
 
-// What cannot be continued is refused with the reason, and stays as it is.
+// A directory that cannot be continued is refused with the reason, and not changed.
 func TestContinueRefuses(t *testing.T) {
 	t.Setenv(hostlock.DirEnv, t.TempDir())
 	none := t.TempDir()
@@ -114,7 +113,7 @@ func TestContinueRefuses(t *testing.T) {
 		why  string
 		code int
 	}{none: {"no record.jsonl", exitUsage}, damaged: {"record.jsonl:2: damaged", exitError}} {
-		err := (&runCommand{Continue: dir}).goOn(nil)
+		err := (&runCommand{Continue: dir}).continueRun(nil)
 		if exitCode(err) != want.code || !strings.Contains(err.Error(), want.why) {
 			t.Errorf("%s: exit %d: %v", dir, exitCode(err), err)
 		}

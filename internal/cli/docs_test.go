@@ -17,10 +17,10 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// What stands in the README and in docs/ works as it is written: every command is
-// one, with flags and experiments that there are, and every experiment is accepted.
+// The README and docs/ are correct: every command exists, with its flags and experiments, and every
+// experiment is accepted.
 
-// pages are the pages of docs/ and those at the top.
+// pages are the pages of docs/ and of the top directory.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob("../../docs/*.md")
@@ -38,7 +38,7 @@ func pages(t *testing.T) map[string]string {
 	return all
 }
 
-// No commands: the first line of a report, and what the reader chooses from.
+// Lines that look like commands: the first line of a report, and placeholders.
 var (
 	heading = regexp.MustCompile(`^\w+( on \w+)?( \(\d+ CPUs?\))?, \d{4}-`)
 	choice  = regexp.MustCompile(`(\w)(\|\w+)+`)
@@ -48,7 +48,7 @@ var (
 	fence   = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
 	span    = regexp.MustCompile("`(tare [^`]+)`")
 	follows = regexp.MustCompile(`\s{2,}[^\s-].*$|\s+#.*$`)
-	// shell ends the part of a line that is tare's.
+	// shell matches the end of tare's arguments in a line of a shell.
 	shell  = regexp.MustCompile(`\s(\||>|>>|\|\||2>|&&|;)(\s.*|$)`)
 	option = regexp.MustCompile(`\s\[[^\]]+\]`)
 )
@@ -91,7 +91,7 @@ func commands(page string) (all [][]string) {
 	return all
 }
 
-// split takes a line of a shell apart: blanks, quotes, nothing else.
+// split splits a line of a shell at blanks; it knows quotes, nothing else.
 func split(line string) (words []string) {
 	word, quote, begun := "", rune(0), false
 	for _, r := range line + " " {
@@ -112,7 +112,7 @@ func split(line string) (words []string) {
 	return words
 }
 
-// A few words of a documented command are the reader's own.
+// Placeholders in documented commands, with a value for each.
 var own = map[string]bool{"FILE": true, "mine.yaml": true, "PRESET": true}
 
 func TestDocumentedCommands(t *testing.T) {
@@ -135,12 +135,12 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// understood says what is wrong with a command line, without running it.
+// understood checks a command line without running it.
 func understood(t *testing.T, words []string) (err error) {
 	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {
-			if _, ok := r.(helped); !ok { // --help ends here
+			if _, ok := r.(helpExit); !ok { // --help ends here
 				panic(r)
 			}
 		}
@@ -187,7 +187,7 @@ func TestDocumentedExperiments(t *testing.T) {
 				t.Errorf("%s: %v\n%s", name, err, text)
 				continue
 			}
-			// What this host has not got is left out; words that cannot be meant are errors.
+			// Arms that this host cannot have are left out; unknown words are errors.
 			var params *plan.ParamsError
 			if _, err := plan.Build(e, catalog.Plan(nil), facts.Host{}, nil); errors.As(err, &params) {
 				t.Errorf("%s: %v\n%s", name, err, text)
@@ -200,7 +200,7 @@ func TestDocumentedExperiments(t *testing.T) {
 	}
 }
 
-// What can be wrong is found to be wrong.
+// Mistakes in documented commands are found.
 func TestDocumentedIsChecked(t *testing.T) {
 	page := "text `tare run quik` text\n\n    tare run --bugdet 3m     # longer\n    kubectl logs x | tare import a=b.log\n" +
 		"    $ tare plan --set 'rpc.concurency=8 9' | less\n    tare cache [prune]    the data\n"
@@ -216,7 +216,7 @@ func TestDocumentedIsChecked(t *testing.T) {
 	}
 }
 
-// The README has every preset, and every page and preset that is named is there.
+// The README names every preset, and every page that is named exists.
 func TestDocumentedNames(t *testing.T) {
 	all := pages(t)
 	for _, name := range experiment.Presets() {
@@ -248,7 +248,7 @@ func TestDocumentedNames(t *testing.T) {
 	}
 }
 
-// The page for who runs a production host names every kind of change.
+// docs/safety.md names every kind of step.
 func TestKindsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/safety.md")
 	if err != nil {

@@ -39,7 +39,7 @@ Examples:
 ` + exitCodes("looked, whatever it found", exitError, exitUsage, exitInterrupted, exitTerminated)
 }
 
-// noiseTime is how long the doctor watches the noise.
+// noiseTime is how long tare doctor watches the noise.
 const noiseTime = 2 * time.Second
 
 func (d *doctorCommand) Run(c *console) error {
@@ -53,7 +53,7 @@ func (d *doctorCommand) Run(c *console) error {
 	a := answers(doctor.Facts("/"), doctor.Checks(doctor.Patient{Root: "/", Scratch: d.Scratch, Host: host}))
 	p := newSheet(c)
 	var werr error
-	show := func(print func()) { // each part when it is known
+	show := func(print func()) { // prints a part as soon as it is known
 		if d.Format == "json" || werr != nil {
 			return
 		}
@@ -88,7 +88,7 @@ func (d *doctorCommand) Run(c *console) error {
 	return errors.Join(err, werr)
 }
 
-// doctorAnswer is all that doctor prints.
+// doctorAnswer is the output of tare doctor.
 type doctorAnswer struct {
 	Schema    string         `json:"schema"`
 	Host      record.Host    `json:"host"`
@@ -97,7 +97,7 @@ type doctorAnswer struct {
 	Loads     []checkAnswer  `json:"loads"`
 	Noise     doctor.Noise   `json:"noise"`
 	Leftovers []leftoverRuns `json:"leftovers"`
-	// Unread is why leftovers cannot be told.
+	// Unread is the error of reading the leftovers.
 	Unread string `json:"leftovers_unknown,omitempty"`
 }
 
@@ -126,10 +126,10 @@ func answers(host record.Host, checks []doctor.Check) *doctorAnswer {
 	return a
 }
 
-// arms asks for each arm whether this host can have it. A cluster that is named and
-// does not answer takes some seconds.
+// arms checks for each environment whether this host can have it. A cluster that does not answer
+// takes some seconds.
 func (a *doctorAnswer) arms(host facts.Host) {
-	on := &pods.Target{} // of kubectl
+	on := &pods.Target{} // the cluster of kubectl's own configuration
 	rungs := catalog.Rungs(on)
 	var asked []pods.Pod
 	for _, rung := range rungs {
@@ -143,7 +143,7 @@ func (a *doctorAnswer) arms(host facts.Host) {
 	}
 }
 
-// loads asks for each load whether this host has its programs.
+// loads checks for each load whether this host has its programs.
 func (a *doctorAnswer) loads() {
 	for _, kind := range catalog.Workloads() {
 		var lacks []serve.Need
@@ -168,7 +168,7 @@ func (a *doctorAnswer) leftovers() {
 	}
 	for _, l := range left {
 		if !l.Live && len(l.Steps) == 0 && l.Err == nil {
-			continue // nothing but the journal is left
+			continue // only the journal is left
 		}
 		x := leftoverRuns{Run: l.Header.Run, Started: l.Header.Time, Live: l.Live, Pid: l.Header.Pid}
 		for _, s := range l.Steps {

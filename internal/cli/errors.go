@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/hostlock"
 )
 
-// usageError is a wrong command line; help is the command that explains.
+// usageError is a wrong command line; help is a command or sentence that explains it, or empty.
 type usageError struct {
 	error
 	help string
@@ -24,15 +24,15 @@ type usageError struct {
 
 func (e *usageError) Unwrap() error { return e.error }
 
-// signalError is a run that a signal ended.
+// signalError is the error of a run that a signal ended.
 type signalError struct {
 	signal syscall.Signal
-	error  // what the run says
+	error
 }
 
 func (e *signalError) Unwrap() error { return e.error }
 
-// answerError is a check that was made and did not pass.
+// answerError is the result of a check that did not pass.
 type answerError struct {
 	code int
 	text string
@@ -68,39 +68,39 @@ func exitCode(err error) int {
 	return exitError
 }
 
-// fail prints an error with its hint and returns the exit code.
+// fail prints an error and its hint, if any, and returns the exit code.
 func (c *console) fail(err error) int {
 	if err == nil {
 		return exitOK
 	}
-	if err.Error() == "" { // the answer is on standard output
+	if err.Error() == "" { // the answer was printed on standard output
 		return exitCode(err)
 	}
-	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), hanging(message(err)))
+	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), indented(message(err)))
 	remedy := hint.Of(err)
 	var usage *usageError
 	if remedy == "" && errors.As(err, &usage) && usage.help != "" {
 		remedy = usage.help
 	}
 	if remedy != "" {
-		fmt.Fprintln(c.stderr, c.paint(c.stderr, bold, "hint:"), hanging(remedy))
+		fmt.Fprintln(c.stderr, c.paint(c.stderr, bold, "hint:"), indented(remedy))
 	}
 	return exitCode(err)
 }
 
-// mostSaid bounds an error on the terminal: what others have written in a file may be in it.
-const mostSaid = 16 << 10 // bytes
+// longestError bounds an error on the terminal: it may quote a file of others.
+const longestError = 16 << 10 // bytes
 
-// hanging makes a text harmless. Its further lines are indented: a name with a line end begins
-// no line that looks like another one of tare's.
-func hanging(text string) string {
-	if len(text) > mostSaid {
-		text = text[:mostSaid] + "…"
+// indented removes escape sequences from a text and indents its further lines: a name with a line
+// end cannot imitate a line of tare's.
+func indented(text string) string {
+	if len(text) > longestError {
+		text = text[:longestError] + "…"
 	}
 	return strings.ReplaceAll(export.Terminal(strings.ReplaceAll(text, "\t", " ")), "\n", "\n  ")
 }
 
-// message is the text of an error; several problems stand one to a line.
+// message is the text of an error; several problems have a line each.
 func message(err error) string {
 	text := strings.TrimRight(err.Error(), "\n")
 	lines := strings.Split(text, "\n")

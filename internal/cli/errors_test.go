@@ -56,7 +56,7 @@ func TestFailPrintsTheHint(t *testing.T) {
 	}
 }
 
-// An error that quotes a file has no escape sequence of it: nothing of one takes effect.
+// An error that quotes a file does not have the file's escape sequences.
 func TestFailIsHarmless(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
@@ -91,7 +91,7 @@ func TestResultDir(t *testing.T) {
 	}
 }
 
-// What repeats a run names everything that was asked, and the seed.
+// The command that repeats a run has all its settings and the seed.
 func TestCommand(t *testing.T) {
 	f := experimentFlags{Experiment: "quick", Budget: "1m", Seed: "7", Arms: []string{"host", "cgroup"}, Workload: []string{"rpc"}, Set: []string{"rpc.size=1"}}
 	want := "[tare run quick --budget=1m --arms=host,cgroup --set=rpc.size=1 --workload=rpc --seed=9]"

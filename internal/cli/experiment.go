@@ -14,14 +14,16 @@ import (
 	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
 )
 
-// experimentFlags say what to measure. Each flag is a setting of the
-// experiment, checked as one.
+// experimentFlags are the flags that say what to measure. Each sets a value of the experiment and
+// is checked like one of the file.
 type experimentFlags struct {
 	Experiment string `arg:"" name:"preset|file" optional:"" help:"A preset (see tare presets), a YAML file, or - for standard input. Without it: quick."`
 
@@ -30,7 +32,7 @@ type experimentFlags struct {
 	Precision string   `group:"experiment" placeholder:"1%" help:"Wanted half-width of the intervals; a run stops when it has it."`
 	Margin    string   `group:"experiment" placeholder:"1%" help:"Smallest effect that matters to you."`
 	Seed      string   `group:"experiment" placeholder:"N" help:"Seed of the order of the arms; a run prints the one it used."`
-	Workload  []string `group:"experiment" placeholder:"NAME" help:"Only these workloads of the experiment."`
+	Workload  []string `group:"experiment" placeholder:"NAME" help:"Only these workloads of the experiment, or those of a kind: --workload fio."`
 	Arms      []string `group:"experiment" placeholder:"NAME" help:"Only these arms; the baseline and its twin are always there."`
 	Volume    []string `group:"experiment" sep:"none" placeholder:"WORD" help:"What is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH or rbd:POOL/IMAGE. Given several times, the volumes are compared with the first of them."`
 	Scratch   string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the file system under test."`
@@ -45,7 +47,7 @@ type experimentFlags struct {
 	pods *pods.Target // see cluster
 }
 
-// cluster is the one that the flags mean.
+// cluster is the cluster that the flags choose.
 func (f *experimentFlags) cluster() *pods.Target {
 	if f.pods == nil {
 		f.pods = &pods.Target{Access: kube.Access{Kubeconfig: f.Kubeconfig, Context: f.Context, Image: f.PodImage, Namespace: f.Namespace}}
@@ -56,18 +58,15 @@ func (f *experimentFlags) cluster() *pods.Target {
 // load reads the experiment and applies the flags.
 func (f *experimentFlags) load() (*experiment.Experiment, experiment.Words, error) {
 	words := catalog.Words()
-	e, err := f.base(words)
+	e, err := f.parse(words)
 	if err != nil {
 		return nil, words, err
 	}
 	return e, words, f.apply(e, words)
 }
 
-// usual is the preset that runs when nothing is named.
-const usual = "quick"
-
-// base is the experiment before the flags that change it.
-func (f *experimentFlags) base(words experiment.Words) (*experiment.Experiment, error) {
+// parse reads the experiment that the flags name, without the flags that change it.
+func (f *experimentFlags) parse(words experiment.Words) (*experiment.Experiment, error) {
 	if f.Command != "" {
 		if f.Experiment != "" {
 			err := fmt.Errorf("both the experiment %s and --command", f.Experiment)
@@ -79,15 +78,29 @@ func (f *experimentFlags) base(words experiment.Words) (*experiment.Experiment, 
 		}
 		return experiment.ForCommand("--command", f.Command, dir, words)
 	}
-	name, src, err := find(cmp.Or(f.Experiment, usual))
+	name, src, err := findExperiment(cmp.Or(f.Experiment, experiment.Quick))
 	if err != nil {
 		return nil, err
 	}
 	return experiment.Parse(name, src, words)
 }
 
-// find reads a preset or a file and says what to call it.
-func find(name string) (file string, src []byte, err error) {
+// plan makes the plan of an experiment. A preset's workloads whose programs are missing are left
+// out of it; those of a file, or named by --workload, stay in it, and `installed` refuses them.
+func (f *experimentFlags) plan(e *experiment.Experiment, host facts.Host) (*plan.Plan, error) {
+	p, err := plan.Build(e, catalog.Plan(f.cluster()), host, nil)
+	if err != nil {
+		return nil, err
+	}
+	_, _, preset := experiment.Preset(cmp.Or(f.Experiment, experiment.Quick))
+	if preset && f.Command == "" && len(f.Workload) == 0 {
+		leaveOutUninstalled(p)
+	}
+	return p, nil
+}
+
+// findExperiment reads a preset, a file or standard input. file is the name that errors have.
+func findExperiment(name string) (file string, src []byte, err error) {
 	if name == "-" {
 		src, err = readBounded(os.Stdin, "standard input")
 		if err != nil {
@@ -95,11 +108,11 @@ func find(name string) (file string, src []byte, err error) {
 		}
 		return "stdin", src, err
 	}
-	if src, ok := experiment.Preset(name); ok {
-		return name + ".yaml", src, nil
+	if present, src, ok := experiment.Preset(name); ok {
+		return present + ".yaml", src, nil
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return "", nil, noExperiment(name)
+		return "", nil, notAnExperiment(name)
 	}
 	src, err = readExperiment(name)
 	switch {
@@ -111,13 +124,13 @@ func find(name string) (file string, src []byte, err error) {
 		return "", nil, &usageError{fmt.Errorf("no experiment file %s", name), "tare presets lists the experiments that need no file"}
 	}
 	err = fmt.Errorf("no preset and no file %q%s", name, likePreset(name))
-	return "", nil, &usageError{err, cmp.Or(asFlag(name), "tare presets")}
+	return "", nil, &usageError{err, cmp.Or(flagFor(name), "tare presets")}
 }
 
-// largestExperiment is more than any file that tare takes as an experiment.
+// largestExperiment bounds reading; it is above the limit of the experiment package.
 const largestExperiment = 2 << 20 // bytes
 
-// readExperiment reads a file of an experiment.
+// readExperiment reads an experiment file, up to largestExperiment.
 func readExperiment(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -135,16 +148,16 @@ func readBounded(r io.Reader, name string) ([]byte, error) {
 	return src, err
 }
 
-// noExperiment is about a directory in the place of an experiment.
-func noExperiment(dir string) error {
+// notAnExperiment is the error about a directory in the place of an experiment.
+func notAnExperiment(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, record.RecordFile)); err == nil {
 		return &usageError{fmt.Errorf("%s is a result, and no experiment", dir), "tare run --continue " + dir + " adds to it; tare report " + dir + " prints it"}
 	}
 	return &usageError{fmt.Errorf("%s is a directory, and no experiment", dir), "tare run --scratch " + dir + " measures in it; tare presets lists the experiments"}
 }
 
-// asFlag is a word as the flag that it may be the value of; "": it is none.
-func asFlag(word string) string {
+// flagFor guesses the flag whose value stands in the place of an experiment; "": none.
+func flagFor(word string) string {
 	_, err := experiment.ParseDuration(word)
 	switch {
 	case err == nil:
@@ -157,7 +170,7 @@ func asFlag(word string) string {
 	return ""
 }
 
-// likePreset is the presets that begin with a word, or that which is near to it.
+// likePreset is a hint about an unknown preset: those that begin with the word, or the nearest.
 func likePreset(word string) string {
 	var all []string
 	for _, p := range experiment.Presets() {
@@ -171,7 +184,7 @@ func likePreset(word string) string {
 	return hint.DidYouMean(word, experiment.Presets())
 }
 
-// apply sets what the flags say, --set last, then keeps the chosen workloads.
+// apply makes the settings of the flags, those of --set last, and then selects the workloads.
 func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words) error {
 	var all experiment.Problems
 	keep := func(err error, prefix string) {
@@ -182,7 +195,7 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 			all = append(all, p)
 		}
 	}
-	all = f.twice()
+	all = f.conflicts()
 	if len(f.Volume) > 1 {
 		keep(e.Across("--volume", volumeArms(f.Volume), f.Volume, words), "")
 	}
@@ -192,18 +205,28 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 	for _, s := range f.Set {
 		keep(e.Set(s, words), "")
 	}
-	if len(f.Workload) > 0 {
-		keep(e.Select("--workload", f.Workload), "")
-	}
+	all = append(all, f.notSelected(e)...)
+	keep(e.Select("--workload", f.Workload), "")
 	if len(all) > 0 {
 		return all
 	}
 	return nil
 }
 
-// twice is what is wrong where two flags set the same.
-func (f *experimentFlags) twice() (all experiment.Problems) {
-	given := map[string]string{} // the flag by what it sets
+// notSelected are settings of optional workloads that no --workload selects.
+func (f *experimentFlags) notSelected(e *experiment.Experiment) (all experiment.Problems) {
+	for _, s := range f.Set {
+		name, _, _ := strings.Cut(strings.TrimPrefix(s, "workloads."), ".")
+		if w := e.Workload(name); w != nil && w.Optional && len(f.Workload) == 0 {
+			all = append(all, experiment.Problem{Where: "--set " + s, Text: name + " runs only with --workload " + name})
+		}
+	}
+	return all
+}
+
+// conflicts are the problems of flags that set the same value.
+func (f *experimentFlags) conflicts() (all experiment.Problems) {
+	given := map[string]string{} // flag by path of the setting
 	for _, s := range f.settings() {
 		given[s.flag] = "--" + s.flag
 	}
@@ -221,7 +244,7 @@ func (f *experimentFlags) twice() (all experiment.Problems) {
 	return all
 }
 
-// setting is a flag that was given.
+// setting is a flag of the experiment with its value.
 type setting struct{ flag, value string }
 
 func (f *experimentFlags) settings() []setting {
@@ -237,7 +260,7 @@ func (f *experimentFlags) settings() []setting {
 	return out
 }
 
-// volume is the one that is given for all arms.
+// volume is the volume of all arms; empty: none or several are given.
 func (f *experimentFlags) volume() string {
 	if len(f.Volume) != 1 {
 		return ""
@@ -245,11 +268,11 @@ func (f *experimentFlags) volume() string {
 	return f.Volume[0]
 }
 
-// volumeArms are the names of arms on volumes.
+// volumeArms are the names of the arms on these volumes.
 func volumeArms(words []string) (names []string) {
-	const most = 40 // as names of arms are
+	const most = 40 // the longest name of an arm
 	for i, w := range words {
-		v, _ := volume.Parse(w) // what is wrong with it is said where it is used
+		v, _ := volume.Parse(w) // Experiment.Across reports the error
 		name := strings.ToLower(v.Name())
 		if len(name) > most {
 			name = fmt.Sprintf("%s-%d", name[:most-3], i+1)
@@ -259,7 +282,7 @@ func volumeArms(words []string) (names []string) {
 	return names
 }
 
-// absolute is a list of files, as in $KUBECONFIG, that means the same in another directory.
+// absolute makes the paths of a list of files, such as $KUBECONFIG, absolute.
 func absolute(files string) string {
 	all := filepath.SplitList(files)
 	for i, f := range all {
@@ -270,14 +293,17 @@ func absolute(files string) string {
 	return strings.Join(all, string(filepath.ListSeparator))
 }
 
-// command is the arguments that repeat a run with this seed.
+// command is the command that repeats a run with this seed.
 func (f *experimentFlags) command(seed uint64) []string {
 	return append(f.asked(), fmt.Sprintf("--seed=%d", seed))
 }
 
-// asked is the arguments without the seed.
+// asked is the command of the run, without a seed.
 func (f *experimentFlags) asked() []string {
-	out := []string{"tare", "run", cmp.Or(f.Experiment, usual)}
+	out := []string{"tare", "run", cmp.Or(f.Experiment, experiment.Quick)}
+	if present, _, ok := experiment.Preset(f.Experiment); ok {
+		out[2] = present
+	}
 	if f.Command != "" {
 		out[2] = "--command=" + f.Command
 	}

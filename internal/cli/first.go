@@ -7,17 +7,18 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// telling is the half-width, in logs, from which on a first answer is worth a line
-// at once; a wider one is told when its turn is over.
-const telling = 0.1
+// narrowFirst is the half-width, in logarithms, below which a first answer is printed at once. A
+// wider one is printed when the workload's turn is over.
+const narrowFirst = 0.1
 
-// firstAnswers finds the first answer about the subject of each workload, once.
+// firstAnswers finds the first answer about the subject of each workload: the arm that its
+// question is about.
 type firstAnswers struct {
-	subjects map[string]string // the subject of a workload; none: no entry
-	last     run.Event         // of the workload whose turn it is
+	subjects map[string]string // by workload, until the answer is printed
+	last     run.Event
 }
 
-// expect takes the subjects from the plan.
+// expect sets the subjects from the plan.
 func (f *firstAnswers) expect(p *plan.Plan) {
 	f.subjects = map[string]string{}
 	for i := range p.Loads {
@@ -27,8 +28,8 @@ func (f *firstAnswers) expect(p *plan.Plan) {
 	}
 }
 
-// line is the first answer that an event brings: of its own workload as soon as the
-// interval is narrow, of the one whose turn it ends else. Empty: none.
+// line is the first answer that an event brings; empty: none. The event's own workload has one as
+// soon as its interval is narrow. A workload whose turn the event ends has one with any interval.
 func (f *firstAnswers) line(e run.Event) string {
 	before := f.last
 	f.last = e
@@ -37,10 +38,10 @@ func (f *firstAnswers) line(e run.Event) string {
 			return text
 		}
 	}
-	return f.tell(e, telling)
+	return f.tell(e, narrowFirst)
 }
 
-// tell is the line about an event whose interval is narrower than widest.
+// tell is the line about the subject, if its half-width is below widest; else empty.
 func (f *firstAnswers) tell(e run.Event, widest float64) string {
 	subject, ok := f.subjects[e.Workload]
 	if !ok {
@@ -55,5 +56,5 @@ func (f *firstAnswers) tell(e run.Event, widest float64) string {
 	return ""
 }
 
-// stamp prints the seconds since a run began before what was known then.
+// stamp puts the seconds since the start of the run before a text.
 func stamp(seconds float64, text string) string { return fmt.Sprintf("%5.0f s  %s", seconds, text) }

@@ -31,7 +31,7 @@ func ladder() *plan.Plan {
 	}
 }
 
-// at is an event of a load whose subject is known to half, in a pass.
+// at is an event of a load in a pass; half is the half-width of its subject's effect.
 func at(load string, pass int, arm string, half float64) run.Event {
 	return run.Event{
 		Workload: load, Number: 1, Of: 2, Pass: pass, Passes: 2, Phase: phaseMeasure, Blocks: 9,
@@ -39,8 +39,8 @@ func at(load string, pass int, arm string, half float64) run.Event {
 	}
 }
 
-// The first answer about the subject is told once: as soon as it says something, or
-// at the end of its turn; a subject without an interval and other arms never.
+// The first answer about the subject is printed once: when its interval is narrow, or at the end
+// of its turn. Subjects without an interval and other arms have none.
 func TestFirstAnswers(t *testing.T) {
 	var f firstAnswers
 	f.expect(ladder())
@@ -67,7 +67,7 @@ func TestFirstAnswers(t *testing.T) {
 	}
 }
 
-// Both displays keep the line; the effects of a calibration are in neither.
+// Both displays show the line, and neither shows the effects of a calibration.
 func TestFirstAnswersAreShown(t *testing.T) {
 	left := func() (float64, float64) { return 166, 180 }
 	const want = "   14 s  oltp: container -1.2 % ±3.4 % so far\n"
@@ -84,7 +84,7 @@ func TestFirstAnswersAreShown(t *testing.T) {
 		} {
 			show := display.event
 			if hidden {
-				show = blind(show)
+				show = withoutEffects(show)
 			}
 			display.start(ladder(), "r")
 			show(at("oltp", 1, "container", 0.034))

@@ -13,8 +13,8 @@ import (
 // format is the value of --format.
 type format string
 
-// forms are the forms for programs and pages. Text is a terminal's, and the page
-// of a result has more than its effects: these two the commands print themselves.
+// forms are the forms of output. A nil print means that the command prints that form itself: text
+// depends on the terminal, and the HTML page has more than the effects.
 var forms = []struct {
 	name  format
 	print func(io.Writer, *record.Effects) error
@@ -30,7 +30,7 @@ func formNames() (names []string) {
 	return names
 }
 
-// either is how help names what can be chosen: "a, b or c".
+// either joins names for the help: "a, b or c".
 func either(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
@@ -40,12 +40,10 @@ func (f *format) UnmarshalText(b []byte) error {
 	return oneOf((*string)(f), string(b), formNames()...)
 }
 
-// program says that the form is for programs, which want it even when nothing
-// was measured.
+// program says whether a form is for programs: those are printed also when nothing was measured.
 func (f format) program() bool { return f != "text" && f != "markdown" }
 
-// print writes the effects to standard output; of the options what the terminal
-// does not say itself.
+// print writes the effects to standard output; colour and width of o come from the terminal.
 func (c *console) print(f format, e *record.Effects, o report.Options) error {
 	print := func(w io.Writer, e *record.Effects) error { return report.Text(w, e, c.look(o)) }
 	for _, x := range forms {
@@ -60,12 +58,12 @@ func (c *console) print(f format, e *record.Effects, o report.Options) error {
 	return nil
 }
 
-// look adds how wide and how coloured standard output is.
+// look adds the width and colours of standard output to the options.
 func (c *console) look(o report.Options) report.Options {
 	width, _ := c.size(c.stdout)
 	o.Color, o.Width = c.colored(c.stdout), min(width, widest)
 	return o
 }
 
-// widest bounds the columns of a report on a very wide terminal.
+// widest is the maximum width of a report, in columns.
 const widest = 140

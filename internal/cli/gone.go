@@ -6,8 +6,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// gone are flags, and values of flags, of earlier versions, with what to use instead.
-var gone = map[string]string{
+// replacements are flags of earlier versions, and values of flags, with what to use instead.
+var replacements = map[string]string{
 	"--all-nodes":     "--nodes all",
 	"--allow-unequal": "--set unequal=mark",
 	"--generations":   "--set generations=N",
@@ -19,9 +19,10 @@ var gone = map[string]string{
 	"jsonl":           "tare report DIR --format json | jq -c ... (docs/ci.md has the command)",
 }
 
-// insteadOf is what a command has instead of a flag of an earlier version; "": nothing.
+// insteadOf is what to use instead of a flag of an earlier version; "": nothing that this command
+// has.
 func insteadOf(command *kong.Node, flag string) string {
-	instead := gone[flag]
+	instead := replacements[flag]
 	name, _, _ := strings.Cut(instead, " ")
 	if name, is := strings.CutPrefix(strings.TrimRight(name, ","), "--"); is && !hasFlag(command, name) {
 		return ""
@@ -29,13 +30,13 @@ func insteadOf(command *kong.Node, flag string) string {
 	return instead
 }
 
-// today is the command of a record in the flags of today. A flag without a flag in its place
-// is left out.
-func today(command []string) []string {
+// presentCommand is the command of a record with present flags. A flag without a replacement is
+// left out.
+func presentCommand(command []string) []string {
 	var out []string
 	for _, word := range command {
 		flag, value, _ := strings.Cut(word, "=")
-		instead, is := gone[flag]
+		instead, is := replacements[flag]
 		switch {
 		case !is || !strings.HasPrefix(word, "--"):
 			out = append(out, word)

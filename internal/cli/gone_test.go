@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A record of before is repeated by a command that tare takes today.
+// The command of an earlier version's record is printed with present flags.
 func TestTodaysCommand(t *testing.T) {
 	for was, want := range map[string]string{
 		"tare run quick --generations=5 --set=rpc.size=1KiB --seed=7":    "tare run quick --set=generations=5 --set=rpc.size=1KiB --seed=7",
@@ -13,7 +13,7 @@ func TestTodaysCommand(t *testing.T) {
 		"tare run quick --all-nodes --node-helper --parallel --seed=1":   "tare run quick --nodes=all --node-helper --seed=1",
 		"tare run jsonl --command=--generations=5 --scratch=/srv --seed": "tare run jsonl --command=--generations=5 --scratch=/srv --seed",
 	} {
-		if got := strings.Join(today(strings.Fields(was)), " "); got != want {
+		if got := strings.Join(presentCommand(strings.Fields(was)), " "); got != want {
 			t.Errorf("%q is %q, want %q", was, got, want)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 var ownColours = regexp.MustCompile("\x1b\\[(0|1|2|31|32|33)m")
 
-// raw is the first character that no way out of tare may have, with what is around it.
+// raw is the first character that no output of tare may have, with its surroundings.
 func raw(s string) string {
 	for i, r := range s {
 		invisible := unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
@@ -28,7 +28,7 @@ func raw(s string) string {
 	return ""
 }
 
-// doors are what must hold of each form of output.
+// doors are the checks of each form of output.
 var doors = map[string]func(string) error{
 	"text": func(s string) error { return clean(ownColours.ReplaceAllString(s, "")) },
 	"said": func(s string) error { // on standard error, where lines are short and not wrapped

@@ -22,7 +22,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// hostileHost is what is on a host: journals of killed runs and data sets.
+// hostileHost makes journals of killed runs and data sets with hostile names.
 func hostileHost(t *testing.T, tare func(door string, args ...string), state string) {
 	t.Helper()
 	bad := hostileName(0, "x")
@@ -51,7 +51,7 @@ func hostileHost(t *testing.T, tare func(door string, args ...string), state str
 	hostileSheets(t, bad)
 }
 
-// hostileSheets are the sheets of doctor and plan, and the lines beside them.
+// hostileSheets prints the sheets of doctor and plan, and the lines beside them.
 func hostileSheets(t *testing.T, bad string) {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
@@ -89,7 +89,7 @@ func hostileSheets(t *testing.T, bad string) {
 	passes(t, "doctor as JSON", "json", b.String())
 }
 
-// hostileProgress is what is shown while a run goes on.
+// hostileProgress prints the progress of a run.
 func hostileProgress(t *testing.T) {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))

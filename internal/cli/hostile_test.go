@@ -19,7 +19,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// hostilePieces are what others could put into a name.
+// hostilePieces are texts that an attacker could put into a name.
 var hostilePieces = []string{
 	"\x1b[2J\x1b[H", "\x1b]0;owned\a", "\x1b[8m", "\x1b[31m", "\x1bP1$r\x1b\\", "\u009b2J", "\u0085", "\b\b", "\x7f", "\x00", // terminals
 	"\u202e", "\u2066", "\u061c", "\u200e", // writing turned
@@ -29,7 +29,7 @@ var hostilePieces = []string{
 	"<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "|", "`", "](http://evil.example)", `"`, `'`, `\`, "$x$", "*_~",
 }
 
-// formulas are what a spreadsheet or a list of Markdown could begin with.
+// formulas are beginnings that a spreadsheet or Markdown would interpret.
 var formulas = []string{"=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "\t=1+1", "\r=1+1", " =1+1", "＝1+1", "# x", "1. x", "---", "- x"}
 
 // hostileName is the nth hostile name: each begins differently and holds all pieces.
@@ -37,14 +37,14 @@ func hostileName(n int, of string) string {
 	return formulas[n%len(formulas)] + of + strings.Join(hostilePieces, "n")
 }
 
-// disguise puts hostile pieces into every text of a value of JSON that means nothing to tare.
+// disguise puts hostile pieces into every text of a JSON value that tare does not interpret.
 type disguise struct {
 	names map[string]string // of loads and arms
 	n     int
 	pad   string // makes texts long
 }
 
-// meant are the texts whose words tare knows, by their key.
+// meant are the keys whose texts tare interprets.
 var meant = []string{"schema", "time", "started", "latency", "primary", "metrics", "judged", "environment"}
 
 func (d *disguise) text(s string) string {
@@ -131,7 +131,7 @@ func hostileResult(t *testing.T, dir, from string, n int, pad string) {
 	}
 }
 
-// called is what a command prints.
+// called runs a command and returns its output.
 func called(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -156,7 +156,7 @@ func called(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return all[0], all[1], code
 }
 
-// passes wants of a form of output that nothing of a hostile name is raw in it.
+// passes checks that a form of output has no raw character of a hostile name.
 func passes(t *testing.T, what, door, out string) {
 	t.Helper()
 	if err := doors[door](out); err != nil {
@@ -164,7 +164,7 @@ func passes(t *testing.T, what, door, out string) {
 	}
 }
 
-// Nothing of a name, a reason or an error leaves tare raw: through every command, in every form.
+// No name, reason or error is printed raw, by any command, in any form.
 func TestHostileNames(t *testing.T) {
 	all := t.TempDir()
 	state := filepath.Join(all, "state")
@@ -208,7 +208,7 @@ func TestHostileNames(t *testing.T) {
 	hostileProgress(t)
 }
 
-// hostileForms are results, in every form and judged.
+// hostileForms prints and judges results in every form.
 func hostileForms(t *testing.T, tare func(door string, args ...string)) {
 	t.Helper()
 	for _, dir := range []string{"short", "long"} {
@@ -246,7 +246,7 @@ func hostileForms(t *testing.T, tare func(door string, args ...string)) {
 	tare("no text", "run", "--continue", "short")
 }
 
-// hostileFiles are experiments, logs and names that are not there.
+// hostileFiles reads experiments and logs with hostile content, and files that do not exist.
 func hostileFiles(t *testing.T, tare func(door string, args ...string)) {
 	t.Helper()
 	bad := strings.ReplaceAll(hostileName(0, "mine"), "\x00", "") // no argument has a zero byte
@@ -299,7 +299,7 @@ func hostileFiles(t *testing.T, tare func(door string, args ...string)) {
 	tare("no text", "import", "a="+name+"a", "b="+name+"b", "--baseline", bad, "-o", name+"no")
 }
 
-// fileName is a name that a file can have, and no UTF-8 at its end.
+// fileName is a possible name of a file that ends with bytes that are not UTF-8.
 func fileName(s string) string {
 	return strings.NewReplacer("/", "", "\x00", "").Replace(s)[:200] + "\xff\xfe"
 }
@@ -313,7 +313,7 @@ func contents(t *testing.T, f *os.File) string {
 	return string(b)
 }
 
-// hostileNodes is a run over two nodes of hostile names.
+// hostileNodes prints a run on two nodes with hostile names.
 func hostileNodes(t *testing.T, dir, from string) {
 	t.Helper()
 	n := record.Nodes{Schema: record.NodesSchema, Left: []record.Left{{Arm: hostileName(2, "w-9"), Reason: hostileName(3, "why"), Remedy: hostileName(4, "do")}}}

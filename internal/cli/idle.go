@@ -9,14 +9,14 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// idler is a command some of whose flags do nothing beside others.
+// idler is a command with flags that have no effect beside others.
 type idler interface {
-	// idle says which flag that was given would do nothing; nil: none.
+	// idle is the error about a given flag that has no effect; nil: there is none.
 	idle() error
 }
 
-// idle refuses what would be ignored: a flag that does nothing beside the others, and all but
-// the last value of a flag that takes one.
+// idle refuses flags that would be ignored: one that has no effect beside the others, and one
+// with a single value that is given twice.
 func idle(ctx *kong.Context) error {
 	given := map[string]int{}
 	for _, p := range ctx.Path {
@@ -37,12 +37,12 @@ func idle(ctx *kong.Context) error {
 	return nil
 }
 
-// useless is the error about a flag that does nothing, for that reason.
+// useless is the error about a flag without effect, with the reason and the remedy.
 func useless(flag, because, instead string) error {
 	return &usageError{hint.New(fmt.Errorf("%s does nothing %s", flag, because), instead), ""}
 }
 
-// verboseIdle is about --verbose, which is of text.
+// verboseIdle refuses --verbose with a form other than text.
 func verboseIdle(verbose bool, f format) error {
 	if verbose && f != "text" {
 		return useless("--verbose", "with --format "+string(f), "leave one of them out: --verbose is more text, and the other forms have everything")
@@ -52,7 +52,7 @@ func verboseIdle(verbose bool, f format) error {
 
 func (r *runCommand) idle() error {
 	if r.Continue != "" {
-		if err := r.notInto(); err != nil {
+		if err := r.continueIdle(); err != nil {
 			return err
 		}
 	}
@@ -72,8 +72,8 @@ func (r *runCommand) idle() error {
 	return verboseIdle(r.Verbose, r.Format)
 }
 
-// notInto refuses what a result that is continued has already.
-func (r *runCommand) notInto() error {
+// continueIdle refuses the flags that --continue takes from the result.
+func (r *runCommand) continueIdle() error {
 	for _, f := range []struct {
 		flag  string
 		given bool

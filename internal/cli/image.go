@@ -66,7 +66,7 @@ func (l imageLoad) Run(c *console) error {
 	return nil
 }
 
-// engine is where to load it into.
+// engine is the engine that gets the image.
 func (l imageLoad) engine() (engine.Images, error) {
 	switch l.Into {
 	case "docker":
@@ -76,15 +76,15 @@ func (l imageLoad) engine() (engine.Images, error) {
 		}
 		return engine.NewDocker(address)
 	case "podman":
-		path, err := program("podman", "podman")
+		path, err := findProgram("podman", "podman")
 		return engine.NewPodman(path), err
 	}
-	path, err := program("ctr", "containerd")
+	path, err := findProgram("ctr", "containerd")
 	return engine.Containerd{Path: path, Address: l.Address, Namespace: cmp.Or(l.Namespace, engine.KubeNamespace)}, err
 }
 
-// program finds an engine's program.
-func program(name, pkg string) (string, error) {
+// findProgram finds the program of an engine in PATH; pkg is Debian's package.
+func findProgram(name, pkg string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return "", hint.New(fmt.Errorf("%w: %w", facts.ErrUnsupported, err), "apt install "+pkg)

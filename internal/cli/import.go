@@ -66,7 +66,7 @@ func (i *importCommand) Run(c *console) error {
 		return err
 	}
 	read, err := importer.Read(options)
-	if err != nil { // it reads nothing but the files that were named
+	if err != nil { // about a file that the user named
 		return &usageError{err, "tare import --help"}
 	}
 	m := record.Manifest{Schema: record.ManifestSchema, Started: now.UTC(), Tare: version()}
@@ -93,7 +93,7 @@ func (i *importCommand) options(c *console) (o importer.Options, err error) {
 	return o, err
 }
 
-// finish prints the report from what is on the disk.
+// finish prints the report of the result directory.
 func (i *importCommand) finish(c *console, dir string) error {
 	result, effects, err := analyse(dir)
 	if err != nil {

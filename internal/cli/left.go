@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,19 +12,18 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// leftOut are the arms that this host cannot have, each once.
-func leftOut(p *plan.Plan) (arms []string) {
+// leftOut are the arms, and the whole workloads, that this host cannot have, each once.
+func leftOut(p *plan.Plan) (names []string) {
 	for _, l := range p.Left {
-		if !slices.Contains(arms, l.Arm) {
-			arms = append(arms, l.Arm)
+		if name := cmp.Or(l.Arm, l.Workload); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return arms
+	return names
 }
 
-// worthwhile refuses a run of which nothing but the baseline and its twin is left:
-// after all its time it would have nothing to say. Whoever asked for the baseline
-// alone wants to see the noise.
+// worthwhile refuses a run whose arms were all left out but the baseline and its twin: it could
+// compare nothing. Where none was left out the user chose the baseline alone, to see the noise.
 func worthwhile(p *plan.Plan) error {
 	for _, l := range p.Loads {
 		for _, a := range l.Arms {
@@ -50,10 +50,10 @@ func worthwhile(p *plan.Plan) error {
 	return hint.New(err, "tare plan says what helps against each")
 }
 
-// fewer is what helps where a run is too short for what it measures.
+// fewer is the hint about a run that is too short.
 const fewer = "a longer --budget, or fewer: --workload NAME, --arms NAME"
 
-// longEnough refuses a budget in which no block of a workload could be measured.
+// longEnough refuses a budget that is too short for one block of each workload.
 func longEnough(p *plan.Plan, remedy string) error {
 	least := p.Least()
 	if p.Expected() >= least {

@@ -18,30 +18,43 @@ type notHere string
 func (n notHere) Error() string        { return string(n) }
 func (n notHere) Is(target error) bool { return target == facts.ErrUnsupported }
 
-// installed returns an error if this host lacks programs that the plan's loads need. The
-// remedy is one command that installs all of them.
-func installed(p *plan.Plan) error {
-	if p.PodNode != "" {
-		return nil // another host is measured
+// leaveOutUninstalled takes the workloads out of a plan whose programs this host lacks, each
+// with the line that installs them, where others remain. A program that was named by its path
+// is none of these: that it is missing is an error of `installed`.
+func leaveOutUninstalled(p *plan.Plan) {
+	reasons := map[string]error{}
+	for _, l := range p.Loads {
+		missing, err := missingFor(p, l)
+		if err == nil && len(missing) > 0 {
+			reasons[l.Name] = lacking([]string{l.Name}, missing)
+		}
 	}
+	if len(reasons) == len(p.Loads) {
+		return
+	}
+	for _, l := range slices.Clone(p.Loads) {
+		if why := reasons[l.Name]; why != nil {
+			p.LeaveOut(l.Name, strings.TrimPrefix(why.Error(), l.Name+" "), hint.Of(why))
+		}
+	}
+}
+
+// installed is an error where programs of this host are missing that the plan's loads need:
+// before anything is prepared, with one line that installs all of them.
+func installed(p *plan.Plan) error {
 	var missing []serve.Need
 	var loads []string
 	for _, l := range p.Loads {
-		if !slices.ContainsFunc(l.Arms, func(a plan.Arm) bool { return a.Image == "" }) {
-			continue // the images have the programs
+		its, err := missingFor(p, l)
+		if err != nil {
+			return err
 		}
-		for _, n := range l.Stages.Needs {
-			switch err := n.Missing(context.Background()); {
-			case slices.Contains(missing, n):
-			case err != nil && n.Path != "":
-				return hint.New(notHere(fmt.Sprintf("workload %s: %v", l.Name, err)), hint.Of(err))
-			case err != nil:
+		if len(its) > 0 {
+			loads = append(loads, l.Name)
+		}
+		for _, n := range its {
+			if !slices.Contains(missing, n) {
 				missing = append(missing, n)
-			default:
-				continue
-			}
-			if !slices.Contains(loads, l.Name) {
-				loads = append(loads, l.Name)
 			}
 		}
 	}
@@ -51,7 +64,24 @@ func installed(p *plan.Plan) error {
 	return lacking(loads, missing)
 }
 
-// lacking is the error about loads and the programs that they lack.
+// missingFor are the programs that a load needs and this host lacks; an error where one was
+// named by its path. A load in images or on another host needs none here.
+func missingFor(p *plan.Plan, l plan.Load) (missing []serve.Need, err error) {
+	if p.PodNode != "" || !slices.ContainsFunc(l.Arms, func(a plan.Arm) bool { return a.Image == "" }) {
+		return nil, nil
+	}
+	for _, n := range l.Stages.Needs {
+		switch err := n.Missing(context.Background()); {
+		case err != nil && n.Path != "":
+			return nil, hint.New(notHere(fmt.Sprintf("workload %s: %v", l.Name, err)), hint.Of(err))
+		case err != nil:
+			missing = append(missing, n)
+		}
+	}
+	return missing, nil
+}
+
+// lacking names the loads and the programs that they lack.
 func lacking(loads []string, missing []serve.Need) error {
 	var names, packages []string
 	for _, n := range missing {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/tarelab/tare/internal/base/hint"
@@ -42,6 +43,38 @@ func TestInstalled(t *testing.T) {
 		}
 		if err == nil || err.Error() != c.says || hint.Of(err) != c.remedies || !errors.Is(err, facts.ErrUnsupported) || exitCode(err) != exitUnsupported {
 			t.Errorf("%s: %v (%s)", name, err, hint.Of(err))
+		}
+	}
+}
+
+// Workloads whose programs are missing are left out, with the line that installs them, and the
+// others have their time; where that would be all of them, the plan stays as it is.
+func TestLeaveOutUninstalled(t *testing.T) {
+	there, other := serve.Need{Tool: "true", Package: "coreutils"}, serve.Need{Tool: "no-such-tool", Package: "tools"}
+	named := serve.Need{Tool: "sysbench", Path: "/no/sysbench"}
+	load := func(name string, n serve.Need) plan.Load {
+		return plan.Load{Workload: record.Workload{Name: name, Budget: 20}, Stages: workload.Stages{Needs: []serve.Need{n}}, Arms: []plan.Arm{{Arm: record.Arm{Name: "host"}}}}
+	}
+	for _, c := range []struct{ needs, stay []serve.Need }{
+		{[]serve.Need{there, other, other}, []serve.Need{there}},
+		{[]serve.Need{other, other}, []serve.Need{other, other}},
+		{[]serve.Need{there, named}, []serve.Need{there, named}},
+	} {
+		p := &plan.Plan{Record: record.Plan{Budget: 20 * float64(len(c.needs))}}
+		for i, n := range c.needs {
+			p.Loads = append(p.Loads, load(fmt.Sprint("w", i), n))
+		}
+		leaveOutUninstalled(p)
+		if len(p.Loads) != len(c.stay) || len(p.Left) != len(c.needs)-len(c.stay) {
+			t.Fatalf("%v: %d stay, left out: %v", c.needs, len(p.Loads), p.Left)
+		}
+		for i, l := range p.Left {
+			if want := (record.Left{Workload: fmt.Sprint("w", i+1), Reason: "needs no-such-tool, which this host does not have", Remedy: "apt-get install tools"}); l != want {
+				t.Errorf("left out: %+v", l)
+			}
+		}
+		if len(p.Left) > 0 && (p.Loads[0].Budget != 60 || len(p.Record.Workloads) != 1) {
+			t.Errorf("%v s for %d workloads", p.Loads[0].Budget, len(p.Record.Workloads))
 		}
 	}
 }

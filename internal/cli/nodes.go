@@ -175,8 +175,8 @@ func (r *runCommand) job(cluster *api.Cluster, e *experiment.Experiment) (nodes.
 	}
 	there := r.experimentFlags
 	there.Kubeconfig, there.Context = "", ""
-	if _, preset := experiment.Preset(there.Experiment); there.Experiment != "" && !preset {
-		name, src, err := find(there.Experiment)
+	if _, _, preset := experiment.Preset(there.Experiment); there.Experiment != "" && !preset {
+		name, src, err := findExperiment(there.Experiment)
 		if err != nil {
 			return j, err
 		}

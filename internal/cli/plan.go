@@ -72,7 +72,7 @@ func (p *planCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	built, err := plan.Build(e, catalog.Plan(p.cluster()), host, nil)
+	built, err := p.plan(e, host)
 	if err != nil {
 		return err
 	}
@@ -160,12 +160,18 @@ func podsOf(e *experiment.Experiment, on *pods.Target) []pods.Pod {
 	}
 	var all []pods.Pod
 	for _, w := range words {
-		env, err := catalog.Environment(on, w)
-		if p, ok := env.(pods.Pod); err == nil && ok {
+		if p, ok := podOf(w, on); ok {
 			all = append(all, p)
 		}
 	}
 	return all
+}
+
+// podOf is the environment of that word, where it is a pod.
+func podOf(word string, on *pods.Target) (pods.Pod, bool) {
+	env, err := catalog.Environment(on, word)
+	p, ok := env.(pods.Pod)
+	return p, err == nil && ok
 }
 
 // planJSON is the plan for programs.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -96,17 +97,18 @@ func (p *sheet) left(left []record.Left) {
 		return
 	}
 	p.heading("left out on this host")
+	name := func(l record.Left) string { return cmp.Or(l.Arm, l.Workload) }
 	names := 0
 	for _, l := range left {
-		names = max(names, utf8.RuneCountInString(l.Arm))
+		names = max(names, utf8.RuneCountInString(name(l)))
 	}
 	columns := 2 + names + 2
 	for i, l := range left {
-		same := func(x record.Left) bool { return x.Arm == l.Arm && x.Reason == l.Reason }
+		same := func(x record.Left) bool { return name(x) == name(l) && x.Reason == l.Reason }
 		if slices.IndexFunc(left, same) < i {
 			continue // printed for another workload
 		}
-		p.entry(fmt.Sprintf("  %-*s  ", names, l.Arm), columns, l.Reason)
+		p.entry(fmt.Sprintf("  %-*s  ", names, name(l)), columns, l.Reason)
 		if l.Remedy != "" {
 			p.entry(strings.Repeat(" ", columns)+"hint: ", columns+6, l.Remedy)
 		}

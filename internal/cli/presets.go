@@ -38,11 +38,14 @@ func (presetsList) Run(c *console) error {
 			return err
 		}
 		here := "yes"
-		if lacks := packagesFor(e); len(lacks) > 0 {
+		if lacks, some := packagesFor(e); len(lacks) > 0 {
 			here = "no"
+			if some {
+				here = "in part"
+			}
 			line := "apt-get install " + strings.Join(lacks, " ")
 			missing[line] = append(missing[line], name)
-		} else if len(podsOf(e, nil)) > 0 {
+		} else if onlyPods(e) {
 			here = "with a Kubernetes node"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, quantity.Duration(e.Budget.Seconds()), here, e.Title)
@@ -64,33 +67,49 @@ func first(preset string) int {
 	return 1
 }
 
-// packagesFor finds the packages that this host lacks for an experiment.
-func packagesFor(e *experiment.Experiment) (packages []string) {
-	for _, n := range needsOf(e) {
-		if n.Missing(context.Background()) != nil && !slices.Contains(packages, n.Package) {
-			packages = append(packages, n.Package)
+// packagesFor are the packages that this host lacks for an experiment; some says that it lacks
+// none for some of the workloads.
+func packagesFor(e *experiment.Experiment) (packages []string, some bool) {
+	for _, w := range e.Workloads {
+		complete := true
+		for _, n := range needsOf(w) {
+			if n.Missing(context.Background()) == nil {
+				continue
+			}
+			complete = false
+			if !slices.Contains(packages, n.Package) {
+				packages = append(packages, n.Package)
+			}
 		}
+		some = some || complete
 	}
-	return packages
+	return packages, some
 }
 
-// needsOf finds the programs that the loads of an experiment need.
-func needsOf(e *experiment.Experiment) (all []serve.Need) {
-	kinds := catalog.Plan(nil)
-	for _, w := range e.Workloads {
-		kind, ok := kinds.Workload(w.Kind)
-		if !ok {
-			continue
-		}
-		values, err := workload.Complete(kind, w.Params)
-		if err != nil {
-			continue
-		}
-		if stages, err := kind.Stages(values); err == nil {
-			all = append(all, stages.Needs...)
-		}
+// needsOf are the programs that a workload needs.
+func needsOf(w experiment.Workload) []serve.Need {
+	kind, ok := catalog.Plan(nil).Workload(w.Kind)
+	if !ok {
+		return nil
 	}
-	return all
+	values, err := workload.Complete(kind, w.Params)
+	if err != nil {
+		return nil
+	}
+	stages, err := kind.Stages(values)
+	if err != nil {
+		return nil
+	}
+	return stages.Needs
+}
+
+// onlyPods says that an experiment compares environments, of which all but the host are pods.
+func onlyPods(e *experiment.Experiment) bool {
+	others := slices.DeleteFunc(slices.Clone(e.Named), func(a experiment.Arm) bool { return a.Environment == experiment.Baseline })
+	return len(others) > 0 && !slices.ContainsFunc(others, func(a experiment.Arm) bool {
+		_, pod := podOf(a.Environment, nil)
+		return !pod
+	})
 }
 
 type presetsShow struct {
@@ -111,10 +130,10 @@ func (p presetsShow) Run(c *console) error {
 }
 
 func parsePreset(name string) (*experiment.Experiment, error) {
-	src, ok := experiment.Preset(name)
+	present, src, ok := experiment.Preset(name)
 	if !ok {
 		err := fmt.Errorf("no preset %q%s", name, likePreset(name))
 		return nil, &usageError{err, "tare presets"}
 	}
-	return experiment.Parse(name+".yaml", src, catalog.Words())
+	return experiment.Parse(present+".yaml", src, catalog.Words())
 }

@@ -73,7 +73,7 @@ func analyse(dir string) (*record.Result, *record.Effects, error) {
 	}
 	effects, err := analysis.Analyse(result)
 	if effects != nil {
-		effects.Command = today(effects.Command)
+		effects.Command = presentCommand(effects.Command)
 	}
 	return result, effects, err
 }

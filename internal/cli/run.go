@@ -62,7 +62,7 @@ A run has no limits: it ends with 0 when it has measured, whatever it found and 
 
 func (r *runCommand) Run(c *console) error {
 	if r.Continue != "" {
-		return r.goOn(c)
+		return r.continueRun(c)
 	}
 	e, _, err := r.load()
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *runCommand) Run(c *console) error {
 	if host.PodNode != "" { // another host is measured
 		lock.Release()
 	}
-	p, err := plan.Build(e, catalog.Plan(r.cluster()), host, nil)
+	p, err := r.plan(e, host)
 	if err != nil {
 		return err
 	}

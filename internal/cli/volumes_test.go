@@ -19,11 +19,11 @@ func planned(t *testing.T, preset string, volumes ...string) *plan.Plan {
 	t.Helper()
 	words := catalog.Words()
 	f := experimentFlags{Experiment: preset, Volume: volumes}
-	src, ok := experiment.Preset(preset)
+	present, src, ok := experiment.Preset(preset)
 	if !ok {
 		t.Fatalf("no preset %s", preset)
 	}
-	e, err := experiment.Parse(preset+".yaml", src, words)
+	e, err := experiment.Parse(present+".yaml", src, words)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +58,8 @@ func on(l plan.Load) string {
 // Several named volumes replace a preset's arms in each workload. The first is the baseline.
 func TestPresetsAcrossVolumes(t *testing.T) {
 	for preset, want := range map[string]struct{ environment, loads string }{
-		"storage":       {"rootfs", "fio read-only write-only read-write delete"},
+		"storage":       {"host", "random sequential-read sequential-write random-read random-write read-only write-only read-write delete"},
 		"mysql-volumes": {"rootfs", "write-only read-write"},
-		"nfs-fio":       {"host", "random sequential-read sequential-write random-read random-write"},
-		"mysql-nfs":     {"host", "read-only write-only read-write delete"},
 	} {
 		p := planned(t, preset, "dir:/ssd", "nfs:filer:/export,vers=4.2", "rbd:rbd/tare")
 		arms := strings.ReplaceAll("dir-ssd=ENV/dir-ssd nfs-filer-export-vers-4-2=ENV/nfs-filer-export-vers-4-2 rbd-rbd-tare=ENV/rbd-rbd-tare", "ENV", want.environment)
@@ -81,7 +79,7 @@ func TestPresetsAcrossVolumes(t *testing.T) {
 // One named volume is under every arm: what do container and pod lose on the same export?
 func TestStudyOnOneVolume(t *testing.T) {
 	scripts := map[string]string{}
-	for _, preset := range []string{"nfs-fio", "mysql-nfs"} {
+	for _, preset := range []string{"storage", "nfs-fio", "mysql-nfs"} {
 		p := planned(t, preset, "nfs:filer:/export")
 		for _, l := range p.Loads {
 			if got := on(l); !strings.HasPrefix(got, "host=host/nfs-filer-export container=container/nfs-filer-export") {

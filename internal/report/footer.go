@@ -77,9 +77,10 @@ func leftOut(e *record.Effects) block {
 	return b
 }
 
-// wholly says that all of a workload was left out, of which the baseline stands for all arms.
+// wholly says that all of a workload was left out: no arm is named, or the baseline, which
+// stands for all arms.
 func wholly(e *record.Effects, l record.Left) bool {
-	return slices.ContainsFunc(e.Workloads, func(w record.WorkloadResult) bool { return w.Name == l.Workload && w.Baseline == l.Arm })
+	return l.Arm == "" || slices.ContainsFunc(e.Workloads, func(w record.WorkloadResult) bool { return w.Name == l.Workload && w.Baseline == l.Arm })
 }
 
 // lined keeps the lines of a reason, the last ones of a log for example.

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Across compares volumes instead of the arms that the experiment has: each arm is what
-// the baseline of the first workload is, on another volume; the first one is the
-// baseline. names are those of the arms. where is the flag that stands in the errors.
+// Across replaces the arms by one arm for each volume: a copy of the first workload's
+// baseline, on that volume. The first is the new baseline. names[i] is the name of the arm on
+// volumes[i]; where is the flag that the errors name.
 func (e *Experiment) Across(where string, names, volumes []string, words Words) error {
 	s := &sink{where: where}
 	for i, v := range volumes {
@@ -21,10 +21,10 @@ func (e *Experiment) Across(where string, names, volumes []string, words Words) 
 	if err := s.err(); err != nil || len(e.Workloads) == 0 {
 		return err
 	}
-	like := e.like(&e.Workloads[0])
+	base := e.baselineArm(&e.Workloads[0])
 	e.Named, e.Arms, e.Sizes = nil, nil, withoutArms(e.Sizes)
 	for i, v := range volumes {
-		a := like
+		a := base
 		a.Name, a.Volume = names[i], v
 		e.Named = append(e.Named, a)
 	}
@@ -35,9 +35,9 @@ func (e *Experiment) Across(where string, names, volumes []string, words Words) 
 	return nil
 }
 
-// like is the arm that a workload has as its baseline. On the ladder that is an
-// environment.
-func (e *Experiment) like(w *Workload) Arm {
+// baselineArm is a workload's baseline as an arm. Without named arms the baseline is the name
+// of an environment.
+func (e *Experiment) baselineArm(w *Workload) Arm {
 	for _, a := range e.namedOf(w) {
 		if a.Name == w.Baseline {
 			return a
@@ -46,7 +46,7 @@ func (e *Experiment) like(w *Workload) Arm {
 	return Arm{Environment: w.Baseline}
 }
 
-// withoutArms leaves sizes out that are about arms.
+// withoutArms drops the sizes that set arms or baselines.
 func withoutArms(sizes []Size) []Size {
 	return slices.DeleteFunc(slices.Clone(sizes), func(s Size) bool {
 		return slices.ContainsFunc(s.Settings, func(x Setting) bool {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Volumes take the place of the arms; what is written is the same experiment again.
+// Volumes replace the arms; the written experiment is read as the same one.
 func TestAcross(t *testing.T) {
 	for src, environment := range map[string]string{
 		"workloads: {a: {kind: oltp}, b: {kind: oltp, arms: [rootfs]}}":                                                                     "host",

@@ -11,23 +11,23 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Arm is one combination of factors, named by the experiment.
+// Arm is one combination of factors, under a name that the experiment gives it.
 type Arm struct {
 	Name        string
-	Environment string // one of Words.Arms, with levels behind a colon or none
+	Environment string // one of Words.Arms, optionally with a colon and levels
 	Neighbour   string // name of a neighbour of the experiment; empty: none
-	// Isolation is what protects the arm from it: names of mechanisms, with
-	// "=level" where one is given; empty: nothing.
+	// Isolation lists the mechanisms that protect the arm from its neighbour, each a name or
+	// "name=level"; empty: none.
 	Isolation []string
 	Volume    string // empty: that of the experiment
-	// How its container is made; empty: as the environment has it.
+	// Settings of the arm's container; empty: the environment's default.
 	Network, Seccomp, Capabilities, AppArmor string
-	// What it may use; zero: all that the host has. CPUs is a quota in CPU seconds per
-	// second, Memory in bytes, CPUSet a list of CPUs such as "0-3,6".
+	// Limits of the arm; zero: none. CPUs is a quota in CPU seconds per second, Memory in
+	// bytes, CPUSet a list of CPUs such as "0-3,6".
 	CPUs   float64
 	Memory int64
 	CPUSet string
-	// Image is one that the engine has; empty: the root is the host's.
+	// Image is an image of the engine; empty: the host's root file system.
 	Image string
 	// Set overrides parameters of the workload.
 	Set map[string]string
@@ -67,8 +67,8 @@ func armKeys(words Words) []key[Arm] {
 	}
 }
 
-// environmentKey is the name of one of some environments, with levels behind a
-// colon where it has some.
+// environmentKey is the key environment: one of the names in among, optionally with a colon
+// and levels.
 func environmentKey[T any](help string, among []string, words Words, field func(*T) *string) key[T] {
 	return value("environment", help, func(text string) (string, error) {
 		name, levels, has := strings.Cut(text, ":")
@@ -84,7 +84,7 @@ func environmentKey[T any](help string, among []string, words Words, field func(
 	}, asIs, field)
 }
 
-// optional is written only when there is something to be written.
+// optional makes a key that is written only where given says so.
 func optional[T any](k key[T], given func(*T) bool) key[T] {
 	write := k.write
 	k.write = func(x *T) *yaml.Node {
@@ -96,11 +96,11 @@ func optional[T any](k key[T], given func(*T) bool) key[T] {
 	return k
 }
 
-// noneWord stands for no neighbour and for no isolation.
+// noneWord means no neighbour, and no isolation.
 const noneWord = "none"
 
-// readArmsOf reads what is compared: named arms from a mapping, or a choice.
-// With named arms the choice is among those.
+// readArmsOf reads the key arms. A mapping names arms. A list chooses among the arms that are
+// named already, of which those in keep stay in any case, or else among environments.
 func readArmsOf(named *[]Arm, chosen *[]string, keep []string, n *yaml.Node, words Words, s *sink) {
 	if target(n).Kind == yaml.MappingNode {
 		*named, *chosen = readNamed(n, words, s), nil
@@ -123,14 +123,14 @@ func readNamed(n *yaml.Node, words Words, s *sink) []Arm {
 	var arms []Arm
 	for _, p := range pairs("arms", n, s) {
 		if !workloadName.MatchString(p.name) || p.name == twinWord {
-			s.name(p.key, "arm", p.name, twinWord)
+			s.badName(p.key, "arm", p.name, twinWord)
 			continue
 		}
 		a := Arm{Name: p.name, Environment: Baseline}
 		if t := target(p.value); t.Kind != yaml.ScalarNode || t.ShortTag() != "!!null" {
 			read(&a, armKeys(words), "arm "+p.name, p.value, s)
 		}
-		s.mark("arms."+p.name, p.key)
+		s.remember("arms."+p.name, p.key)
 		arms = append(arms, a.tidy())
 	}
 	if len(arms) == 0 && target(n).Kind == yaml.MappingNode && len(s.list) == 0 {
@@ -139,18 +139,18 @@ func readNamed(n *yaml.Node, words Words, s *sink) []Arm {
 	return arms
 }
 
-// neighbour takes the name of a neighbour of the experiment, or none.
+// neighbour accepts the name of a neighbour of the experiment, or none.
 func (w Words) neighbour(text string) (string, error) {
 	if text != noneWord && len(w.neighbours) == 0 {
-		return "", fmt.Errorf("neighbour %q is not defined: define it under neighbours: {%s: {kind: %s}}", text, text, strings.Join(w.hogNames(), " or "))
+		return "", fmt.Errorf("neighbour %q is not defined: define it under neighbours: {%s: {kind: %s}}", text, text, strings.Join(w.neighbourKinds(), " or "))
 	}
 	return oneOf("neighbour", append([]string{noneWord}, w.neighbours...))(text)
 }
 
-// twinWord is the name of an arm that every experiment has.
+// twinWord is reserved: every experiment has an arm of this name, the baseline again.
 const twinWord = "twin"
 
-// tidy leaves out what says nothing.
+// tidy replaces the word none by an empty neighbour.
 func (a Arm) tidy() Arm {
 	if a.Neighbour == noneWord {
 		a.Neighbour = ""
@@ -158,7 +158,7 @@ func (a Arm) tidy() Arm {
 	return a
 }
 
-// isolated says that something is to protect the arm.
+// isolated says whether the arm has a mechanism of isolation.
 func (a Arm) isolated() bool {
 	return slices.ContainsFunc(a.Isolation, func(name string) bool { return name != noneWord })
 }
@@ -200,7 +200,8 @@ func readIsolation(to *[]string, n *yaml.Node, words Words, s *sink) {
 	*to = all
 }
 
-// readSet takes the values as they are; check knows the workloads.
+// readSet reads an arm's parameters without checking them: Experiment.check does, which knows
+// the workloads.
 func readSet(a *Arm, n *yaml.Node, s *sink) {
 	a.Set = nil
 	for _, p := range pairs("set", n, s) {
@@ -212,7 +213,7 @@ func readSet(a *Arm, n *yaml.Node, s *sink) {
 			a.Set = map[string]string{}
 		}
 		a.Set[p.name] = v
-		s.mark("arms."+a.Name+".set."+p.name, p.key)
+		s.remember("arms."+a.Name+".set."+p.name, p.key)
 	}
 }
 
@@ -224,7 +225,7 @@ func setNode(set map[string]string) *yaml.Node {
 	return m
 }
 
-// writeArms writes named arms one on a line each, or the choice.
+// writeArms writes the named arms, each on a line of its own, or the chosen names.
 func writeArms(named []Arm, chosen []string, words Words) *yaml.Node {
 	if len(named) == 0 {
 		return armsNode(chosen)

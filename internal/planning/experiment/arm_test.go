@@ -65,7 +65,7 @@ func TestSetArms(t *testing.T) {
 	}
 }
 
-// A choice of arms holds for workloads that have a choice of their own.
+// An arm that is removed is also removed from a workload's own choice.
 func TestSetArmsNarrows(t *testing.T) {
 	for choice, want := range map[string][]string{
 		"idle,both": {"idle", "both"}, "idle": {"idle"}, "alone": {"none"},

@@ -9,18 +9,18 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// check looks at what only the whole experiment shows: that what arms name is
-// there and fits the workloads. at is where a problem stands that has no place
-// of its own.
+// check finds the problems that only the whole experiment shows: arms that name neighbours or
+// parameters that are not there, and unknown baselines. A problem without a place in the file
+// is reported at the node at.
 func (e *Experiment) check(words Words, s *sink, at *yaml.Node) {
 	words = words.of(e)
 	place := func(path string) *yaml.Node {
-		if n := s.marked(path); n != nil {
+		if n := s.nodeOf(path); n != nil {
 			return n
 		}
 		return at
 	}
-	seen := map[string]bool{} // of arms and parameters, for arms of several workloads
+	seen := map[string]bool{} // arms, and ARM=KIND: workloads share arms, a problem is reported once
 	for i := range e.Workloads {
 		w := &e.Workloads[i]
 		kind, ok := words.kind(w.Kind)
@@ -72,7 +72,7 @@ func (e *Experiment) checkBaseline(w *Workload, words Words, s *sink, n *yaml.No
 	}
 }
 
-// namedOf is the named arms that a workload chooses from.
+// namedOf are the named arms that a workload can choose from: its own, or the experiment's.
 func (e *Experiment) namedOf(w *Workload) []Arm {
 	if len(w.Named) > 0 {
 		return w.Named
@@ -80,7 +80,8 @@ func (e *Experiment) namedOf(w *Workload) []Arm {
 	return e.Named
 }
 
-// Volumes are the words of all volumes that it names.
+// Volumes are the words of all volumes of the experiment and its arms; a word can be empty or
+// stand there several times.
 func (e *Experiment) Volumes() []string {
 	words := []string{e.Volume}
 	for i := range e.Workloads {
@@ -91,8 +92,8 @@ func (e *Experiment) Volumes() []string {
 	return words
 }
 
-// ArmsOf is the named arms under which a workload is compared, the baseline
-// among them; none when it is compared under environments of the ladder.
+// ArmsOf are the named arms of a workload, with its baseline; empty where the workload has
+// environments of the ladder instead.
 func (e *Experiment) ArmsOf(w *Workload) []Arm {
 	var out []Arm
 	for _, a := range e.namedOf(w) {

@@ -7,14 +7,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// CommandKind is the kind of workload that ForCommand makes, and the
-// workload's name.
+// CommandKind is the kind and the name of the workload that ForCommand makes.
 const CommandKind = "command"
 
-// ForCommand is the experiment that compares one command in all arms, on behalf
-// of where: the flag that stands in the errors. A program given by a path that
-// begins with ./ or ../ is taken from dir, for it starts in the data directory
-// of an arm.
+// ForCommand makes the experiment that compares one command in all arms. A path of a program
+// that begins with ./ or ../ is relative to dir, since the command starts in the data directory
+// of an arm. where is the flag that the errors name.
 func ForCommand(where, command, dir string, words Words) (*Experiment, error) {
 	e := defaults(CommandKind)
 	e.Title = command
@@ -30,7 +28,7 @@ func ForCommand(where, command, dir string, words Words) (*Experiment, error) {
 	return e, nil
 }
 
-// fromDir makes the path of a program absolute.
+// fromDir makes the path of the command's program absolute, where it begins with ./ or ../.
 func fromDir(command, dir string) string {
 	command = strings.TrimLeft(command, " \t")
 	program, rest := command, ""

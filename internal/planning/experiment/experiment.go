@@ -1,7 +1,6 @@
-// Package experiment is what the user asks for: an experiment read from YAML
-// or from a preset, changed by single settings, and written back complete. It
-// is pure. It must not touch the machine, and it knows the vocabulary
-// (workloads, parameters, arms) only as the Words that it is given.
+// Package experiment reads an experiment from YAML or from a preset, changes single settings,
+// and writes the complete experiment back. It is pure: it must not touch the machine. The
+// vocabulary (workloads, parameters, environments) is handed in as Words.
 package experiment
 
 import (
@@ -20,28 +19,28 @@ type Experiment struct {
 	Name, Title string
 	// Budget is the time of the whole run.
 	Budget time.Duration
-	// Precision is the wanted half-width of an interval and Margin the smallest
-	// effect that matters; both are ratios (0.01 is 1 %).
+	// Precision is the wanted half-width of an interval, Margin the smallest effect that
+	// matters. Both are ratios (0.01 is 1 %).
 	Precision, Margin float64
-	// Seed orders the arms; 0 means that one is chosen and recorded.
+	// Seed is the seed of the order of the arms; 0: plan.Build chooses one and records it.
 	Seed uint64
-	// Volume is what is under the data directory, see Words.Volume.
+	// Volume is the word of the volume under the data directory, see Words.Volume.
 	Volume string
-	// Unequal is what becomes of arms that are not as durable as the baseline, or
-	// more: Refuse or Mark.
+	// Unequal says what happens to arms that are less or more durable than the baseline:
+	// Refuse or Mark.
 	Unequal string
 	// Scratch is the directory on the file system under test; "" is the default.
 	Scratch string
-	// Generations is the number of launches; 0 is as many as it takes.
+	// Generations is the number of launches of all arms; 0: as many as the budget allows.
 	Generations int
-	// Window and Discard are chosen by the pilot when 0.
+	// Window is the length of a measured slice of an arm, Discard the time before it that is
+	// thrown away; 0: the pilot chooses.
 	Window, Discard time.Duration
-	// Neighbours are those that arms can name.
-	Neighbours []Neighbour
-	// Arms are the arms of workloads that name none; empty: every arm that
-	// applies. With Named it is empty.
+	Neighbours      []Neighbour // arms name them
+	// Arms are the environments for workloads that choose none; empty: every environment of
+	// the ladder that the host can have. Empty where there are Named arms.
 	Arms []string
-	// Named are arms that the experiment makes itself, instead of the ladder.
+	// Named are arms that the experiment defines itself, in place of environments of the ladder.
 	Named     []Arm
 	Workloads []Workload
 	Sizes     []Size
@@ -51,25 +50,27 @@ type Experiment struct {
 type Workload struct {
 	Name string // unique, fit for a file name
 	Kind string // one of Words.Kinds
-	// Params are complete once they come from Parse or Set: every parameter of
-	// the kind has a value.
+	// Params has a value for every parameter of the kind, after Parse and Set.
 	Params map[string]string
 	// Share is the weight of this workload in the division of the budget.
 	Share float64
-	// Arms override those of the experiment, or choose among the named ones; the
-	// baseline is always an arm. Named are arms of this workload alone.
+	// Optional says that the workload runs only when it is selected by name.
+	Optional bool
+	// Arms replace the experiment's choice of environments, or choose among its named arms; the
+	// baseline is an arm in any case. Named are arms of this workload alone.
 	Arms     []string
 	Named    []Arm
 	Baseline string
 }
 
-// What becomes of arms that are not equal in what they keep.
+// What happens to arms that are less or more durable than the baseline: they are left out, or
+// compared and marked.
 const (
 	Refuse = "refuse"
 	Mark   = "mark"
 )
 
-// Defaults of an experiment.
+// Defaults of an experiment and its workloads.
 const (
 	Budget    = 3 * time.Minute
 	Precision = 0.01
@@ -82,7 +83,7 @@ func defaults(name string) *Experiment {
 	return &Experiment{Name: name, Budget: Budget, Precision: Precision, Margin: Margin, Volume: Volume, Unequal: Refuse}
 }
 
-// Workload returns the workload of that name, nil when there is none.
+// Workload returns the workload of that name; nil: there is none.
 func (e *Experiment) Workload(name string) *Workload {
 	for i := range e.Workloads {
 		if e.Workloads[i].Name == name {
@@ -92,25 +93,50 @@ func (e *Experiment) Workload(name string) *Workload {
 	return nil
 }
 
-// Select keeps the named workloads, in the order of the experiment, on behalf
-// of where: the flag that stands in the errors.
+// Select keeps the selected workloads, in the order of the experiment. Each of names is a
+// workload, or a kind for all workloads of that kind; without names all workloads stay that
+// are not optional. Where is the flag that the errors name.
 func (e *Experiment) Select(where string, names []string) error {
+	if len(names) == 0 {
+		e.Workloads = slices.DeleteFunc(e.Workloads, func(w Workload) bool { return w.Optional })
+		return nil
+	}
 	var ps Problems
-	have := e.workloadNames()
+	selected := map[string]bool{}
 	for i, n := range names {
 		if slices.Contains(names[:i], n) {
 			ps = append(ps, Problem{Where: where, Text: fmt.Sprintf("workload %q is named twice", n)})
 		}
-		if e.Workload(n) == nil {
-			ps = append(ps, Problem{Where: where, Text: fmt.Sprintf("no workload %q%s", n, hint.DidYouMean(n, have))})
+		found := e.called(n)
+		if len(found) == 0 {
+			ps = append(ps, Problem{Where: where, Text: fmt.Sprintf("no workload %q%s", n, hint.DidYouMean(n, e.workloadNames()))})
+		}
+		for _, name := range found {
+			selected[name] = true
 		}
 	}
 	if len(ps) > 0 {
 		return ps
 	}
-	e.Sizes = nil // they are about all workloads
-	e.Workloads = slices.DeleteFunc(e.Workloads, func(w Workload) bool { return !slices.Contains(names, w.Name) })
+	e.Sizes = nil // sizes set parameters of all workloads
+	e.Workloads = slices.DeleteFunc(e.Workloads, func(w Workload) bool { return !selected[w.Name] })
+	for i := range e.Workloads {
+		e.Workloads[i].Optional = false
+	}
 	return nil
+}
+
+// called returns the workload of that name or, where there is none, all of that kind.
+func (e *Experiment) called(name string) (names []string) {
+	if e.Workload(name) != nil {
+		return []string{name}
+	}
+	for _, w := range e.Workloads {
+		if w.Kind == name {
+			names = append(names, w.Name)
+		}
+	}
+	return names
 }
 
 func (e *Experiment) workloadNames() []string {
@@ -121,8 +147,8 @@ func (e *Experiment) workloadNames() []string {
 	return names
 }
 
-// fileName is the experiment's name when the file gives none.
-func fileName(path string) string {
+// nameFromPath is the name of an experiment whose file gives none.
+func nameFromPath(path string) string {
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	base = strings.TrimSuffix(strings.TrimSuffix(base, ".yaml"), ".yml")
 	if base == "" || !utf8.ValidString(base) || strings.IndexFunc(base, unicode.IsControl) >= 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whatever the file holds: no panic, every error has its position, and what
-// was understood survives being written and read again.
+// For any file: no panic, every error has a position, and what was read is the same after it was
+// written and read again.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(valid))
 	f.Add([]byte(colocated))
@@ -39,7 +39,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Settings come from the command line: any text, never a panic.
+// Settings from the command line: any text, no panic.
 func FuzzSet(f *testing.F) {
 	for _, s := range []string{"budget=5m", "a.threads=8", "workloads.b.params.note=x", "workloads..=", "=", "arms=,,",
 		"arms.idle.isolation=cpu.weight=3", "arms.both.set.threads=9", "hogs.threads=1", "neighbours.hogs.memory=1GiB", "size=published", "baseline=none", "arms=idle", "a.note=\xff", "arms=\x00"} {

@@ -1,12 +1,13 @@
 package experiment
 
 import (
+	"strconv"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// key is one key of a mapping in the file: how it is read and how it is
+// key is one key of a mapping in the file, with its help and how its value is read into a T and
 // written. The tables below are the language of experiment files.
 type key[T any] struct {
 	name, help string
@@ -40,7 +41,7 @@ func experimentKeys(words Words) []key[Experiment] {
 		duration("discard", "thrown away after each thaw; auto: the pilot chooses", time.Millisecond, time.Minute, true,
 			func(x *e) *time.Duration { return &x.Discard }),
 		{
-			"neighbours", "what makes noise beside an arm",
+			"neighbours", "loads that make noise beside an arm",
 			func(x *e, n *yaml.Node, s *sink) { readNeighbours(x, n, words, s) },
 			func(x *e) *yaml.Node { return writeNeighbours(x, words) },
 		},
@@ -69,8 +70,8 @@ func experimentKeys(words Words) []key[Experiment] {
 	}
 }
 
-// workloadKeys are the keys of one workload. The kind comes first: it decides
-// which parameters there are.
+// workloadKeys are the keys of one workload. kind comes first: it decides which parameters the
+// workload has.
 func workloadKeys(words Words) []key[Workload] {
 	type w = Workload
 	return []key[w]{
@@ -85,6 +86,8 @@ func workloadKeys(words Words) []key[Workload] {
 			func(x *w) *yaml.Node { return writeParams(x, words) },
 		},
 		value("share", "weight in the division of the budget", share, formatNumber, func(x *w) *float64 { return &x.Share }),
+		optional(value("optional", "true: only when --workload names it", truth("optional"), strconv.FormatBool, func(x *w) *bool { return &x.Optional }),
+			func(x *w) bool { return x.Optional }),
 		{
 			"arms", "all: those of the experiment",
 			func(x *w, n *yaml.Node, s *sink) {
@@ -123,7 +126,7 @@ func names[T any](keys []key[T]) []string {
 	return out
 }
 
-// value is a key of one value: how its text is read and written.
+// value makes a key of one value from the functions that read and write its text.
 func value[T, V any](name, help string, parse func(string) (V, error), format func(V) string, field func(*T) *V) key[T] {
 	return key[T]{
 		name, help,
@@ -135,14 +138,14 @@ func value[T, V any](name, help string, parse func(string) (V, error), format fu
 func asIs(text string) string { return text }
 
 func text[T any](name, help string, least int, field func(*T) *string) key[T] {
-	return value(name, help, longer(name, least), asIs, field)
+	return value(name, help, atLeast(name, least), asIs, field)
 }
 
 func word[T any](name, help string, words []string, field func(*T) *string) key[T] {
 	return value(name, help, oneOf(name, words), asIs, field)
 }
 
-// volumeKey is what is under the data directory.
+// volumeKey is the key volume: what is under the data directory.
 func volumeKey[T any](help string, words Words, field func(*T) *string) key[T] {
 	return value("volume", help, func(text string) (string, error) { return text, words.volume(text) }, asIs, field)
 }

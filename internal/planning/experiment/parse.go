@@ -9,16 +9,16 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Parse reads an experiment. The file name stands in the errors and, without
-// its ending, for the experiment's name. Every error is a Problems: each with
-// line, column and, where a word is unknown, the nearest one that is known.
+// Parse reads an experiment. Errors name the file, and without its ending it is the name of an
+// experiment that has none. Every error is a Problems: each has a line, a column and, where a
+// word is unknown, the nearest word that is known.
 func Parse(file string, src []byte, words Words) (*Experiment, error) {
 	s := &sink{where: file}
 	root := document(src, s)
 	if err := s.err(); err != nil {
 		return nil, err
 	}
-	e := defaults(fileName(file))
+	e := defaults(nameFromPath(file))
 	read(e, experimentKeys(words), "the experiment", root, s)
 	if len(e.Workloads) == 0 && len(s.list) == 0 {
 		s.at(root, "no workloads; name at least one under workloads:")
@@ -35,14 +35,15 @@ func Parse(file string, src []byte, words Words) (*Experiment, error) {
 	return e, nil
 }
 
-// pair is one entry of a mapping.
+// pair is an entry of a mapping.
 type pair struct {
 	name  string
 	key   *yaml.Node
 	value *yaml.Node
 }
 
-// pairs lists the entries of a mapping; an entry given twice counts once.
+// pairs lists the entries of a mapping. A key that stands there twice is a problem, and only its
+// first entry is listed.
 func pairs(what string, n *yaml.Node, s *sink) []pair {
 	n = target(n)
 	if n.Kind != yaml.MappingNode {
@@ -65,7 +66,7 @@ func pairs(what string, n *yaml.Node, s *sink) []pair {
 	return out
 }
 
-// read fills x from a mapping, in the order of the keys.
+// read fills x from a mapping, in the order of keys and not of the file.
 func read[T any](x *T, keys []key[T], what string, n *yaml.Node, s *sink) {
 	given := pairs(what, n, s)
 	for _, k := range keys {
@@ -87,11 +88,11 @@ func readWorkloads(e *Experiment, n *yaml.Node, words Words, s *sink) {
 	e.Workloads = nil
 	for _, p := range given {
 		if !workloadName.MatchString(p.name) || p.name == "workloads" {
-			s.name(p.key, "workload", p.name, "workloads")
+			s.badName(p.key, "workload", p.name, "workloads")
 			continue
 		}
-		s.mark("workloads."+p.name, p.key)
-		w := Workload{Name: p.name, Share: 1, Baseline: e.usualBaseline(s)}
+		s.remember("workloads."+p.name, p.key)
+		w := Workload{Name: p.name, Share: 1, Baseline: e.defaultBaseline(s)}
 		read(&w, workloadKeys(words), "workload "+p.name, p.value, s)
 		if t := target(p.value); t.Kind == yaml.MappingNode && !has(t, "kind") {
 			s.at(p.key, "workload %s has no kind%s", p.name, hint.DidYouMean("", words.kindNames()))
@@ -106,7 +107,6 @@ func readWorkloads(e *Experiment, n *yaml.Node, words Words, s *sink) {
 	}
 }
 
-// has says whether a mapping has a key.
 func has(m *yaml.Node, name string) bool {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		if m.Content[i].Value == name {
@@ -134,16 +134,16 @@ func readParams(w *Workload, n *yaml.Node, words Words, s *sink) {
 	given := pairs("params", n, s)
 	k, ok := words.kind(w.Kind)
 	if !ok {
-		return // the kind is the problem, and it was reported
+		return // readKind has reported the unknown kind
 	}
 	for _, p := range given {
 		readParam(w.Params, k, p, s)
 	}
 }
 
-// usualBaseline is the baseline of a workload that names none: the first of
-// the named arms, where nothing else is said.
-func (e *Experiment) usualBaseline(s *sink) string {
+// defaultBaseline is the baseline of a workload that names none: that of the experiment, else
+// the first named arm, else the host.
+func (e *Experiment) defaultBaseline(s *sink) string {
 	switch {
 	case s.baseline != "":
 		return s.baseline
@@ -153,7 +153,7 @@ func (e *Experiment) usualBaseline(s *sink) string {
 	return Baseline
 }
 
-// baselines are those in use.
+// baselines are the baselines of all workloads.
 func (e *Experiment) baselines() []string {
 	var all []string
 	for _, w := range e.Workloads {
@@ -162,7 +162,7 @@ func (e *Experiment) baselines() []string {
 	return all
 }
 
-// readBaseline is for all workloads, those that are there and those to come.
+// readBaseline sets the baseline of the workloads that were read, and in s that of those to come.
 func readBaseline(e *Experiment, n *yaml.Node, words Words, s *sink) {
 	before := len(s.list)
 	readWord(&s.baseline, "baseline", words.armWords(), n, s)

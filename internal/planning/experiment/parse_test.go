@@ -53,7 +53,7 @@ func TestParseForms(t *testing.T) {
 	}
 }
 
-// Anchors stand for their value; the position is that of the use.
+// An alias is read as the value of its anchor; a problem has the position of the alias.
 func TestParseAnchor(t *testing.T) {
 	src := "workloads:\n  a: &a {kind: oltp, params: {threads: 4}}\n  b: *a\n"
 	e, err := Parse("f.yaml", []byte(src), testWords())

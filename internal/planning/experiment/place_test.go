@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// podWords has places for neighbours, one of which has levels.
+// podWords are words with environments for neighbours, one of which has levels.
 func podWords() Words {
 	w := testWords()
 	w.Places = []string{"besteffort", "burstable"}
@@ -34,7 +34,7 @@ workloads:
 `
 }
 
-// Where a neighbour runs is read, written and read again; the host is nothing said.
+// The environment of a neighbour is read, written and read again; the host is not written.
 func TestNeighbourPlace(t *testing.T) {
 	for text, want := range map[string]string{"host": "", "besteffort": "besteffort", "burstable:cpu=1": "burstable:cpu=1"} {
 		got, err := Parse("f.yaml", []byte(beside(text, "")), podWords())

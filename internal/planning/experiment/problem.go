@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Problem is one thing that is wrong with an experiment.
+// Problem is one error in an experiment.
 type Problem struct {
-	// Where is the file, or the flag that brought the setting.
+	// Where is the file, or the flag with the setting.
 	Where string
 	// Line and Column count from 1; 0 when Where is a flag.
 	Line, Column int
@@ -25,17 +25,17 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.Where, p.Line, p.Column, p.Text)
 }
 
-// Problems is everything that is wrong, in the order of the file.
+// Problems are all errors of an experiment, in the order of the file.
 type Problems []Problem
 
-// shown bounds how many problems are printed at once.
-const shown = 20
+// mostShown is the number of problems that an error prints.
+const mostShown = 20
 
 func (ps Problems) Error() string {
 	var b strings.Builder
 	for i, p := range ps {
-		if i == shown {
-			fmt.Fprintf(&b, "\n... and %d more", len(ps)-shown)
+		if i == mostShown {
+			fmt.Fprintf(&b, "\n... and %d more", len(ps)-mostShown)
 			break
 		}
 		if i > 0 {
@@ -50,29 +50,31 @@ func (ps Problems) Error() string {
 type sink struct {
 	where string
 	list  Problems
-	marks map[string]*yaml.Node // where things stand that are looked at again
-	// baseline is that of workloads that name none.
+	nodes map[string]*yaml.Node // nodes by path, for problems that are found after reading
+	// baseline is the experiment's, for workloads that name none; empty: none was read.
 	baseline string
 }
 
-func (s *sink) mark(path string, n *yaml.Node) {
-	if s.marks == nil {
-		s.marks = map[string]*yaml.Node{}
+// remember stores the node of a path for nodeOf; the first node of a path stays.
+func (s *sink) remember(path string, n *yaml.Node) {
+	if s.nodes == nil {
+		s.nodes = map[string]*yaml.Node{}
 	}
-	if _, ok := s.marks[path]; !ok {
-		s.marks[path] = n
+	if _, ok := s.nodes[path]; !ok {
+		s.nodes[path] = n
 	}
 }
 
-// marked is nil where nothing was marked.
-func (s *sink) marked(path string) *yaml.Node { return s.marks[path] }
+// nodeOf returns the node of a path; nil: none is stored.
+func (s *sink) nodeOf(path string) *yaml.Node { return s.nodes[path] }
 
+// at adds a problem at the place of a node.
 func (s *sink) at(n *yaml.Node, format string, args ...any) {
 	s.list = append(s.list, Problem{s.where, n.Line, n.Column, fmt.Sprintf(format, args...)})
 }
 
-// name is about the name of a workload, an arm or a neighbour that cannot be.
-func (s *sink) name(n *yaml.Node, what, name, reserved string) {
+// badName adds the problem of a name that a workload, an arm or a neighbour cannot have.
+func (s *sink) badName(n *yaml.Node, what, name, reserved string) {
 	if name == reserved {
 		s.at(n, "%s name %q: %q is reserved: choose another", what, name, reserved)
 		return
@@ -80,7 +82,7 @@ func (s *sink) name(n *yaml.Node, what, name, reserved string) {
 	s.at(n, "%s name %q: want up to 40 of a-z, 0-9, - and _", what, name)
 }
 
-// err is nil without problems.
+// err returns the problems, sorted by place; nil: there are none.
 func (s *sink) err() error {
 	if len(s.list) == 0 {
 		return nil

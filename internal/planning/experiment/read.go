@@ -8,17 +8,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// autoWord stands for 0 where 0 means that tare chooses; allWord for no list
-// of arms.
+// autoWord is written for 0 where 0 means that tare chooses, allWord for an empty list of arms.
 const (
 	autoWord = "auto"
 	allWord  = "all"
 )
 
-// longestText bounds texts, in bytes.
+// longestText is the maximum length of a text, in bytes.
 const longestText = 4096
 
-// scalarText returns the text of a scalar as it stands in the file.
+// scalarText returns the text of a scalar as the file has it; false: it is none, and a problem
+// was added.
 func scalarText(name string, n *yaml.Node, s *sink) (string, bool) {
 	n = target(n)
 	switch {
@@ -38,7 +38,7 @@ func scalarText(name string, n *yaml.Node, s *sink) (string, bool) {
 	return "", false
 }
 
-// target follows an alias, keeping the position of its use.
+// target returns the node that an alias stands for, with the position of the alias.
 func target(n *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.AliasNode || n.Alias == nil {
 		return n
@@ -63,7 +63,7 @@ func kindName(n *yaml.Node) string {
 	return "something else"
 }
 
-// readValue reads one value. What parse says of it names it.
+// readValue reads one value. The errors of parse must name the key.
 func readValue[V any](to *V, name string, parse func(string) (V, error), n *yaml.Node, s *sink) {
 	text, ok := scalarText(name, n, s)
 	if !ok {
@@ -81,7 +81,7 @@ func readWord(to *string, name string, words []string, n *yaml.Node, s *sink) {
 	readValue(to, name, oneOf(name, words), n, s)
 }
 
-// readArms reads a list, or one text with commas, or the word all.
+// readArms reads the names of arms: a list, a text with commas, or the word all.
 func readArms(to *[]string, among []string, words Words, n *yaml.Node, s *sink) {
 	items, ok := listItems("arms", n, s)
 	if !ok {
@@ -107,7 +107,7 @@ func readArms(to *[]string, among []string, words Words, n *yaml.Node, s *sink) 
 	*to = arms
 }
 
-// listItems are the items of a list, or of one text with commas.
+// listItems are the items of a list, or of a text with commas; none for null and the word all.
 func listItems(name string, n *yaml.Node, s *sink) ([]*yaml.Node, bool) {
 	n = target(n)
 	if n.Kind == yaml.SequenceNode {

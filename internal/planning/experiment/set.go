@@ -12,9 +12,9 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Set changes one value: "key=value" for a key at the top of the file,
-// "WORKLOAD.PARAM=value" for a parameter or a key of a workload, or the path
-// as it stands in the file, "workloads.WORKLOAD.params.PARAM=value".
+// Set changes one value: "key=value" sets a key at the top of the file, "WORKLOAD.PARAM=value" a
+// parameter or a key of a workload. The full path in the file is accepted too:
+// "workloads.WORKLOAD.params.PARAM=value".
 func (e *Experiment) Set(setting string, words Words) error {
 	path, value, ok := strings.Cut(setting, "=")
 	if !ok {
@@ -23,16 +23,16 @@ func (e *Experiment) Set(setting string, words Words) error {
 	return e.Apply("--set "+setting, path, value, words)
 }
 
-// Apply changes the value at a path, as Set does, on behalf of where: the flag
-// that stands in the errors. On error nothing changed.
+// Apply changes the value at a path, as Set does. where is the flag that the errors name. On
+// error the experiment is unchanged.
 func (e *Experiment) Apply(where, path, value string, words Words) error {
 	if !utf8.ValidString(value) {
-		// An experiment is written as YAML, which is nothing but UTF-8.
+		// The record has the experiment as YAML, which is UTF-8.
 		return Problems{{Where: where, Text: fmt.Sprintf("%q is not UTF-8", value)}}
 	}
 	s := &sink{where: where}
 	next := e.clone()
-	// Quoted: what comes from a flag is text, and never a null of YAML.
+	// Quoted, so that the value of a flag is text and never a null of YAML.
 	n := &yaml.Node{Kind: yaml.ScalarNode, Value: value, Style: yaml.DoubleQuotedStyle}
 	next.apply(strings.Split(path, "."), n, words, s)
 	if len(s.list) == 0 {
@@ -88,7 +88,7 @@ func (e *Experiment) applyTop(name string, n *yaml.Node, words Words, s *sink) {
 		return
 	}
 	if name == "arms" && len(e.Named) > 0 {
-		e.Sizes = nil // they may be about arms that go
+		e.Sizes = nil // they may name arms that are about to be removed
 	}
 	if name == "workloads" {
 		s.at(n, "workloads is not one value; want WORKLOAD.PARAM, WORKLOAD one of %s", strings.Join(e.workloadNames(), ", "))
@@ -101,13 +101,13 @@ func (e *Experiment) applyTop(name string, n *yaml.Node, words Words, s *sink) {
 	before := e.Named
 	k.read(e, n, s)
 	if name == "arms" {
-		e.narrow(before)
+		e.dropRemoved(before)
 	}
 }
 
-// narrow takes arms that are no more from the workloads' own choices. A workload
-// that has none left keeps its baseline.
-func (e *Experiment) narrow(before []Arm) {
+// dropRemoved removes from the workloads' own choices the arms that were named before and are
+// not now. A workload with no arm left keeps its baseline.
+func (e *Experiment) dropRemoved(before []Arm) {
 	had, have := armNamesOf(before), armNamesOf(e.Named)
 	for i := range e.Workloads {
 		w := &e.Workloads[i]
@@ -123,7 +123,7 @@ func (e *Experiment) narrow(before []Arm) {
 	}
 }
 
-// applyAny sets a parameter or, where none has that name, a key of the workload.
+// applyAny sets a parameter of the workload or, where it has none of that name, a key.
 func (w *Workload) applyAny(name string, n *yaml.Node, words Words, s *sink) {
 	kind, _ := words.kind(w.Kind)
 	keys := workloadKeys(words)
@@ -139,7 +139,7 @@ func (w *Workload) applyAny(name string, n *yaml.Node, words Words, s *sink) {
 		k.read(w, n, s)
 		return
 	}
-	known := append(kind.paramNames(), "kind", "share", "arms", "baseline")
+	known := append(kind.paramNames(), "kind", "share", "optional", "arms", "baseline")
 	s.at(n, "%s (%s) has no parameter %q%s", w.Name, w.Kind, name, hint.DidYouMean(name, known))
 }
 
@@ -152,7 +152,7 @@ func (w *Workload) applyParam(name string, n *yaml.Node, words Words, s *sink) {
 	readParam(w.Params, kind, pair{name, n, n}, s)
 }
 
-// clone copies what Apply may change.
+// clone copies everything that Apply can change.
 func (e *Experiment) clone() *Experiment {
 	c := *e
 	c.Workloads = make([]Workload, len(e.Workloads))

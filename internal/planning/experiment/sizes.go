@@ -9,17 +9,17 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Size is a named bundle of settings, chosen with --set size=NAME: the same
-// experiment, larger or smaller.
+// Size is a named list of settings that --set size=NAME makes: the same experiment with more or
+// less data and time.
 type Size struct {
 	Name     string
 	Settings []Setting
 }
 
-// Setting is one of --set.
+// Setting is a path and a value, as in --set.
 type Setting struct{ Path, Value string }
 
-// sizeWord chooses a size in --set.
+// sizeWord is the path in --set that chooses a size.
 const sizeWord = "size"
 
 func readSizes(e *Experiment, n *yaml.Node, s *sink) {
@@ -36,7 +36,7 @@ func readSizes(e *Experiment, n *yaml.Node, s *sink) {
 				continue
 			}
 			size.Settings = append(size.Settings, Setting{set.name, v})
-			s.mark("sizes."+p.name+"."+set.name, set.value)
+			s.remember("sizes."+p.name+"."+set.name, set.value)
 		}
 		e.Sizes = append(e.Sizes, size)
 	}
@@ -60,13 +60,13 @@ func writeSizes(e *Experiment) *yaml.Node {
 	return m
 }
 
-// checkSizes tries every size out.
+// checkSizes applies every size to a copy and reports its problems.
 func (e *Experiment) checkSizes(words Words, s *sink) {
 	for _, size := range e.Sizes {
 		trial := &sink{where: s.where}
 		next := e.clone()
 		for _, set := range size.Settings {
-			n := s.marked("sizes." + size.Name + "." + set.Path)
+			n := s.nodeOf("sizes." + size.Name + "." + set.Path)
 			if n == nil {
 				n = &yaml.Node{}
 			}
@@ -78,7 +78,7 @@ func (e *Experiment) checkSizes(words Words, s *sink) {
 			next.apply(strings.Split(set.Path, "."), value, words, trial)
 		}
 		if len(trial.list) == 0 {
-			n := s.marked("sizes." + size.Name)
+			n := s.nodeOf("sizes." + size.Name)
 			if n == nil {
 				n = &yaml.Node{Line: 1, Column: 1}
 			}
@@ -91,7 +91,7 @@ func (e *Experiment) checkSizes(words Words, s *sink) {
 	}
 }
 
-// applySize makes the settings of a size.
+// applySize applies the settings of the size that n names.
 func (e *Experiment) applySize(n *yaml.Node, words Words, s *sink) {
 	var names []string
 	for _, size := range e.Sizes {

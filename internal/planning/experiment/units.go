@@ -21,7 +21,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is not a duration; write 200ms, 90s, 3m or 1h30m", text)
 }
 
-// formatDuration writes the shortest form that ParseDuration reads back.
+// formatDuration writes the shortest text that ParseDuration reads as the same duration.
 func formatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -33,12 +33,12 @@ func formatDuration(d time.Duration) string {
 	return s
 }
 
-// ParseRatio reads a percentage or a plain ratio: 1% and 0.01 are the same.
+// ParseRatio reads a percentage or a ratio: 1% and 0.01 are the same.
 func ParseRatio(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	number = strings.TrimSpace(number)
 	if percent {
-		number += "e-2" // 0.7% is 0.007 to the last bit, which 0.7/100 is not
+		number += "e-2" // makes 0.7% exactly 0.007; 0.7/100 differs in the last bit
 	}
 	x, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
@@ -47,7 +47,7 @@ func ParseRatio(text string) (float64, error) {
 	return x, nil
 }
 
-// formatRatio writes a percentage where that is exact and a ratio elsewhere.
+// formatRatio writes a percentage where that is short and exact, else a ratio.
 func formatRatio(x float64) string {
 	s := strconv.FormatFloat(x*100, 'g', 12, 64) + "%"
 	if back, err := ParseRatio(s); err == nil && back == x && len(s) < 8 {
@@ -65,5 +65,5 @@ func parseBytes(text string) (int64, error) {
 	return n, nil
 }
 
-// formatBytes writes the shortest form that parseBytes reads back.
+// formatBytes writes the shortest text that parseBytes reads as the same size.
 func formatBytes(n int64) string { return units.IEC().Format(n) }

@@ -10,10 +10,10 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// How the text of a value is read; the errors name the key.
+// The functions here make parsers of values, whose errors name the key.
 
-// longer takes texts of at least so many bytes.
-func longer(name string, least int) func(string) (string, error) {
+// atLeast accepts texts of at least so many bytes.
+func atLeast(name string, least int) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if len(text) < least {
 			return "", fmt.Errorf("%s is empty", name)
@@ -22,6 +22,7 @@ func longer(name string, least int) func(string) (string, error) {
 	}
 }
 
+// oneOf accepts one of words. For a word of another tool the error names tare's.
 func oneOf(name string, words []string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if other, ok := otherWords[strings.ToLower(text)]; ok && !slices.Contains(words, text) && slices.Contains(words, other[0]) {
@@ -34,9 +35,9 @@ func oneOf(name string, words []string) func(string) (string, error) {
 	}
 }
 
-// otherWords are environments as others call them, and what tare has.
+// otherWords are names of environments in other tools, with those in tare.
 var otherWords = map[string][]string{
-	"pod": pods, "pods": pods, "k8s": pods, "kubernetes": pods, "kube": pods, "k3s": pods, "kubelet": pods, "best-effort": {"besteffort"},
+	"pod": podClasses, "pods": podClasses, "k8s": podClasses, "kubernetes": podClasses, "kube": podClasses, "k3s": podClasses, "kubelet": podClasses, "best-effort": {"besteffort"},
 	"kata": {"gvisor"}, "kata-containers": {"gvisor"}, "runsc": {"gvisor"}, "sandbox": {"gvisor"}, "vm": {"gvisor"},
 	"containerd": {"runc", "crun"}, "oci": {"runc", "crun"}, "nerdctl": {"docker", "podman"}, "moby": {"docker"},
 	"baremetal": {"host"}, "bare-metal": {"host"}, "bare": {"host"}, "metal": {"host"}, "native": {"host"}, "none": {"host"}, "local": {"host"},
@@ -44,7 +45,7 @@ var otherWords = map[string][]string{
 	"net": {"network"}, "iptables": {"nat"}, "nftables": {"nat"}, "limit": {"cpu-limit"}, "quota": {"cpu-limit"}, "cgroups": {"cgroup"}, "ns": {"namespaces"},
 }
 
-var pods = []string{"besteffort", "burstable", "guaranteed"}
+var podClasses = []string{"besteffort", "burstable", "guaranteed"}
 
 func durationWithin(name string, least, most time.Duration, auto bool) func(string) (time.Duration, error) {
 	return func(text string) (time.Duration, error) {
@@ -105,7 +106,7 @@ func bytesWithin(name string, least, most int64) func(string) (int64, error) {
 	}
 }
 
-// quota reads a number of CPUs; the kernel's least is 1 ms of 100.
+// quota reads a number of CPUs. The kernel's smallest quota is 1 ms in a period of 100 ms.
 func quota(text string) (float64, error) {
 	const least, most = 0.01, 4096
 	x, err := strconv.ParseFloat(text, 64)
@@ -113,6 +114,14 @@ func quota(text string) (float64, error) {
 		return 0, fmt.Errorf("cpus %q is not a number of CPUs from %v to %v, such as 1.5", text, least, most)
 	}
 	return x, nil
+}
+
+// truth reads true or false.
+func truth(name string) func(string) (bool, error) {
+	return func(text string) (bool, error) {
+		_, err := oneOf(name, []string{"true", "false"})(text)
+		return text == "true", err
+	}
 }
 
 func seed(text string) (uint64, error) {

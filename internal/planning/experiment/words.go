@@ -8,31 +8,30 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// Words is the vocabulary of experiments. The catalog fills it in.
+// Words is the vocabulary of experiments; the catalog makes it.
 type Words struct {
 	Kinds      map[string][]workload.Param // parameters by kind of workload
-	Removed    map[string]string           // kinds that there were, with what to do instead
-	Neighbours map[string][]workload.Param // likewise, of neighbours
-	Arms       []string                    // environments of the ladder
-	Places     []string                    // those that a neighbour can be in, beside the host
-	// Levels says what is wrong with the levels of an environment; nil when nothing
-	// is.
+	Removed    map[string]string           // kinds of earlier versions, with what to use instead
+	Neighbours map[string][]workload.Param // parameters by kind of neighbour
+	Arms       []string                    // environments
+	Places     []string                    // environments of neighbours, beside the host
+	// Levels, Isolation and Volume check a word; nil accepts every word. Levels checks the
+	// levels of an environment.
 	Levels func(environment, levels string) error
-	// Isolation says what is wrong with a mechanism, "name" or "name=level"; nil
-	// when nothing is.
+	// Isolation checks a mechanism, "name" or "name=level".
 	Isolation func(string) error
-	// Mechanisms are those, each at its default level, for the help in a file.
+	// Mechanisms are all mechanisms, each at its default level, for the help in a file.
 	Mechanisms []string
-	// Volume says what is wrong with a volume, likewise.
+	// Volume checks the word of a volume.
 	Volume func(string) error
-	// Networks, Seccomp and Capabilities are the words for those of a container.
+	// Networks, Seccomp and Capabilities are the words for these settings of a container.
 	Networks, Seccomp, Capabilities []string
 
-	// What an experiment names itself.
+	// Names of the arms and neighbours that an experiment defines itself.
 	named, neighbours []string
 }
 
-// of adds what the experiment names itself.
+// of adds the names that the experiment defines itself.
 func (w Words) of(e *Experiment) Words {
 	w = w.withNeighbours(e)
 	w.named = armNamesOf(e.Named)
@@ -44,7 +43,7 @@ func (w Words) withNeighbours(e *Experiment) Words {
 	return w
 }
 
-// armWords is what arms are chosen from.
+// armWords are the names to choose arms from.
 func (w Words) armWords() []string {
 	if len(w.named) > 0 {
 		return w.named
@@ -73,7 +72,7 @@ func (w Words) volume(text string) error {
 	return w.Volume(text)
 }
 
-// kind is one kind of workload.
+// kind is a kind of workload or neighbour with its parameters.
 type kind struct {
 	name   string
 	params []workload.Param
@@ -84,14 +83,14 @@ func (w Words) kind(name string) (kind, bool) {
 	return kind{name, params}, ok
 }
 
-func (w Words) hog(name string) (kind, bool) {
+func (w Words) neighbourKind(name string) (kind, bool) {
 	params, ok := w.Neighbours[name]
 	return kind{name, params}, ok
 }
 
-func (w Words) hogNames() []string { return slices.Sorted(maps.Keys(w.Neighbours)) }
+func (w Words) neighbourKinds() []string { return slices.Sorted(maps.Keys(w.Neighbours)) }
 
-// armsHelp names the mechanisms of isolation where there is a neighbour.
+// armsHelp explains the key arms, with the mechanisms of isolation where there is a neighbour.
 func (w Words) armsHelp() string {
 	help := "what is compared; all: every arm that applies"
 	if len(w.Mechanisms) > 0 {
@@ -100,12 +99,12 @@ func (w Words) armsHelp() string {
 	return help
 }
 
-// hogHelp names the kinds of neighbours.
-func (w Words) hogHelp() string {
+// neighbourHelp names the kinds of neighbours.
+func (w Words) neighbourHelp() string {
 	if len(w.Neighbours) == 0 {
 		return ""
 	}
-	return "one of " + strings.Join(w.hogNames(), ", ")
+	return "one of " + strings.Join(w.neighbourKinds(), ", ")
 }
 
 func (w Words) kindNames() []string { return slices.Sorted(maps.Keys(w.Kinds)) }
@@ -127,7 +126,7 @@ func (k kind) paramNames() []string {
 	return names
 }
 
-// complete gives every parameter of the kind a value and forgets others.
+// complete returns a value for every parameter of the kind, given or default; others are dropped.
 func (k kind) complete(given map[string]string) map[string]string {
 	out := map[string]string{}
 	for _, p := range k.params {

@@ -11,8 +11,8 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// testWords is a vocabulary like the catalog's, small enough for the golden
-// files to stay put when the catalog grows.
+// testWords is a small vocabulary like the catalog's: the golden files do not change when the
+// catalog grows.
 func testWords() Words {
 	number := func(least, most int) func(string) error {
 		return func(s string) error {

@@ -13,33 +13,32 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// YAML writes the complete experiment, every default filled in. Parse reads it
-// back as the same experiment.
+// YAML writes the complete experiment with every default. Parse reads it as the same experiment.
 func (e *Experiment) YAML() []byte { return e.Annotated(Words{}) }
 
-// Annotated is YAML with the help of every parameter beside it.
+// Annotated writes YAML with the help of every key and parameter as comments.
 func (e *Experiment) Annotated(words Words) []byte {
 	if len(e.Neighbours) == 0 {
-		words.Mechanisms = nil // nothing to be protected from
+		words.Mechanisms = nil // isolation needs a neighbour
 	}
 	root := write(e, experimentKeys(words), true)
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
 	if err := enc.Encode(root); err != nil {
-		// The nodes hold nothing but texts and numbers that were checked.
+		// All nodes are scalars, lists and mappings that write made: they can be encoded.
 		panic("experiment: " + err.Error())
 	}
 	return b.Bytes()
 }
 
-// write makes a mapping of all keys, on demand with the help beside them.
+// write makes a mapping of all keys that have something to be written; help adds comments.
 func write[T any](x *T, keys []key[T], help bool) *yaml.Node {
 	m := &yaml.Node{Kind: yaml.MappingNode}
 	for _, k := range keys {
 		name, v := scalar(k.name), k.write(x)
 		if v == nil {
-			continue // nothing to be said
+			continue
 		}
 		if help {
 			explain(name, v, k.help)
@@ -49,7 +48,7 @@ func write[T any](x *T, keys []key[T], help bool) *yaml.Node {
 	return m
 }
 
-// explain puts a short help beside an entry and a long one above it.
+// explain adds help to an entry as a comment: a short one beside it, a long one above it.
 func explain(key, value *yaml.Node, help string) {
 	const beside, above = 60, 90
 	block := value.Kind == yaml.MappingNode && value.Style != yaml.FlowStyle
@@ -69,7 +68,7 @@ func explain(key, value *yaml.Node, help string) {
 	key.HeadComment = strings.Join(append(lines, line), "\n")
 }
 
-// writeWorkloads explains each thing once, where it comes first.
+// writeWorkloads writes the workloads, with the help of each kind at its first workload.
 func writeWorkloads(e *Experiment, words Words) *yaml.Node {
 	m := &yaml.Node{Kind: yaml.MappingNode}
 	explained := map[string]bool{}
@@ -93,8 +92,7 @@ func withoutHelp(params []workload.Param) []workload.Param {
 	return out
 }
 
-// writeParams keeps the order of the vocabulary; parameters that it does not
-// know follow by name.
+// writeParams writes the parameters in the order of the vocabulary, then unknown ones by name.
 func writeParams(w *Workload, words Words) *yaml.Node {
 	kind, _ := words.kind(w.Kind)
 	return paramsNode(w.Params, kind)
@@ -126,10 +124,10 @@ func paramsNode(params map[string]string, kind kind) *yaml.Node {
 	return m
 }
 
-// bare are texts that mean the same with and without quotes.
+// bare matches texts that mean the same in YAML with and without quotes.
 var bare = regexp.MustCompile(`^[A-Za-z0-9/][A-Za-z0-9_./%+=-]*$`)
 
-// scalar makes a node that is read back as exactly this text.
+// scalar makes a node that is read as exactly this text.
 func scalar(text string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Value: text}
 	if !bare.MatchString(text) || n.ShortTag() == "!!null" {
@@ -138,7 +136,7 @@ func scalar(text string) *yaml.Node {
 	return n
 }
 
-// formatAuto writes a number of which 0 says that tare chooses.
+// formatAuto writes a number, and auto for 0: tare chooses.
 func formatAuto[V int | uint64](n V) string {
 	if n == 0 {
 		return autoWord
@@ -155,7 +153,7 @@ func armsNode(arms []string) *yaml.Node {
 	return listNode(arms)
 }
 
-// listNode writes a list on one line.
+// listNode makes a list on one line.
 func listNode(arms []string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 	for _, a := range arms {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What YAML writes is complete, and Parse reads it back as the same.
+// YAML writes everything, and Parse reads it as the same experiment.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyExperiment(t)
@@ -63,6 +63,7 @@ func anyExperiment(t *rapid.T) *Experiment {
 		w := Workload{
 			Name: name, Kind: kind.name, Arms: arms.Draw(t, "arms"),
 			Share:    rapid.Float64Range(0.01, 100).Draw(t, "share"),
+			Optional: rapid.Bool().Draw(t, "optional"),
 			Baseline: rapid.SampledFrom(words.Arms).Draw(t, "baseline"),
 			Params:   kind.complete(nil),
 		}
@@ -77,12 +78,12 @@ func anyExperiment(t *rapid.T) *Experiment {
 	return e
 }
 
-// nameArms replaces the choice of environments by arms of the experiment's own.
+// nameArms replaces the choice of environments by named arms.
 func nameArms(t *rapid.T, e *Experiment) {
 	words := testWords()
 	word := rapid.StringMatching(`[a-z0-9][a-z0-9_-]{0,6}`).Filter(func(s string) bool { return s != twinWord && s != noneWord })
 	for _, name := range rapid.SliceOfNDistinct(word, 0, 3, rapid.ID).Draw(t, "neighbours") {
-		kind, _ := words.hog(rapid.SampledFrom(words.hogNames()).Draw(t, "kind of neighbour"))
+		kind, _ := words.neighbourKind(rapid.SampledFrom(words.neighbourKinds()).Draw(t, "kind of neighbour"))
 		e.Neighbours = append(e.Neighbours, Neighbour{Name: name, Kind: kind.name, Params: kind.complete(nil),
 			Memory: rapid.Int64Range(1<<20, 1<<44).Draw(t, "memory"), Pids: rapid.IntRange(1, 1<<22).Draw(t, "pids")})
 	}

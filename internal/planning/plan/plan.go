@@ -148,9 +148,18 @@ func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []strin
 	return p, nil
 }
 
+// LeaveOut takes a workload out of the plan, with the reason, and gives its time to the others.
+func (p *Plan) LeaveOut(load, reason, remedy string) {
+	p.Loads = slices.DeleteFunc(p.Loads, func(l Load) bool { return l.Name == load })
+	p.Left = slices.DeleteFunc(p.Left, func(l record.Left) bool { return l.Workload == load })
+	p.Left = append(p.Left, record.Left{Workload: load, Reason: reason, Remedy: remedy})
+	p.divide()
+}
+
 // divide gives every load its part of the budget: by its share, and by its arms,
-// each of which takes the same time in a block.
+// each of which takes the same time in a block. Dividing again keeps the proportions.
 func (p *Plan) divide() {
+	p.Record.Workloads = nil
 	shares := 0.0
 	for _, l := range p.Loads {
 		shares += l.Budget
