@@ -56,29 +56,29 @@ func Neighbours() []workload.Workload {
 	}
 }
 
-// Rungs are the environments, the ladder from the ground up and then what
-// stands beside it; the runtimes and engines by name only where one asks. Pods are on a
-// cluster; nil: they can be named and described only.
+// Rungs lists the environments: the ladder from the ground up, then what stands beside it. Runtimes,
+// engines and pods are in an experiment only if it names them. Without a cluster (nil) pods can be
+// named and described, not opened.
 func Rungs(cluster *pods.Target) []plan.Rung {
 	return []plan.Rung{
 		{Environment: layers.Host},
-		{Environment: layers.Cgroup, On: "host", Grouped: true},
-		{Environment: layers.Namespaces, On: "cgroup", Grouped: true},
-		{Environment: layers.RootFS, On: "namespaces", Grouped: true},
-		{Environment: layers.Security, On: "rootfs", Grouped: true},
-		{Environment: layers.Network, On: "security", Net: true, Grouped: true},
-		{Environment: layers.NAT, On: "network", Net: true, Grouped: true},
-		{Environment: oci.Container{}, On: "nat", Remainder: true, Grouped: true, Container: true},
-		{Environment: layers.CPULimit, On: "cgroup", Beside: true, Grouped: true},
-		{Environment: oci.Container{Runtime: "runc"}, Beside: true, Grouped: true, Asked: true, Container: true},
-		{Environment: oci.Container{Runtime: "crun"}, Beside: true, Grouped: true, Asked: true, Container: true},
-		{Environment: gvisor.Container{}, Beside: true, Grouped: true, Asked: true, Container: true},
-		{Environment: chroot.Chroot{}, Beside: true, Asked: true, Archive: true},
-		{Environment: engines.Podman, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
-		{Environment: engines.Docker, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
-		{Environment: pods.Pod{QoS: pods.BestEffort, On: cluster}, Beside: true, Asked: true, Pod: true},
-		{Environment: pods.Pod{QoS: pods.Burstable, On: cluster}, Beside: true, Asked: true, Pod: true},
-		{Environment: pods.Pod{QoS: pods.Guaranteed, On: cluster}, Beside: true, Asked: true, Pod: true},
+		{Environment: layers.Cgroup, On: "host"},
+		{Environment: layers.Namespaces, On: "cgroup"},
+		{Environment: layers.RootFS, On: "namespaces"},
+		{Environment: layers.Security, On: "rootfs"},
+		{Environment: layers.Network, On: "security", NeedsServer: true},
+		{Environment: layers.NAT, On: "network", NeedsServer: true},
+		{Environment: oci.Container{}, On: "nat", Remainder: true},
+		{Environment: layers.CPULimit},
+		{Environment: oci.Container{Runtime: "runc"}, OnlyByName: true},
+		{Environment: oci.Container{Runtime: "crun"}, OnlyByName: true},
+		{Environment: gvisor.Container{}, OnlyByName: true},
+		{Environment: chroot.Chroot{}, OnlyByName: true},
+		{Environment: engines.Podman, OnlyByName: true},
+		{Environment: engines.Docker, OnlyByName: true},
+		{Environment: pods.Pod{QoS: pods.BestEffort, On: cluster}, OnlyByName: true},
+		{Environment: pods.Pod{QoS: pods.Burstable, On: cluster}, OnlyByName: true},
+		{Environment: pods.Pod{QoS: pods.Guaranteed, On: cluster}, OnlyByName: true},
 	}
 }
 
@@ -130,7 +130,7 @@ func Words() experiment.Words {
 	}
 	for _, r := range Rungs(nil) {
 		w.Arms = append(w.Arms, r.Name())
-		if r.Pod {
+		if r.Capabilities().Pod {
 			w.Places = append(w.Places, r.Name())
 		}
 	}
@@ -154,7 +154,7 @@ func Environment(pods *pods.Target, word string) (environment.Environment, error
 		if !has {
 			return r.Environment, nil
 		}
-		with := r.Environment.Capabilities().With
+		with := r.Capabilities().With
 		if with == nil {
 			return nil, errors.New("it has no levels")
 		}

@@ -60,7 +60,7 @@ func TestEnginesPage(t *testing.T) {
 	}
 	page := string(b)
 	for _, r := range Rungs(nil) {
-		if (r.Container || r.Archive) && !strings.Contains(page, "`"+r.Name()+"`") {
+		if can := r.Capabilities(); (can.Container || can.Archive) && !strings.Contains(page, "`"+r.Name()+"`") {
 			t.Errorf("no word of %s", r.Name())
 		}
 	}

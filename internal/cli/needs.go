@@ -27,7 +27,7 @@ func installed(p *plan.Plan) error {
 	var missing []serve.Need
 	var loads []string
 	for _, l := range p.Loads {
-		if !slices.ContainsFunc(l.Arms, func(a plan.Arm) bool { return a.Image == "" }) {
+		if !slices.ContainsFunc(l.Arms, func(a plan.PlannedArm) bool { return a.Image == "" }) {
 			continue // the images have them
 		}
 		for _, n := range l.Stages.Needs {

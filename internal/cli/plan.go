@@ -261,7 +261,7 @@ func params(values map[string]string) []string {
 }
 
 // role is where an arm stands on the ladder.
-func role(l plan.Load, a plan.Arm) string {
+func role(l plan.Load, a plan.PlannedArm) string {
 	switch {
 	case a.Twin:
 		return "twin"

@@ -35,8 +35,8 @@ func (Chroot) Name() string { return "chroot" }
 // Title is one line for people.
 func (Chroot) Title() string { return "the host with an image's binaries: unpacked, no other layer" }
 
-// Capabilities of it: it has no levels, and whatever is chosen of a container.
-func (Chroot) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+// Capabilities of it: it needs the file of an image.
+func (Chroot) Capabilities() environment.Capabilities { return environment.Capabilities{Archive: true} }
 
 // Support says whether this host and user can have it.
 func (Chroot) Support(h facts.Host) facts.Support {

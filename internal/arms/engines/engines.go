@@ -64,7 +64,7 @@ func (k Kind) Support(h facts.Host) facts.Support {
 
 // Capabilities of an engine.
 func (k Kind) Capabilities() environment.Capabilities {
-	return environment.Capabilities{With: k.with, Refuses: refuses}
+	return environment.Capabilities{With: k.with, Refuses: refuses, Grouped: true, Container: true, Images: true}
 }
 
 // with refuses levels: with "user=NAME" root once measured the engine of another user.

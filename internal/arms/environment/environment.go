@@ -45,6 +45,16 @@ type Capabilities struct {
 	Refuses func(Container) error
 	// Quota says that it has a CPU quota that can bind: of less than all CPUs.
 	Quota bool
+	// Grouped says that an arm has control groups with controllers of its own.
+	Grouped bool
+	// Container says that it makes containers, whose network, filter and capabilities can be
+	// chosen.
+	Container bool
+	// Images says that it can take its root from an image of the engine's, Archive that it needs
+	// an image, which is a file.
+	Images, Archive bool
+	// Pod says that it is a pod: a neighbour can be in one too.
+	Pod bool
 }
 
 // Arm is an opened environment.

@@ -65,7 +65,7 @@ func passesFiles(path string) bool {
 
 // Capabilities of it: it has no levels.
 func (Container) Capabilities() environment.Capabilities {
-	return environment.Capabilities{Refuses: refuses}
+	return environment.Capabilities{Refuses: refuses, Grouped: true, Container: true}
 }
 
 // refuses what the sentry does not pass on.

@@ -104,8 +104,10 @@ func (r Rung) needs() []string {
 	return all
 }
 
-// Capabilities of it: it has no levels, and whatever is chosen of a container.
-func (Rung) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+// Capabilities of a rung: all but the host have control groups.
+func (r Rung) Capabilities() environment.Capabilities {
+	return environment.Capabilities{Grouped: r.has(Cgroup)}
+}
 
 // Support says whether this host and user can have the rung.
 func (r Rung) Support(h facts.Host) facts.Support {

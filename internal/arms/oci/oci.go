@@ -45,8 +45,10 @@ func (c Container) Title() string {
 	return "a real container through runc or crun, with Docker's defaults"
 }
 
-// Capabilities of it: it has no levels, and whatever is chosen of a container.
-func (Container) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+// Capabilities of it: whatever can be chosen of a container, but for images.
+func (Container) Capabilities() environment.Capabilities {
+	return environment.Capabilities{Grouped: true, Container: true}
+}
 
 // Support says whether this host and user can have it.
 func (c Container) Support(h facts.Host) facts.Support {

@@ -53,7 +53,7 @@ func (p Pod) Title() string {
 // Capabilities of a pod: it has levels. A CPU limit is a quota to the kernel.
 func (p Pod) Capabilities() environment.Capabilities {
 	limited := p.QoS == Guaranteed || p.Levels.cpuLimit != amount{}
-	return environment.Capabilities{With: p.with, Quota: limited}
+	return environment.Capabilities{With: p.with, Quota: limited, Pod: true}
 }
 
 // with is the same class with levels of its own: "cpu=1500m,memory=2Gi".

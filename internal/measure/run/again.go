@@ -30,7 +30,7 @@ func (h hopeless) Unwrap() error { return h.error }
 // what they keep, and shows them to the pilot: an arm that fails there is tried again, and
 // one that is not up in the end is given up, as is one that fails three times. Without its
 // baseline or twin a workload cannot go on.
-func (l *loadRun) armFailed(ctx context.Context, a plan.Arm, err error, line *record.Generation) error {
+func (l *loadRun) armFailed(ctx context.Context, a plan.PlannedArm, err error, line *record.Generation) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -89,7 +89,7 @@ func (l *loadRun) again(ctx context.Context, generation int, line *record.Genera
 func (l *loadRun) missing() []plan.Site {
 	var out []plan.Site
 	for _, s := range l.wanted() {
-		s.Arms = slices.DeleteFunc(slices.Clone(s.Arms), func(a plan.Arm) bool { return l.armCalled(a.Name) != nil })
+		s.Arms = slices.DeleteFunc(slices.Clone(s.Arms), func(a plan.PlannedArm) bool { return l.armCalled(a.Name) != nil })
 		if len(s.Arms) > 0 {
 			out = append(out, s)
 		}
@@ -119,11 +119,11 @@ func (l *loadRun) tryAgain(ctx context.Context, missing []plan.Site, generation 
 func (l *loadRun) siteOf(s plan.Site) *site {
 	on := plan.Sites(l.load.Arms)
 	for _, all := range on {
-		if !slices.ContainsFunc(all.Arms, func(a plan.Arm) bool { return a.Name == s.Arms[0].Name }) {
+		if !slices.ContainsFunc(all.Arms, func(a plan.PlannedArm) bool { return a.Name == s.Arms[0].Name }) {
 			continue
 		}
 		for _, a := range l.arms {
-			if slices.ContainsFunc(all.Arms, func(p plan.Arm) bool { return p.Name == a.Name }) {
+			if slices.ContainsFunc(all.Arms, func(p plan.PlannedArm) bool { return p.Name == a.Name }) {
 				return a.site
 			}
 		}

@@ -42,9 +42,9 @@ func TestAwayNeighbour(t *testing.T) {
 	e := spinExperiment(10 * time.Second)
 	e.Generations, e.Window, e.Discard = 1, 100*time.Millisecond, 10*time.Millisecond
 	e.Neighbours = []experiment.Neighbour{{Name: "batch", Kind: "command", Params: map[string]string{"command": "sh -c 'while :; do :; done & wait'"}, Environment: "its", Memory: 256 << 20, Pids: 64}}
-	e.Named = []experiment.Arm{{Name: "alone", Environment: "base"}, {Name: "busy", Environment: "base", Neighbour: "batch"}}
+	e.Named = []experiment.ArmSpec{{Name: "alone", Environment: "base"}, {Name: "busy", Environment: "base", Neighbour: "batch"}}
 	e.Workloads[0].Baseline = "alone"
-	c := catalog(plan.Rung{Environment: elsewhere{"base", arms}, Pod: true}, plan.Rung{Environment: elsewhere{"its", its}, Pod: true, On: "base"})
+	c := catalog(plan.Rung{Environment: asPod{elsewhere{"base", arms}}}, plan.Rung{Environment: asPod{elsewhere{"its", its}}, On: "base"})
 	c.Neighbour = func(string) (workload.Workload, bool) { return workload.CommandNoise{}, true }
 	var lock sync.Mutex
 	var looked int

@@ -92,13 +92,13 @@ func TestNeighbourIsClosedWithItsSite(t *testing.T) {
 // Every second block is for the question alone, but not in a launch in which its arm has
 // ended: nothing of such a block would be of use.
 func TestBlocksWithoutTheQuestion(t *testing.T) {
-	var arms []plan.Arm
+	var arms []plan.PlannedArm
 	for _, name := range []string{"host", plan.TwinName, "cgroup", "rootfs", "container"} {
-		arms = append(arms, plan.Arm{Arm: record.Arm{Name: name, Remainder: name == "container"}})
+		arms = append(arms, plan.PlannedArm{Arm: record.Arm{Name: name, Remainder: name == "container"}})
 	}
 	l := &loadRun{
 		runner: &runner{Config: Config{Plan: &plan.Plan{}}}, gaveUp: map[string]bool{},
-		load: &plan.Load{Workload: record.Workload{Baseline: "host", Question: "container"}, Arms: arms},
+		load: &plan.Load{Workload: record.Workload{Baseline: "host", Question: "container"}, Subject: "container", Arms: arms},
 	}
 	for _, a := range arms {
 		l.arms = append(l.arms, &arm{Arm: a.Arm})

@@ -274,13 +274,13 @@ func (l *loadRun) closeArms() error {
 	return errors.Join(append(errs, l.closeVolumes())...)
 }
 
-func (l *loadRun) planned(name string) plan.Arm {
+func (l *loadRun) planned(name string) plan.PlannedArm {
 	for _, a := range l.load.Arms {
 		if a.Name == name {
 			return a
 		}
 	}
-	return plan.Arm{Arm: record.Arm{Name: name}}
+	return plan.PlannedArm{Arm: record.Arm{Name: name}}
 }
 
 // lastLines is the end of a log, for an error message; empty without one. Where

@@ -129,7 +129,7 @@ func (l *loadRun) ahead() plan.Observed {
 	o := l.observed
 	o.Stands, o.Budget, o.Arms = false, l.remaining(), l.inBlock()
 	if l.question != nil {
-		o.Launches = plan.FirstLaunches
+		o.Launches = plan.FirstPassLaunches
 	}
 	return o
 }
@@ -151,7 +151,7 @@ func (l *loadRun) alone() []string {
 	if l.gaveUp[l.load.Workload.Question] {
 		return nil
 	}
-	return l.Plan.Alone(l.load)
+	return l.Plan.QuestionBlocks(l.load)
 }
 
 // judge takes longer windows where what was measured shows that they are needed.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/layers"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/measure/run"
@@ -24,13 +25,13 @@ func beside(kind workload.Workload, params map[string]string, budget time.Durati
 	e := spinExperiment(budget)
 	e.Generations, e.Window = 1, 200*time.Millisecond
 	e.Neighbours = []experiment.Neighbour{{Name: "other", Kind: kind.Name(), Params: params, Memory: 512 << 20, Pids: 512}}
-	e.Named = []experiment.Arm{
+	e.Named = []experiment.ArmSpec{
 		{Name: "alone", Environment: "cgroup"},
 		{Name: "none", Environment: "cgroup", Neighbour: "other"},
 		{Name: "idle", Environment: "cgroup", Neighbour: "other", Isolation: []string{"cpu.idle"}},
 	}
 	e.Workloads[0].Baseline = "alone"
-	c := catalog(plan.Rung{Environment: layers.Cgroup, Grouped: true})
+	c := catalog(plan.Rung{Environment: layers.Cgroup})
 	c.Neighbour = func(string) (workload.Workload, bool) { return kind, true }
 	return e, c
 }
@@ -245,7 +246,7 @@ func TestNeighbourKilledByItsLimit(t *testing.T) {
 func TestNeighbourThatDoesNotStart(t *testing.T) {
 	testneed.Root(t)
 	e, c := beside(workload.CommandNoise{}, map[string]string{"command": "no-such-program"}, 4*time.Second)
-	e.Named = append(e.Named, experiment.Arm{Name: "quiet", Environment: "cgroup", CPUs: 1}) // without it there is nothing to compare
+	e.Named = append(e.Named, experiment.ArmSpec{Name: "quiet", Environment: "cgroup", CPUs: 1}) // without it there is nothing to compare
 	r, out, err := executeShowing(context.Background(), t, e, c, nil)
 	if err != nil {
 		t.Fatalf("ended by %q: %v", out.Reason, err)
@@ -258,6 +259,15 @@ func TestNeighbourThatDoesNotStart(t *testing.T) {
 	noGroupLeft(t)
 }
 
+// asPod is an environment that a neighbour can be in as in a pod.
+type asPod struct{ environment.Environment }
+
+func (p asPod) Capabilities() environment.Capabilities {
+	can := p.Environment.Capabilities()
+	can.Pod = true
+	return can
+}
+
 // A neighbour in an environment of its own is thawed with its arm and frozen
 // without it, and its environment is read back. A group stands in for the pod.
 func TestNeighbourElsewhere(t *testing.T) {
@@ -265,7 +275,7 @@ func TestNeighbourElsewhere(t *testing.T) {
 	e, c := beside(workload.Spin{}, map[string]string{"threads": "2"}, 8*time.Second)
 	e.Neighbours[0].Environment = "cgroup"
 	e.Named = e.Named[:2]
-	c.Rungs[len(c.Rungs)-1].Pod = true
+	c.Rungs[len(c.Rungs)-1].Environment = asPod{layers.Cgroup}
 	r, out, err := executeShowing(context.Background(), t, e, c, nil)
 	if err != nil {
 		t.Fatalf("ended by %q: %v", out.Reason, err)

@@ -37,7 +37,7 @@ func TestNothingIsLeftToCompare(t *testing.T) {
 	} {
 		e := spinExperiment(20 * time.Second)
 		e.Workloads = workloads
-		r, out, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: refused{layers.Host}, Beside: true}))
+		r, out, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: refused{layers.Host}}))
 		if !errors.Is(err, facts.ErrUnsupported) || !strings.Contains(err.Error(), `nothing is left to compare with host (not supported here): refused: `) ||
 			!strings.Contains(err.Error(), `storageclass "fast" not found`) || hint.Of(err) != "kubectl get storageclass" || out.Reason != "error" {
 			t.Errorf("%s: ended by %q: %v (%s)", name, out.Reason, err, hint.Of(err))
@@ -51,7 +51,7 @@ func TestNothingIsLeftToCompare(t *testing.T) {
 	e := spinExperiment(12 * time.Second)
 	e.Workloads = []experiment.Workload{{Name: "spin", Kind: "spin", Share: 1, Arms: []string{"host", "refused"}}, {Name: "more", Kind: "spin", Share: 1, Arms: []string{"host", "cgroup"}}}
 	r, out, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host},
-		plan.Rung{Environment: layers.Cgroup, On: "host"}, plan.Rung{Environment: refused{layers.Host}, Beside: true}))
+		plan.Rung{Environment: layers.Cgroup, On: "host"}, plan.Rung{Environment: refused{layers.Host}}))
 	if err != nil || out.Reason != "budget" {
 		t.Errorf("beside another workload: ended by %q: %v", out.Reason, err)
 	}

@@ -43,7 +43,7 @@ func turnOf(t *testing.T, budget, launch time.Duration, blocks int) *loadRun {
 	}
 	for _, name := range []string{"host", plan.TwinName, "pod"} {
 		a := record.Arm{Name: name, Twin: name == plan.TwinName}
-		l.load.Arms = append(l.load.Arms, plan.Arm{Arm: a})
+		l.load.Arms = append(l.load.Arms, plan.PlannedArm{Arm: a})
 		memory, err := counter.Create(1)
 		if err != nil {
 			t.Fatal(err)

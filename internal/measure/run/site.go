@@ -22,8 +22,8 @@ import (
 func (l *loadRun) wanted() []plan.Site {
 	var sites []plan.Site
 	for _, s := range plan.Sites(l.load.Arms) {
-		s.Arms = slices.DeleteFunc(s.Arms, func(a plan.Arm) bool { return l.gaveUp[a.Name] || !l.launches(a.Name) })
-		if !slices.ContainsFunc(s.Arms, func(a plan.Arm) bool { return a.Neighbour != nil }) {
+		s.Arms = slices.DeleteFunc(s.Arms, func(a plan.PlannedArm) bool { return l.gaveUp[a.Name] || !l.launches(a.Name) })
+		if !slices.ContainsFunc(s.Arms, func(a plan.PlannedArm) bool { return a.Neighbour != nil }) {
 			s.Neighbour = nil
 		}
 		if len(s.Arms) > 0 {
@@ -84,7 +84,7 @@ func (l *loadRun) startAll(ctx context.Context, sites []plan.Site, generation in
 // sortArms keeps the arms in the plan's order.
 func (l *loadRun) sortArms() {
 	place := func(a *arm) int {
-		return slices.IndexFunc(l.load.Arms, func(p plan.Arm) bool { return p.Name == a.Name })
+		return slices.IndexFunc(l.load.Arms, func(p plan.PlannedArm) bool { return p.Name == a.Name })
 	}
 	slices.SortFunc(l.arms, func(a, b *arm) int { return place(a) - place(b) })
 }

@@ -61,7 +61,7 @@ func TestSplitIsTakenBack(t *testing.T) {
 	e, c := beside(workload.Spin{}, map[string]string{"threads": "1"}, 8*time.Second)
 	e.Workloads[0].Kind, e.Window = "allowed", 50*time.Millisecond
 	c.Workload = func(string) (workload.Workload, bool) { return allowed{}, true }
-	e.Named = append(e.Named[:2], experiment.Arm{Name: "split", Environment: "cgroup", Neighbour: "other", Isolation: []string{"cpuset.split"}})
+	e.Named = append(e.Named[:2], experiment.ArmSpec{Name: "split", Environment: "cgroup", Neighbour: "other", Isolation: []string{"cpuset.split"}})
 	r, _, err := execute(context.Background(), t, e, c)
 	if err != nil {
 		t.Fatal(err)

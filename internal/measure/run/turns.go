@@ -29,7 +29,7 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 		if l.question == nil {
 			continue
 		}
-		if err := r.turn(ctx, l, plan.First(l.share)); err != nil {
+		if err := r.turn(ctx, l, plan.FirstPassTime(l.share)); err != nil {
 			return reasonOf(err), err
 		}
 	}
@@ -156,7 +156,7 @@ func (r *runner) loadRuns() []*loadRun {
 			runner: r, load: load, number: i, share: seconds(load.Budget),
 			failures: map[string]int{}, gaveUp: map[string]bool{},
 		}
-		if l.question = r.Plan.Question(load); l.question != nil {
+		if l.question = r.Plan.FirstPass(load); l.question != nil {
 			l.passes = 1
 		}
 		l.passes++

@@ -12,7 +12,7 @@ import (
 // says too little, or the experiment has chosen, all is as planned.
 func TestTimeGoesToTheNoisy(t *testing.T) {
 	made := func(half, budget float64, arms int) *loadRun {
-		l := &loadRun{load: &plan.Load{Arms: make([]plan.Arm, arms)}, spent: 10 * time.Second}
+		l := &loadRun{load: &plan.Load{Arms: make([]plan.PlannedArm, arms)}, spent: 10 * time.Second}
 		l.load.Budget = budget
 		l.question = []string{"host", "twin", "container"}
 		l.running = []Running{{"cgroup", 1, math.Inf(1)}, {"container", 1, half}}

@@ -23,7 +23,7 @@ import (
 
 // volumes is an experiment about commits on volumes; the first arm is the
 // baseline.
-func volumes(arms ...experiment.Arm) (*experiment.Experiment, plan.Catalog) {
+func volumes(arms ...experiment.ArmSpec) (*experiment.Experiment, plan.Catalog) {
 	for i := range arms {
 		arms[i].Environment = "host"
 	}
@@ -65,8 +65,8 @@ func nothingLeft(t *testing.T) {
 // left out with the difference, and what is equal is compared.
 func TestUnequalRefused(t *testing.T) {
 	testneed.Root(t)
-	e, c := volumes(experiment.Arm{Name: "ext4", Volume: "loop:ext4"}, experiment.Arm{Name: "open", Volume: "loop:ext4:nobarrier"},
-		experiment.Arm{Name: "memory", Volume: "tmpfs"}, experiment.Arm{Name: "disk", Volume: "bind"})
+	e, c := volumes(experiment.ArmSpec{Name: "ext4", Volume: "loop:ext4"}, experiment.ArmSpec{Name: "open", Volume: "loop:ext4:nobarrier"},
+		experiment.ArmSpec{Name: "memory", Volume: "tmpfs"}, experiment.ArmSpec{Name: "disk", Volume: "bind"})
 	r, _, err := execute(context.Background(), t, e, c)
 	if err != nil {
 		t.Fatal(err)
@@ -96,8 +96,8 @@ func TestUnequalRefused(t *testing.T) {
 // With leave to be unequal they are compared, and every result is marked.
 func TestUnequalMarked(t *testing.T) {
 	testneed.Root(t)
-	e, c := volumes(experiment.Arm{Name: "ext4", Volume: "loop:ext4"}, experiment.Arm{Name: "memory", Volume: "tmpfs"},
-		experiment.Arm{Name: "disk", Volume: "bind"})
+	e, c := volumes(experiment.ArmSpec{Name: "ext4", Volume: "loop:ext4"}, experiment.ArmSpec{Name: "memory", Volume: "tmpfs"},
+		experiment.ArmSpec{Name: "disk", Volume: "bind"})
 	e.Unequal = experiment.Mark
 	r, _, err := execute(context.Background(), t, e, c)
 	if err != nil {
@@ -125,7 +125,7 @@ func TestUnequalMarked(t *testing.T) {
 // When nothing is left to be compared, the run says why.
 func TestNothingEqual(t *testing.T) {
 	testneed.Root(t)
-	e, c := volumes(experiment.Arm{Name: "memory", Volume: "tmpfs"}, experiment.Arm{Name: "disk", Volume: "bind"})
+	e, c := volumes(experiment.ArmSpec{Name: "memory", Volume: "tmpfs"}, experiment.ArmSpec{Name: "disk", Volume: "bind"})
 	_, _, err := execute(context.Background(), t, e, c)
 	if !errors.Is(err, run.ErrUnequal) || !strings.Contains(err.Error(), "what disk synced is on the device") {
 		t.Errorf("%v", err)
@@ -146,8 +146,8 @@ func TestDiskTooSmall(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	e, c := volumes(experiment.Arm{Name: "disk", Volume: "bind"}, experiment.Arm{Name: "small", Volume: "dir:" + small},
-		experiment.Arm{Name: "other", Volume: "bind"}) // without it there is nothing to compare
+	e, c := volumes(experiment.ArmSpec{Name: "disk", Volume: "bind"}, experiment.ArmSpec{Name: "small", Volume: "dir:" + small},
+		experiment.ArmSpec{Name: "other", Volume: "bind"}) // without it there is nothing to compare
 	e.Workloads[0].Params["log"] = "16MiB"
 	e.Unequal = experiment.Mark
 	r, _, err := execute(context.Background(), t, e, c)
@@ -162,7 +162,7 @@ func TestDiskTooSmall(t *testing.T) {
 		t.Errorf("left behind: %v", rest)
 	}
 	nothingLeft(t)
-	e, c = volumes(experiment.Arm{Name: "small", Volume: "dir:" + small}, experiment.Arm{Name: "disk", Volume: "bind"})
+	e, c = volumes(experiment.ArmSpec{Name: "small", Volume: "dir:" + small}, experiment.ArmSpec{Name: "disk", Volume: "bind"})
 	e.Workloads[0].Params["log"] = "16MiB"
 	if _, _, err := execute(context.Background(), t, e, c); !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "MiB are free") {
 		t.Errorf("%v", err)
@@ -177,7 +177,7 @@ func TestOnAnothersDisk(t *testing.T) {
 	if err := errors.Join(os.Mkdir(theirs, 0o700), os.Chown(theirs, 12345, 12345)); err != nil {
 		t.Fatal(err)
 	}
-	e, c := volumes(experiment.Arm{Name: "layer"}, experiment.Arm{Name: "rootfs"}, experiment.Arm{Name: "dir", Volume: "dir:" + theirs})
+	e, c := volumes(experiment.ArmSpec{Name: "layer"}, experiment.ArmSpec{Name: "rootfs"}, experiment.ArmSpec{Name: "dir", Volume: "dir:" + theirs})
 	e.Named[1].Environment, e.Scratch = "rootfs", theirs
 	c.Rungs = append(c.Rungs, plan.Rung{Environment: layers.RootFS})
 	r, out, err := execute(context.Background(), t, e, c)

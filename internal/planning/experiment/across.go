@@ -37,13 +37,13 @@ func (e *Experiment) Across(where string, names, volumes []string, words Words) 
 
 // like is the arm that a workload has as its baseline. On the ladder that is an
 // environment.
-func (e *Experiment) like(w *Workload) Arm {
+func (e *Experiment) like(w *Workload) ArmSpec {
 	for _, a := range e.namedOf(w) {
 		if a.Name == w.Baseline {
 			return a
 		}
 	}
-	return Arm{Environment: w.Baseline}
+	return ArmSpec{Environment: w.Baseline}
 }
 
 // withoutArms leaves sizes out that are about arms.

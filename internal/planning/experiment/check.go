@@ -73,7 +73,7 @@ func (e *Experiment) checkBaseline(w *Workload, words Words, s *sink, n *yaml.No
 }
 
 // namedOf is the named arms that a workload chooses from.
-func (e *Experiment) namedOf(w *Workload) []Arm {
+func (e *Experiment) namedOf(w *Workload) []ArmSpec {
 	if len(w.Named) > 0 {
 		return w.Named
 	}
@@ -93,8 +93,8 @@ func (e *Experiment) Volumes() []string {
 
 // ArmsOf is the named arms under which a workload is compared, the baseline
 // among them; none when it is compared under environments of the ladder.
-func (e *Experiment) ArmsOf(w *Workload) []Arm {
-	var out []Arm
+func (e *Experiment) ArmsOf(w *Workload) []ArmSpec {
+	var out []ArmSpec
 	for _, a := range e.namedOf(w) {
 		if len(w.Arms) == 0 || a.Name == w.Baseline || slices.Contains(w.Arms, a.Name) {
 			out = append(out, a)

@@ -42,7 +42,7 @@ type Experiment struct {
 	// applies. With Named it is empty.
 	Arms []string
 	// Named are arms that the experiment makes itself, instead of the ladder.
-	Named     []Arm
+	Named     []ArmSpec
 	Workloads []Workload
 	Sizes     []Size
 }
@@ -59,7 +59,7 @@ type Workload struct {
 	// Arms override those of the experiment, or choose among the named ones; the
 	// baseline is always an arm. Named are arms of this workload alone.
 	Arms     []string
-	Named    []Arm
+	Named    []ArmSpec
 	Baseline string
 }
 

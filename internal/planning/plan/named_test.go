@@ -29,9 +29,9 @@ func (l leveled) with(levels string) (environment.Environment, error) {
 func TestBuildLevels(t *testing.T) {
 	build := func(word string) (*Plan, error) {
 		c := ladder("")
-		c.Rungs = append(c.Rungs, Rung{Environment: leveled{place{"pod", facts.Supported()}}, Beside: true, Asked: true})
+		c.Rungs = append(c.Rungs, Rung{Environment: leveled{place{"pod", facts.Supported(), environment.Capabilities{}}}, OnlyByName: true})
 		e := asked("commit")
-		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "one", Environment: word}}
+		e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, {Name: "one", Environment: word}}
 		e.Workloads[0].Baseline = "host"
 		return Build(e, c, facts.Host{}, nil)
 	}
@@ -59,14 +59,14 @@ func TestBuildAway(t *testing.T) {
 		if name == "guaranteed" {
 			s = facts.Unsupported("no "+name+" here", "name an image")
 		}
-		c.Rungs = append(c.Rungs, Rung{Environment: place{name, s}, Beside: true, Asked: true, Pod: true})
+		c.Rungs = append(c.Rungs, Rung{Environment: place{name, s, environment.Capabilities{Pod: true}}, OnlyByName: true})
 	}
 	host := facts.Host{PodNode: "n1"}
 	chosen := asked("commit")
 	chosen.Arms = []string{"cgroup", "guaranteed", "besteffort", "burstable"}
 	named := asked("commit")
 	named.Workloads[0].Baseline = "here"
-	named.Workloads[0].Named = []experiment.Arm{
+	named.Workloads[0].Named = []experiment.ArmSpec{
 		{Name: "here", Environment: "host"}, {Name: "best", Environment: "guaranteed"},
 		{Name: "busy", Environment: "besteffort", Neighbour: "noise"}, {Name: "least", Environment: "besteffort"}, {Name: "more", Environment: "burstable"},
 	}

@@ -25,7 +25,7 @@ func TestTheFirstPassIsForQuickLaunches(t *testing.T) {
 	}
 	for _, l := range p.Loads {
 		want := map[string]string{"commit": "host twin container", "rpc": "host twin container", "oltp": "host twin container"}[l.Workload.Name]
-		if got := strings.Join(p.Question(&l), " "); got != want {
+		if got := strings.Join(p.FirstPass(&l), " "); got != want {
 			t.Errorf("%s: the first pass has %q, want %q", l.Workload.Name, got, want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestTheFirstPassIsForQuickLaunches(t *testing.T) {
 	if p, err = Build(e, c, facts.Host{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Question(&p.Loads[0]); got != nil {
+	if got := p.FirstPass(&p.Loads[0]); got != nil {
 		t.Errorf("four arms have a first pass: %v", got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 func reaching(arms int, budget float64) *Plan {
 	return &Plan{
 		Record: record.Plan{Budget: budget},
-		Loads:  []Load{{Workload: record.Workload{Name: "a", Budget: budget}, Arms: make([]Arm, arms)}},
+		Loads:  []Load{{Workload: record.Workload{Name: "a", Budget: budget}, Arms: make([]PlannedArm, arms)}},
 	}
 }
 

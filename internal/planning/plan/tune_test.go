@@ -169,7 +169,7 @@ func TestLaunchesGiveWayToNoise(t *testing.T) {
 			t.Errorf("%.2f of the budget is used: %+v", used, a)
 		}
 	}
-	o.Launches, o.Arms, o.Budget = FirstLaunches, 3, 9*time.Second
+	o.Launches, o.Arms, o.Budget = FirstPassLaunches, 3, 9*time.Second
 	if first, _ := Allocate(o, l, 0.15, Lengths{}); first.Generations != 2 {
 		t.Errorf("the first pass has %+v", first)
 	}
