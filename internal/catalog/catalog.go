@@ -1,6 +1,6 @@
-// Package catalog is the list of everything there is, by name. Adding a
-// workload, an environment or a probe is one file of its own and one line
-// here; the conformance suites then test it without being asked.
+// Package catalog lists all loads, neighbours, environments, probes and kinds of steps, by name, and
+// hands them to planning and to the command line. To add a load or an environment, write its package
+// or file and add one line here; the conformance suites test it then.
 package catalog
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// Workloads are the benchmarks.
+// Workloads lists the loads.
 func Workloads() []workload.Workload {
 	return []workload.Workload{
 		workload.OLTP{},
@@ -40,7 +40,7 @@ func Workloads() []workload.Workload {
 	}
 }
 
-// Neighbours are what makes noise beside an arm: workloads in a role.
+// Neighbours lists the loads that make noise beside an arm.
 func Neighbours() []workload.Workload {
 	return []workload.Workload{
 		workload.Spin{},
@@ -82,18 +82,18 @@ func Rungs(cluster *pods.Target) []plan.Rung {
 	}
 }
 
-// Probes are the observations of a window.
+// Probes lists what is observed in a window.
 func Probes() []probe.Probe { return probe.All() }
 
-// Plan is the catalog as the plan needs it.
+// Plan returns what a plan chooses from. See Rungs for cluster.
 func Plan(cluster *pods.Target) plan.Catalog {
 	return plan.Catalog{Workload: Workload, Neighbour: Neighbour, Beside: beside.Host{}, Rungs: Rungs(cluster)}
 }
 
-// Workload finds a benchmark by name.
+// Workload finds a load by its kind.
 func Workload(kind string) (workload.Workload, bool) { return find(Workloads(), kind) }
 
-// Neighbour finds a kind of neighbour by name.
+// Neighbour finds the load of a neighbour by its kind.
 func Neighbour(kind string) (workload.Workload, bool) { return find(Neighbours(), kind) }
 
 func find(all []workload.Workload, kind string) (workload.Workload, bool) {
@@ -105,7 +105,7 @@ func find(all []workload.Workload, kind string) (workload.Workload, bool) {
 	return nil, false
 }
 
-// Words is the vocabulary of an experiment.
+// Words returns the words that an experiment may use.
 func Words() experiment.Words {
 	w := experiment.Words{
 		Kinds: map[string][]workload.Param{}, Neighbours: map[string][]workload.Param{},
@@ -137,17 +137,17 @@ func Words() experiment.Words {
 	return w
 }
 
-// levels says what is wrong with the levels of an environment.
+// levels says what is wrong with the options (text) of an environment.
 func levels(name, text string) error {
 	_, err := Environment(nil, name+":"+text)
 	return err
 }
 
-// Environment finds an environment by its word: a name, and levels behind a
-// colon.
-func Environment(pods *pods.Target, word string) (environment.Environment, error) {
+// Environment finds an environment by its word: a name, and options behind a colon. See Rungs for
+// cluster.
+func Environment(cluster *pods.Target, word string) (environment.Environment, error) {
 	name, levels, has := strings.Cut(word, ":")
-	for _, r := range Rungs(pods) {
+	for _, r := range Rungs(cluster) {
 		if r.Name() != name {
 			continue
 		}

@@ -73,8 +73,8 @@ func (p *Plan) QuestionBlocks(l *Load) []string {
 // FirstPassLaunches is how often the first pass launches its arms at least.
 const FirstPassLaunches = 2
 
-// FirstPassTime returns how long the first pass of a load takes, from the load's whole budget: a
-// third of it at most, so that four loads have their answers within a minute.
+// FirstPassTime returns how long the first pass of a load takes, from the load's whole budget. With 13 s
+// at most, four loads have their answers within a minute.
 func FirstPassTime(budget time.Duration) time.Duration {
 	const (
 		share = 0.3

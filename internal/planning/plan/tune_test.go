@@ -209,7 +209,7 @@ func TestTuneIsAlwaysPossible(t *testing.T) {
 		}
 		block := float64(o.Arms) * (l.Window + l.Discard + o.Switch).Seconds()
 		need := float64(l.Generations) * (o.Launch.Seconds() + float64(l.Blocks)*block)
-		if need > o.whole().Seconds()+o.Launch.Seconds()+3*block {
+		if need > o.budgetWithLaunch().Seconds()+o.Launch.Seconds()+3*block {
 			rt.Fatalf("%+v needs %.1f s of %.1f s", l, need, o.Budget.Seconds())
 		}
 	})
