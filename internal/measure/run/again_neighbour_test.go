@@ -11,8 +11,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// A neighbour that cannot be started in the first launch is started again on the site that
-// is up without it.
+// A neighbour that cannot be started in the first launch is started again on its site, which runs
+// without it.
 func TestNeighbourIsTriedAgain(t *testing.T) {
 	testneed.Root(t)
 	for name, times := range map[string]int32{"once": 1, "always": 1000} {

@@ -18,7 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// childrenOf are the states of the processes that a process has started.
+// childrenOf returns the states of a process's children, as in /proc/PID/status.
 func childrenOf(pid int) (states []string) {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, f := range files {
@@ -34,8 +34,8 @@ func childrenOf(pid int) (states []string) {
 	return states
 }
 
-// A neighbour that is elsewhere works in the windows of the arms that are beside it
-// and is stopped between them; what it did is in the record.
+// A neighbour on another node works in the windows of its arms and is stopped between them. What it
+// did is in the record.
 func TestAwayNeighbour(t *testing.T) {
 	testneed.Root(t)
 	arms, its := &lastStream{}, &lastStream{}

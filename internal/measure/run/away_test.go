@@ -21,14 +21,14 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// elsewhere is an environment that is led over a stream, as in a pod of another
-// node; its agent runs here.
+// elsewhere is an environment whose processes an agent runs over a stream, as in a pod on another
+// node. The agent runs on this host.
 type elsewhere struct {
 	name string
 	last *lastStream
 }
 
-// lastStream is the process at the other end of the stream that was made last.
+// lastStream is the process at the other end of the stream that was opened last.
 type lastStream struct {
 	sync.Mutex
 	*exec.Cmd
@@ -115,8 +115,8 @@ func (a *elsewhereArm) Close() error {
 	return os.RemoveAll(a.dir)
 }
 
-// Loads that count elsewhere are rotated like others: what is in the record was cut
-// there. An arm whose stream breaks costs its block and is back with the next launch.
+// Arms on another node are rotated like others; the agent cuts their windows. An arm whose stream
+// breaks loses its block and comes back with the next launch.
 func TestAway(t *testing.T) {
 	other := &lastStream{}
 	c := catalog(plan.Rung{Environment: elsewhere{"base", &lastStream{}}}, plan.Rung{Environment: elsewhere{"other", other}, On: "base"})

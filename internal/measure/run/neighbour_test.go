@@ -20,7 +20,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// beside is arithmetic alone and beside a neighbour, without isolation and with.
+// beside is an experiment of arithmetic alone, beside a neighbour, and beside one with isolation.
 func beside(kind workload.Workload, params map[string]string, budget time.Duration) (*experiment.Experiment, plan.Catalog) {
 	e := spinExperiment(budget)
 	e.Generations, e.Window = 1, 200*time.Millisecond
@@ -36,10 +36,10 @@ func beside(kind workload.Workload, params map[string]string, budget time.Durati
 	return e, c
 }
 
-// looked is what the kernel says of the processes of a neighbour.
+// looked is what the kernel says of a neighbour's processes.
 type looked struct{ processes, wrong []string }
 
-// look reads the status of every process in the neighbour's groups of a run.
+// look reads the status of every process in the control groups of a run's neighbours.
 func look(id string) (l looked) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cgroup")
 	for _, f := range files {
@@ -67,8 +67,8 @@ func look(id string) (l looked) {
 	return l
 }
 
-// executeLooking looks at the neighbour's processes between windows, once it
-// works.
+// executeLooking executes an experiment, and looks at the neighbour's processes between windows
+// once they work.
 func executeLooking(t *testing.T, e *experiment.Experiment, c plan.Catalog) (*record.Result, looked) {
 	t.Helper()
 	var seen looked
@@ -111,7 +111,7 @@ func gotten(r *record.Result, arm string) map[string]string {
 	return got
 }
 
-// noGroupLeft: no group of the run is there any more.
+// noGroupLeft fails if a control group of the run exists.
 func noGroupLeft(t *testing.T) {
 	t.Helper()
 	for _, pattern := range []string{"/sys/fs/cgroup/tare-", "/sys/fs/cgroup/*/tare-"} {
@@ -121,8 +121,8 @@ func noGroupLeft(t *testing.T) {
 	}
 }
 
-// A neighbour is nobody, has no privilege, and is kept in bounds; what it does is
-// recorded with its arms alone.
+// A neighbour runs as nobody, without privileges and within its limits. What it does is recorded
+// with its own arms only.
 func TestNeighbour(t *testing.T) {
 	testneed.Root(t)
 	e, c := beside(workload.Spin{}, map[string]string{"threads": "2"}, 8*time.Second)
@@ -153,8 +153,8 @@ func TestNeighbour(t *testing.T) {
 	noGroupLeft(t)
 }
 
-// Another database: MariaDB with sysbench, and PostgreSQL with pgbench, each on a
-// copy of its data set, as nobody.
+// The neighbour is a database: MariaDB with sysbench, and PostgreSQL with pgbench, each as nobody
+// on a copy of its data set.
 func TestNeighbourDatabase(t *testing.T) {
 	testneed.Root(t)
 	for _, d := range []struct {
@@ -187,11 +187,11 @@ func TestNeighbourDatabase(t *testing.T) {
 	}
 }
 
-// A neighbour that its memory limit ends in a window: the window is dropped with
-// the reason, the record kept, and the arm alone goes on.
+// If the out-of-memory killer ends a neighbour in a window, that window is dropped with the reason,
+// and the arm without a neighbour goes on.
 func TestNeighbourKilledByItsLimit(t *testing.T) {
 	testneed.Root(t)
-	// It waits until blocks are measured, then takes more than it has.
+	// The neighbour waits until blocks are measured, then takes more memory than its limit.
 	begun := filepath.Join(t.TempDir(), "begun")
 	if err := os.Chmod(filepath.Dir(filepath.Dir(begun)), 0o755); err != nil { // the neighbour is nobody
 		t.Fatal(err)
@@ -242,7 +242,7 @@ func TestNeighbourKilledByItsLimit(t *testing.T) {
 	noGroupLeft(t)
 }
 
-// One that never starts leaves its arms out, with what it said.
+// If a neighbour never starts, its arms are left out, and the reason has the neighbour's output.
 func TestNeighbourThatDoesNotStart(t *testing.T) {
 	testneed.Root(t)
 	e, c := beside(workload.CommandNoise{}, map[string]string{"command": "no-such-program"}, 4*time.Second)
@@ -259,7 +259,7 @@ func TestNeighbourThatDoesNotStart(t *testing.T) {
 	noGroupLeft(t)
 }
 
-// asPod is an environment that a neighbour can be in as in a pod.
+// asPod is an environment whose capabilities are those of a pod.
 type asPod struct{ environment.Environment }
 
 func (p asPod) Capabilities() environment.Capabilities {
@@ -268,8 +268,8 @@ func (p asPod) Capabilities() environment.Capabilities {
 	return can
 }
 
-// A neighbour in an environment of its own is thawed with its arm and frozen
-// without it, and its environment is read back. A group stands in for the pod.
+// A neighbour in an environment of its own is thawed with its arm and frozen between windows, and
+// its environment is read back. A control group stands in for the pod.
 func TestNeighbourElsewhere(t *testing.T) {
 	testneed.Root(t)
 	e, c := beside(workload.Spin{}, map[string]string{"threads": "2"}, 8*time.Second)

@@ -17,7 +17,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// refused is an environment whose arms cannot be had, which shows when one is opened.
+// refused is an environment whose Open fails as unsupported.
 type refused struct{ environment.Environment }
 
 func (refused) Name() string { return "refused" }
@@ -26,9 +26,9 @@ func (refused) Open(context.Context, environment.Spec) (environment.Arm, error) 
 	return nil, hint.New(errors.New(`storageclass "fast" not found`), "kubectl get storageclass")
 }
 
-// A run of which only the baseline and its twin come up ends before it measures, as not
-// supported here, with the reason and what to do, whether it has one workload or several. One
-// in which another workload compares something goes on.
+// A run in which only the baseline and its twin can be launched ends before it measures, as
+// unsupported here, with reason and remedy, whether it has one workload or several. If another
+// workload has an arm to compare, the run goes on.
 func TestNothingIsLeftToCompare(t *testing.T) {
 	testneed.Root(t)
 	for name, workloads := range map[string][]experiment.Workload{

@@ -17,8 +17,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Where an arm has a CPU quota, windows open two of its periods after a thaw; a shorter
-// settle time that was asked for is kept, with a warning.
+// With a CPU quota, windows open two of its periods after a thaw. A shorter settle time in the
+// experiment is kept, with a warning.
 func TestSettleTimeOfALimit(t *testing.T) {
 	testneed.Root(t)
 	for _, c := range []struct{ asked, want time.Duration }{{0, 200 * time.Millisecond}, {20 * time.Millisecond, 20 * time.Millisecond}} {
@@ -50,8 +50,8 @@ func TestSettleTimeOfALimit(t *testing.T) {
 	}
 }
 
-// A result that an earlier tare measured with a shorter one is measured anew when it is
-// continued.
+// When a record with a shorter settle time, of an earlier tare, is continued, everything is
+// measured again.
 func TestContinuedWithALongerSettleTime(t *testing.T) {
 	testneed.Root(t)
 	host := inspect.Host("/")

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/loads/workload"
-	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/wire"
 )
 
@@ -32,17 +31,16 @@ func TestLateWindows(t *testing.T) {
 		{"a tool that ends on time, and did not", 500 * ms, 1001 * ms, 0, &workload.Windowed{Exact: true}, true},
 		{"a tool that ends on time", 500 * ms, 510 * ms, 0, &workload.Windowed{Exact: true}, false},
 	} {
-		l := &loadRun{load: &plan.Load{Stages: workload.Stages{Windowed: c.tool}}}
 		w := wire.WindowSpec{Length: c.length, Asked: c.tool != nil}
-		err := l.late(w, wire.Sample{Seconds: c.took.Seconds()}, c.suspended)
+		err := late(w, c.tool, wire.Sample{Seconds: c.took.Seconds()}, c.suspended)
 		if (err != nil) != c.late || err != nil && !errors.Is(err, errLong) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }
 
-// What tare was away from is measured again, until it was not away; a host that is always
-// late is taken as it is.
+// While tare was silent the window is measured again. On a host on which windows are always late,
+// the third one counts.
 func TestUndisturbed(t *testing.T) {
 	other := errors.New("other")
 	for _, c := range []struct {

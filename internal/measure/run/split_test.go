@@ -19,7 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// allowed is a load whose number is how many CPUs its thread may use.
+// allowed is a load whose value is the number of CPUs that its thread may use.
 type allowed struct{ workload.Spin }
 
 const allowedCommand = "__allowed"
@@ -50,8 +50,8 @@ func allowedMain() int {
 	}
 }
 
-// An arm whose neighbour stays frozen has the host as it is: nothing of what
-// protects another arm, which binds the arm itself where the CPUs are split.
+// An arm whose neighbour stays frozen has all CPUs of the host: the isolation of another arm, which
+// splits the CPUs and so binds the arm too, is undone.
 func TestSplitIsTakenBack(t *testing.T) {
 	testneed.Root(t)
 	all := len(inspect.Host("/").Control.CPUs)

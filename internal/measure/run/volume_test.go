@@ -21,8 +21,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// volumes is an experiment about commits on volumes; the first arm is the
-// baseline.
+// volumes is an experiment that measures commits on volumes; the first arm is the baseline.
 func volumes(arms ...experiment.ArmSpec) (*experiment.Experiment, plan.Catalog) {
 	for i := range arms {
 		arms[i].Environment = "host"
@@ -40,7 +39,7 @@ func volumes(arms ...experiment.ArmSpec) (*experiment.Experiment, plan.Catalog) 
 	}
 }
 
-// nothingLeft: no mount, device or directory of the run is there any more.
+// nothingLeft fails if a mount, device or directory of the run exists.
 func nothingLeft(t *testing.T) {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
@@ -61,8 +60,8 @@ func nothingLeft(t *testing.T) {
 	}
 }
 
-// An arm without barriers and one in memory keep less than the baseline: they are
-// left out with the difference, and what is equal is compared.
+// An arm without barriers and an arm in memory are less durable than the baseline: they are left
+// out with the difference, and equal arms are compared.
 func TestUnequalRefused(t *testing.T) {
 	testneed.Root(t)
 	e, c := volumes(experiment.ArmSpec{Name: "ext4", Volume: "loop:ext4"}, experiment.ArmSpec{Name: "open", Volume: "loop:ext4:nobarrier"},
@@ -93,7 +92,7 @@ func TestUnequalRefused(t *testing.T) {
 	nothingLeft(t)
 }
 
-// With leave to be unequal they are compared, and every result is marked.
+// With unequal=mark such arms are compared, and every result of theirs is marked.
 func TestUnequalMarked(t *testing.T) {
 	testneed.Root(t)
 	e, c := volumes(experiment.ArmSpec{Name: "ext4", Volume: "loop:ext4"}, experiment.ArmSpec{Name: "memory", Volume: "tmpfs"},
@@ -122,7 +121,7 @@ func TestUnequalMarked(t *testing.T) {
 	nothingLeft(t)
 }
 
-// When nothing is left to be compared, the run says why.
+// If no arm is left to compare, the run says why.
 func TestNothingEqual(t *testing.T) {
 	testneed.Root(t)
 	e, c := volumes(experiment.ArmSpec{Name: "memory", Volume: "tmpfs"}, experiment.ArmSpec{Name: "disk", Volume: "bind"})
@@ -133,8 +132,7 @@ func TestNothingEqual(t *testing.T) {
 	nothingLeft(t)
 }
 
-// A disk that is too small is refused before anything is written to it, for the
-// arms that it concerns.
+// An arm whose disk is too small is left out before anything is written to that disk.
 func TestDiskTooSmall(t *testing.T) {
 	testneed.Root(t)
 	small := t.TempDir()
@@ -169,8 +167,8 @@ func TestDiskTooSmall(t *testing.T) {
 	}
 }
 
-// The disk under test is a directory of a database's user: root measures on it, and
-// nothing is left.
+// The disk under test is a directory of a database's user: root measures on it, and nothing is
+// left.
 func TestOnAnothersDisk(t *testing.T) {
 	testneed.Root(t)
 	theirs := filepath.Join(t.TempDir(), "theirs")
@@ -198,8 +196,8 @@ func TestOnAnothersDisk(t *testing.T) {
 	nothingLeft(t)
 }
 
-// While the arms are launched the owner of the directory that --scratch names, who sees
-// the name of the run's own in it, puts a link in its place: the run goes on where it was.
+// The owner of the directory that --scratch names sees the run's own directory in it. During the
+// launch he puts a link in its place: the run goes on in its own directory.
 func TestMovedScratch(t *testing.T) {
 	testneed.Root(t)
 	theirs := filepath.Join(t.TempDir(), "theirs")
@@ -233,8 +231,8 @@ func TestMovedScratch(t *testing.T) {
 	nothingLeft(t)
 }
 
-// A run's name is drawn when it begins, so that nobody knows it before; a link that
-// is there all the same is not followed.
+// A run's id is random, so that nobody knows the name of its directory before. A link of that name
+// is not followed all the same.
 func TestPlantedScratch(t *testing.T) {
 	testneed.Root(t)
 	theirs, target := filepath.Join(t.TempDir(), "theirs"), t.TempDir()
