@@ -14,11 +14,11 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// granted is the CPU time, in ticks of 0.1 ms, that one thread which always wants to
-// run has in a window after a thaw, under a quota of a period of 100 ms: a model of
-// kernel/sched/fair.c. The account is full at the thaw, is filled by the clock of the
-// group, whose phase the thaw does not change, and is drawn from in slices of 5 ms, of
-// which the rest outlives a period.
+// granted models the kernel's bandwidth control (kernel/sched/fair.c). It returns the CPU time, in
+// ticks of 0.1 ms, that one thread which always wants to run has in a window after a thaw, under a
+// quota with a period of 100 ms. The runtime is full at the thaw and refilled by the timer of the
+// group, whose phase the thaw does not change. The thread draws from it in slices of 5 ms, the rest
+// of which outlives a period.
 func granted(quota, phase int, discard, window time.Duration) int {
 	const period, slice = 1000, 50
 	tick := func(d time.Duration) int { return int(d / (100 * time.Microsecond)) }
@@ -41,8 +41,8 @@ func granted(quota, phase int, discard, window time.Duration) int {
 	return got
 }
 
-// A window that opens soon after a thaw has more CPU time than a quota grants; one
-// that opens after Settle has what it grants, whatever the phase.
+// A window that opens soon after a thaw has more CPU time than the quota grants. A window that
+// opens after Settle has what it grants, whatever the phase.
 func TestAQuotaHasItsShare(t *testing.T) {
 	l := Load{Arms: []PlannedArm{{}, {Limits: cgroup.Limits{CPUs: 0.5}}}}
 	share := func(quota int, discard, window time.Duration) float64 {
@@ -105,8 +105,8 @@ func settingsOf(t *testing.T, name, level string) []isolation.Settings {
 	return nil
 }
 
-// The pilot takes that settle time and whole periods, whatever it saw; what was fixed
-// stays; and windows that get longer keep it.
+// With a quota the pilot takes that settle time and whole periods, whatever it saw. Fixed lengths
+// stay, and longer windows keep the settle time.
 func TestTuneForAQuota(t *testing.T) {
 	l := Load{Arms: []PlannedArm{{}, {Limits: cgroup.Limits{CPUs: 0.5}}}}
 	for _, budget := range []time.Duration{8 * time.Second, time.Minute, 10 * time.Minute} {
@@ -129,8 +129,8 @@ func TestTuneForAQuota(t *testing.T) {
 	}
 }
 
-// Beside a neighbour the pilot still looks for a transient, and the settle time is no
-// shorter than the load averages need.
+// Beside a neighbour the pilot still looks for a transient, and the settle time is no shorter than
+// the load averages need.
 func TestTuneBesideANeighbour(t *testing.T) {
 	l := Load{Arms: []PlannedArm{{}, {Neighbour: &Neighbour{}}}}
 	for _, c := range []struct {
@@ -149,7 +149,7 @@ func TestTuneBesideANeighbour(t *testing.T) {
 	}
 }
 
-// A tool's window that the budget makes shorter holds whole periods.
+// A tool's window that the budget makes shorter still holds whole periods.
 func TestToolsWindowsAreWholePeriods(t *testing.T) {
 	asked := workload.Windowed{Usual: 500 * time.Millisecond, Least: 100 * time.Millisecond, Discard: 50 * time.Millisecond}
 	o := observed(20*time.Second, traces(1, 4, 20e3, 0.01, 0, 0, time.Millisecond))

@@ -11,8 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
-// Limits are of arms that have a group with controllers, and within what the
-// host has.
+// Only arms in control groups with controllers have limits, within what the host has.
 func TestBuildLimits(t *testing.T) {
 	c := ladder("")
 	c.Rungs = append(c.Rungs, byName("guaranteed", environment.Capabilities{Pod: true}))

@@ -10,7 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
-// leveled is a place with levels.
+// leveled is a place with options behind its name.
 type leveled struct{ place }
 
 func (l leveled) Capabilities() environment.Capabilities {
@@ -25,7 +25,7 @@ func (l leveled) with(levels string) (environment.Environment, error) {
 	return l, nil
 }
 
-// A named arm has the environment with its levels, and the word as it was written.
+// A named arm has the environment with its options; the record has the word as it was written.
 func TestBuildLevels(t *testing.T) {
 	build := func(word string) (*Plan, error) {
 		c := ladder("")
@@ -50,8 +50,8 @@ func TestBuildLevels(t *testing.T) {
 	}
 }
 
-// Where the pods are on a node that this host is not, nothing of this host is compared
-// with them, and the first pod that there can be is the baseline.
+// Where the pods are on another node, nothing on this host is compared with them, and the first pod
+// that is possible is the baseline.
 func TestBuildAway(t *testing.T) {
 	c := ladder("guaranteed")
 	for _, name := range []string{"guaranteed", "besteffort", "burstable"} {

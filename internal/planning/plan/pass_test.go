@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// A database server is started anew in every arm, and a command runs anew in every
-// window: the time of a first pass would be over before it had an answer.
+// A database server is started anew in every arm, and a command in every window: the time of a
+// first pass would be over before it had a result.
 func TestTheFirstPassIsForQuickLaunches(t *testing.T) {
 	c := ladder("")
 	c.Workload = func(kind string) (workload.Workload, bool) {

@@ -92,7 +92,7 @@ func TestBuildOrdersTheLadder(t *testing.T) {
 	}
 }
 
-// What is there only when asked for is in no experiment that does not name it.
+// A rung that is OnlyByName is in no experiment that does not name it.
 func TestBuildHasWhatIsAskedFor(t *testing.T) {
 	c := ladder("")
 	c.Rungs = append(c.Rungs, byName("runc", environment.Capabilities{}))
@@ -115,7 +115,7 @@ func TestBuildHasWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// The container is the question where all else is there for its sake.
+// The container is the question if all other arms are there for its sake.
 func TestTheQuestionOfAPlan(t *testing.T) {
 	for _, c := range []struct {
 		missing string
@@ -141,7 +141,7 @@ func TestTheQuestionOfAPlan(t *testing.T) {
 	}
 }
 
-// Every second block is for the question, where there is one and a first pass.
+// Every second block has the question's arms only, if the plan has a question and a first pass.
 func TestQuestionBlocks(t *testing.T) {
 	for _, c := range []struct {
 		named []string
@@ -163,8 +163,8 @@ func TestQuestionBlocks(t *testing.T) {
 	}
 }
 
-// What can be chosen of a container is of those that are containers, and a
-// network only where something is reached over one.
+// Network, seccomp, capabilities and profile can be chosen of containers only, and a network only
+// where a server is reached over it.
 func TestBuildContainers(t *testing.T) {
 	c := ladder("")
 	c.Rungs = append(c.Rungs, byName("runc", environment.Capabilities{Container: true}),
@@ -217,8 +217,8 @@ func noPort(c environment.Container) error {
 	return nil
 }
 
-// A server is reached at a published port, whether that was said or not; where there can
-// be none the arm is left out when it is planned, and another load is not.
+// A server is reached at a published port unless another network was chosen. An environment that
+// cannot publish ports is left out of that load's plan, not of other loads'.
 func TestBuildPublished(t *testing.T) {
 	c := ladder("")
 	c.Rungs = append(c.Rungs, byName("podman", environment.Capabilities{Container: true, Refuses: noPort}))
@@ -273,7 +273,7 @@ func TestBuildKeepsTheBaselineOfAChoice(t *testing.T) {
 	}
 }
 
-// A volume that the host cannot have is refused with what to do about it.
+// A volume that the host cannot have is refused with a remedy.
 func TestBuildNeedsItsVolume(t *testing.T) {
 	for word, remedy := range map[string]string{"dir:/dev/null": "make a file system on it", "dir:/no/such/place": "mount it first"} {
 		e := asked("commit")
