@@ -89,7 +89,7 @@ func (Host) Changes(s environment.Spec) []facts.Change {
 
 // Open makes the group, and a directory that is nobody's, with a copy of its data set
 // where it has one.
-func (Host) Open(ctx context.Context, spec environment.Spec) (_ environment.Arm, err error) {
+func (Host) Open(ctx context.Context, spec environment.Spec) (_ environment.OpenArm, err error) {
 	n := spec.Neighbour
 	if n == nil || n.Limits.Memory == 0 || n.Limits.Pids == 0 || n.Time <= 0 {
 		return nil, errors.New("a neighbour needs limits of memory, processes and time")

@@ -58,7 +58,7 @@ func (Chroot) Changes(s environment.Spec) []facts.Change {
 }
 
 // Open makes the arm.
-func (c Chroot) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (c Chroot) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	a, err := open(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", c.Name(), err)

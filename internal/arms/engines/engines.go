@@ -102,7 +102,7 @@ func (k Kind) Changes(s environment.Spec) []facts.Change {
 func nameOf(s environment.Spec) string { return "tare-" + s.Run + "-" + s.Arm }
 
 // Open makes the arm and its container, which Start starts.
-func (k Kind) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (k Kind) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	a, err := k.open(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", k.Name(), err)

@@ -1,6 +1,6 @@
 // Package environment is the contract of the places in which a load runs: the
 // host, layers of a container on top of it, a real container. An Environment
-// is a description and touches nothing; an Arm is an environment that was
+// is a description and touches nothing; an OpenArm is an environment that was
 // opened, and the only thing that changes the host. The package knows
 // processes, volumes and addresses, and nothing of workloads.
 package environment
@@ -32,7 +32,7 @@ type Environment interface {
 	Changes(Spec) []facts.Change
 	// Open makes it. Every change is in the journal before it is made, and
 	// every setting is read back. On error nothing is left.
-	Open(ctx context.Context, spec Spec) (Arm, error)
+	Open(ctx context.Context, spec Spec) (OpenArm, error)
 }
 
 // Capabilities are what an environment lets an experiment choose of it.
@@ -57,8 +57,8 @@ type Capabilities struct {
 	Pod bool
 }
 
-// Arm is an opened environment.
-type Arm interface {
+// OpenArm is an opened environment.
+type OpenArm interface {
 	// Start runs a process in it, not yet frozen. ctx bounds the start and not
 	// the process, which ends by itself, by Kill or by Close.
 	Start(ctx context.Context, p Process) (Running, error)

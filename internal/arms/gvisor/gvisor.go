@@ -102,7 +102,7 @@ func (c Container) Changes(s environment.Spec) []facts.Change {
 }
 
 // Open makes the arm; the sandbox itself is made by Start.
-func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	a, err := open(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", c.Name(), err)

@@ -155,7 +155,7 @@ func (r Rung) Changes(s environment.Spec) []facts.Change {
 }
 
 // Open makes the arm.
-func (r Rung) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (r Rung) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	if r.has(Network) && os.Geteuid() != 0 {
 		return nil, fmt.Errorf("open %s: %w: an ordinary user cannot connect network namespaces", r.Name(), facts.ErrUnsupported)
 	}

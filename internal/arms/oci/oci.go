@@ -107,7 +107,7 @@ func (c Container) path() (string, error) {
 }
 
 // Open makes the arm; the container itself is made by Start.
-func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	a, err := c.open(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", c.Name(), err)

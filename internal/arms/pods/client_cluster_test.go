@@ -63,7 +63,7 @@ func TestClusterClient(t *testing.T) {
 }
 
 // described: what the arm says of its client, and that it is frozen with it.
-func described(t *testing.T, arm environment.Arm) {
+func described(t *testing.T, arm environment.OpenArm) {
 	t.Helper()
 	place := arm.Place()
 	if err := place.Pause.Freeze(10 * time.Second); err != nil {

@@ -78,7 +78,7 @@ func (p Pod) farImage() string {
 }
 
 // openFar makes the arm and its pods.
-func (p Pod) openFar(ctx context.Context, spec environment.Spec, c *kube.Cluster, node *corev1.Node) (_ environment.Arm, err error) {
+func (p Pod) openFar(ctx context.Context, spec environment.Spec, c *kube.Cluster, node *corev1.Node) (_ environment.OpenArm, err error) {
 	switch {
 	case spec.Volume != "", spec.Bind:
 		err = hint.New(fmt.Errorf("%w: a volume of the node needs tare on the node", facts.ErrUnsupported), needsNode)

@@ -142,7 +142,7 @@ func (p Pod) plan(beside []environment.Environment) string {
 }
 
 // Open makes the arm and its pod.
-func (p Pod) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (p Pod) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	a, err := p.open(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", p.Name(), err)
@@ -150,7 +150,7 @@ func (p Pod) Open(ctx context.Context, spec environment.Spec) (environment.Arm, 
 	return a, nil
 }
 
-func (p Pod) open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (p Pod) open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (p Pod) open(ctx context.Context, spec environment.Spec) (environment.Arm, 
 }
 
 // openIn closes the cluster with the arm; on an error that is left to the caller.
-func (p Pod) openIn(ctx context.Context, spec environment.Spec, cluster *kube.Cluster) (environment.Arm, error) {
+func (p Pod) openIn(ctx context.Context, spec environment.Spec, cluster *kube.Cluster) (environment.OpenArm, error) {
 	node, away, err := cluster.AwaitWhere(ctx)
 	switch {
 	case err != nil:

@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Arm is what is known of an arm.
-type Arm struct {
+// ArmFacts is what is known of the durability of an arm.
+type ArmFacts struct {
 	Name string
 	// Seen says that there was a trial; else Failed says why not, and the volume
 	// is judged by its mount alone.
@@ -22,7 +22,7 @@ type Arm struct {
 }
 
 // Class is where what the arm synced is.
-func (a Arm) Class() (Class, string) {
+func (a ArmFacts) Class() (Class, string) {
 	switch {
 	case a.Volatile:
 		return Page, "the overlay is mounted volatile"
@@ -33,7 +33,7 @@ func (a Arm) Class() (Class, string) {
 }
 
 // Facts are what was found, for the manifest.
-func (a Arm) Facts() []record.Setting {
+func (a ArmFacts) Facts() []record.Setting {
 	class, why := a.Class()
 	out := []record.Setting{{Name: "durability", Got: string(class)}, {Name: "durability.because", Got: why}}
 	if !a.Seen {
@@ -51,7 +51,7 @@ func (a Arm) Facts() []record.Setting {
 
 // Compare lists in what an arm is not equal to the baseline, each with both
 // sides. What could not be told is no difference.
-func Compare(base, arm Arm) (differences []string) {
+func Compare(base, arm ArmFacts) (differences []string) {
 	mine, why := arm.Class()
 	theirs, because := base.Class()
 	if mine != theirs && mine != Unknown && theirs != Unknown {

@@ -68,27 +68,27 @@ func TestClass(t *testing.T) {
 			t.Errorf("%s: %s (%s), want %s", name, got, why, c.want)
 		}
 	}
-	if c, _ := (Arm{Volatile: true, Seen: true}).Class(); c != Page {
+	if c, _ := (ArmFacts{Volatile: true, Seen: true}).Class(); c != Page {
 		t.Errorf("a volatile overlay: %s", c)
 	}
-	if c, why := (Arm{Failed: "denied", Volume: ext4(disk)}).Class(); c != Unknown || why != "denied" {
+	if c, why := (ArmFacts{Failed: "denied", Volume: ext4(disk)}).Class(); c != Unknown || why != "denied" {
 		t.Errorf("no trial: %s %s", c, why)
 	}
-	if c, _ := (Arm{Failed: "denied", Volume: open}).Class(); c != Cached {
+	if c, _ := (ArmFacts{Failed: "denied", Volume: open}).Class(); c != Cached {
 		t.Errorf("no trial, and no barriers: %s", c)
 	}
 }
 
 func TestCompare(t *testing.T) {
-	arm := func(name, class string, settings ...string) Arm {
-		a := Arm{Name: name, Seen: true, Trial: storage.Trial{Syncs: syncs}, Volume: storage.Facts{Mount: proc.Mount{Type: class}, Lowest: proc.Mount{Type: class}}}
+	arm := func(name, class string, settings ...string) ArmFacts {
+		a := ArmFacts{Name: name, Seen: true, Trial: storage.Trial{Syncs: syncs}, Volume: storage.Facts{Mount: proc.Mount{Type: class}, Lowest: proc.Mount{Type: class}}}
 		for i := 0; i < len(settings); i += 2 {
 			a.Settings = append(a.Settings, record.Setting{Name: settings[i], Got: settings[i+1]})
 		}
 		return a
 	}
 	for name, c := range map[string]struct {
-		base, arm Arm
+		base, arm ArmFacts
 		want      string // in the one difference; empty: equal
 	}{
 		"tmpfs":                   {arm("host", "nfs"), arm("t", "tmpfs"), "in memory (the file system is in memory (tmpfs)), what host synced"},
@@ -149,7 +149,7 @@ func TestTry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := Arm{Name: word, Seen: true, Trial: trial, Volume: f}
+			a := ArmFacts{Name: word, Seen: true, Trial: trial, Volume: f}
 			t.Log(a.Facts())
 			if f.Lowest.Type == "tmpfs" {
 				want = Memory // the scratch directory of this host is

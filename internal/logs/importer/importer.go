@@ -22,15 +22,15 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Arm is the files of one arm: each one or more runs of it.
-type Arm struct {
+// ArmFiles lists the files of one arm; each holds one or more runs.
+type ArmFiles struct {
 	Name  string
 	Files []string // "-" is In of the options
 }
 
 // Options says what to read.
 type Options struct {
-	Arms     []Arm
+	Arms     []ArmFiles
 	Baseline string      // the name of an arm; empty: the first one
 	Kind     format.Kind // Unknown: every file tells
 	Claims   []record.Claim
@@ -196,10 +196,10 @@ func (o *Options) settle(all []*observed.Run) error {
 			commands[x.Sub] = true
 		}
 	}
-	var arms []Arm
+	var arms []ArmFiles
 	add := func(name string) {
-		if !slices.ContainsFunc(arms, func(a Arm) bool { return a.Name == name }) {
-			arms = append(arms, Arm{Name: name})
+		if !slices.ContainsFunc(arms, func(a ArmFiles) bool { return a.Name == name }) {
+			arms = append(arms, ArmFiles{Name: name})
 		}
 	}
 	for _, a := range o.Arms {
@@ -216,7 +216,7 @@ func (o *Options) settle(all []*observed.Run) error {
 	if o.Arms = arms; o.Baseline == "" {
 		o.Baseline = arms[0].Name
 	}
-	if !slices.ContainsFunc(arms, func(a Arm) bool { return a.Name == o.Baseline }) {
+	if !slices.ContainsFunc(arms, func(a ArmFiles) bool { return a.Name == o.Baseline }) {
 		return hint.New(fmt.Errorf("the baseline %q is not an arm", o.Baseline), "name one of the arms that have files")
 	}
 	for i := range o.Claims {

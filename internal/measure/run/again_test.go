@@ -27,7 +27,7 @@ type failing struct {
 	opened *atomic.Int32
 }
 
-func (f failing) Open(ctx context.Context, s environment.Spec) (environment.Arm, error) {
+func (f failing) Open(ctx context.Context, s environment.Spec) (environment.OpenArm, error) {
 	if f.opened.Add(1) <= f.times {
 		return nil, f.reason
 	}

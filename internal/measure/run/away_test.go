@@ -41,7 +41,7 @@ func (e elsewhere) Capabilities() environment.Capabilities  { return environment
 func (e elsewhere) Support(facts.Host) facts.Support        { return facts.Supported() }
 func (e elsewhere) Changes(environment.Spec) []facts.Change { return nil }
 
-func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Arm, error) {
+func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.OpenArm, error) {
 	a := &elsewhereArm{as: s.Neighbour, dir: filepath.Join(s.Scratch, "tare-"+s.Run+"-"+s.Arm)}
 	if err := os.Mkdir(a.dir, 0o755); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func (l *loadRun) compareDurability(ctx context.Context, line *record.Generation
 	if !slices.ContainsFunc(l.sites.arms, func(a *arm) bool { return a.planned.Stages.Disk }) {
 		return nil
 	}
-	found := map[*site]durability.Arm{}
+	found := map[*site]durability.ArmFacts{}
 	for _, s := range slices.Clone(l.sites.all) {
 		d, err := l.durability(ctx, s)
 		if err != nil {
@@ -56,7 +56,7 @@ func (l *loadRun) compareDurability(ctx context.Context, line *record.Generation
 func (l *loadRun) settingsKey(a *arm) string { return l.load.Name + "/" + a.planned.Name }
 
 // leaveOutUnequal compares every site with that of the baseline.
-func (l *loadRun) leaveOutUnequal(ctx context.Context, found map[*site]durability.Arm, base *site, line *record.Generation) error {
+func (l *loadRun) leaveOutUnequal(ctx context.Context, found map[*site]durability.ArmFacts, base *site, line *record.Generation) error {
 	others := 0 // arms that can be compared with the baseline, its twin not counted
 	var last error
 	for _, s := range slices.Clone(l.sites.all) {
@@ -91,12 +91,12 @@ func (l *loadRun) leaveOutUnequal(ctx context.Context, found map[*site]durabilit
 
 // durability tries what a site keeps of what it syncs. Where that cannot be tried, the options of
 // the mount decide.
-func (l *loadRun) durability(ctx context.Context, s *site) (durability.Arm, error) {
+func (l *loadRun) durability(ctx context.Context, s *site) (durability.ArmFacts, error) {
 	on, err := s.session.Data()
 	if err != nil {
-		return durability.Arm{}, fmt.Errorf("arm %s: %w", s.name, err)
+		return durability.ArmFacts{}, fmt.Errorf("arm %s: %w", s.name, err)
 	}
-	d := durability.Arm{Name: s.name, Volatile: on.Volatile}
+	d := durability.ArmFacts{Name: s.name, Volatile: on.Volatile}
 	for _, a := range l.sites.armsOn(s) {
 		d.Settings = slices.Concat(l.run.rec.manifest.Settings[l.settingsKey(a)], paramSettings(l.load.Params, a.planned.Set))
 	}

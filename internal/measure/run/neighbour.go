@@ -24,7 +24,7 @@ import (
 // neighbour is a launched neighbour.
 type neighbour struct {
 	planned *plan.Neighbour
-	opened  environment.Arm // nil: not yet
+	opened  environment.OpenArm // nil: not yet
 	load    environment.Running // nil: not yet
 	process session.Neighbour   // of the session of its arm
 	log     *os.File

@@ -22,7 +22,7 @@ type refused struct{ environment.Environment }
 
 func (refused) Name() string { return "refused" }
 
-func (refused) Open(context.Context, environment.Spec) (environment.Arm, error) {
+func (refused) Open(context.Context, environment.Spec) (environment.OpenArm, error) {
 	return nil, hint.New(errors.New(`storageclass "fast" not found`), "kubectl get storageclass")
 }
 

@@ -92,7 +92,7 @@ func without(facts, settings []record.Setting) []record.Setting {
 // writeReproductions writes the files that make an arm and its neighbour again by hand, where the
 // environment has such a file.
 func (l *loadRun) writeReproductions(s *site) error {
-	opened := []environment.Arm{s.opened}
+	opened := []environment.OpenArm{s.opened}
 	if n := s.neighbour; n != nil && n.opened != nil {
 		opened = append(opened, n.opened)
 	}

@@ -27,7 +27,7 @@ type arm struct {
 type site struct {
 	name      string
 	volume    *volume.Opened
-	opened    environment.Arm
+	opened    environment.OpenArm
 	load      environment.Running
 	server    environment.Running // nil: the load has none
 	processes session.Processes

@@ -17,7 +17,7 @@ type slow struct {
 	takes time.Duration
 }
 
-func (s slow) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (s slow) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	time.Sleep(s.takes)
 	return s.Environment.Open(ctx, spec)
 }

@@ -27,7 +27,7 @@ func (p place) Title() string                           { return "the " + p.name
 func (p place) Support(facts.Host) facts.Support        { return p.support }
 func (p place) Capabilities() environment.Capabilities  { return p.can }
 func (p place) Changes(environment.Spec) []facts.Change { return nil }
-func (p place) Open(context.Context, environment.Spec) (environment.Arm, error) {
+func (p place) Open(context.Context, environment.Spec) (environment.OpenArm, error) {
 	return nil, errors.New("a plan opens nothing")
 }
 

@@ -188,7 +188,7 @@ func (s suite) description(t *testing.T) {
 // fixture is an opened arm with what it was made from.
 type fixture struct {
 	suite
-	arm   environment.Arm
+	arm   environment.OpenArm
 	spec  environment.Spec
 	state string // of the journal
 	token string // in the arguments of every process

@@ -97,7 +97,7 @@ func scratch(t *testing.T) string {
 }
 
 // open opens an arm on a data set; none: an empty directory.
-func open(t *testing.T, env environment.Environment, host facts.Host, data string) (environment.Arm, environment.Spec, *os.File) {
+func open(t *testing.T, env environment.Environment, host facts.Host, data string) (environment.OpenArm, environment.Spec, *os.File) {
 	t.Helper()
 	// In the user's own state, so that tare cleanup takes back what a test that is killed leaves.
 	j, err := journal.Open(journal.StateDir(), fmt.Sprintf("s%dx%d", os.Getpid(), time.Now().UnixNano()%1e6))
