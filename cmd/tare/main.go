@@ -1,7 +1,5 @@
-// Command tare measures what a load loses in a container compared with the same load on the host.
-//
-// This package dispatches hidden commands: tare starts itself beside arms and in them. All other
-// arguments go to the command line of package cli, whose result is the exit code.
+// Command tare weighs the container. It holds nothing but the exit code, and the
+// hidden commands as which it starts itself beside and inside the arms.
 package main
 
 import (
