@@ -20,7 +20,7 @@ import (
 func (l *loadRun) launch(ctx context.Context) error {
 	began := time.Now()
 	l.run.guard.Attend()
-	l.showProgress(l.event("launch"))
+	l.run.showProgress(l.event("launch"))
 	line := &record.Generation{Workload: l.load.Name, Number: l.schedule.launch}
 	l.sites.retrying = !l.schedule.piloted
 	if err := l.startAll(ctx, l.schedule.sitesToLaunch(), line); err != nil {
@@ -112,7 +112,7 @@ func (l *loadRun) readiness(ctx context.Context, sites []*site) map[*site]error 
 			starting = len(waiting)
 			e := l.event("launch")
 			e.Ready, e.Starting = len(sites)-starting, len(sites)
-			l.showProgress(e)
+			l.run.showProgress(e)
 		}
 		waiting = slices.DeleteFunc(waiting, func(s *site) bool {
 			ready, err := s.ready(ctx, deadline, within)

@@ -44,7 +44,7 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 			return "", err
 		}
 		d := l.results.decide()
-		l.showProgress(l.event("measure"))
+		l.run.showProgress(l.event("measure"))
 		l.schedule.launch++
 		switch {
 		case d.Stop && l.schedule.firstPass == nil:
@@ -205,14 +205,12 @@ func (r *rationed) do(work func()) {
 	r.took = r.ended.Sub(began)
 }
 
-func (l *loadRun) showProgress(e Event) { l.run.showProgress(e) }
-
 // showProgressAtTimes shows progress, but not after every window of a few milliseconds.
 func (l *loadRun) showProgressAtTimes(e Event) {
 	const every = 100 * time.Millisecond
 	if now := time.Now(); now.Sub(l.between.shown) >= every {
 		l.between.shown = now
-		l.showProgress(e)
+		l.run.showProgress(e)
 	}
 }
 

@@ -168,8 +168,8 @@ func (n *neighbour) trouble() error {
 	return nil
 }
 
-// disturbed is the trouble with the neighbour of an arm; nil for an arm without one.
-func (a *arm) disturbed() error {
+// neighbourTrouble is the trouble with the neighbour of an arm; nil for an arm without one.
+func (a *arm) neighbourTrouble() error {
 	switch {
 	case a.planned.Neighbour == nil:
 		return nil

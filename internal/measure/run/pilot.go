@@ -15,7 +15,7 @@ import (
 // windows. It records traces of the counters after a thaw: a long one of the baseline, and short
 // ones of every arm.
 func (l *loadRun) pilot(ctx context.Context) error {
-	l.showProgress(l.event("pilot"))
+	l.run.showProgress(l.event("pilot"))
 	if l.load.Stages.Windowed != nil {
 		return l.pilotWindowed(ctx)
 	}
@@ -29,7 +29,7 @@ func (l *loadRun) pilot(ctx context.Context) error {
 		t, wasted, err := l.trace(ctx, a, length)
 		if err == nil {
 			o.Traces, ran = append(o.Traces, t), ran+length+wasted
-		} else if a.disturbed() != nil {
+		} else if a.neighbourTrouble() != nil {
 			err = l.removeEnded()
 		}
 		return err
@@ -69,7 +69,7 @@ func (l *loadRun) pilotWindowed(ctx context.Context) error {
 			return err
 		}
 		took, err := l.askOnce(ctx, a)
-		if a.disturbed() != nil {
+		if a.neighbourTrouble() != nil {
 			return l.removeEnded()
 		}
 		if err != nil {
@@ -94,7 +94,7 @@ func (l *loadRun) pilotWindowed(ctx context.Context) error {
 func (l *loadRun) askOnce(ctx context.Context, a *arm) (took time.Duration, err error) {
 	var began time.Time
 	var w record.Window
-	_, err = undisturbed(func() (err error) {
+	_, err = repeatWhileSilent(func() (err error) {
 		began = time.Now()
 		w, _, err = l.window(ctx, a, 1, 0, false)
 		return err
@@ -146,7 +146,7 @@ func (l *loadRun) takeLengths(o plan.Observed, lengths plan.Lengths, p record.Pi
 func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t plan.Trace, wasted time.Duration, err error) {
 	t = plan.Trace{Arm: a.planned.Name}
 	var seen wire.Sample
-	wasted, err = undisturbed(func() (err error) {
+	wasted, err = repeatWhileSilent(func() (err error) {
 		seen, err = l.measure(ctx, a, wire.WindowSpec{Seed: 1, Length: length, Tick: plan.Tick})
 		return err
 	})

@@ -207,7 +207,7 @@ func (r *runner) prepareGroup() (enter func(pid int) error, leave func() error, 
 
 // showPreparing shows until stop that preparing goes on.
 func (l *loadRun) showPreparing() (stop func()) {
-	l.showProgress(l.event("prepare"))
+	l.run.showProgress(l.event("prepare"))
 	done, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
@@ -216,7 +216,7 @@ func (l *loadRun) showPreparing() (stop func()) {
 		for {
 			select {
 			case <-t.C:
-				l.showProgress(l.event("prepare"))
+				l.run.showProgress(l.event("prepare"))
 			case <-done:
 				return
 			}

@@ -55,9 +55,6 @@ func (r *results) addForDecide(line record.Line) {
 	r.lines = append(r.lines, line)
 }
 
-// addBlock takes a block.
-func (r *results) addBlock(b *record.Block) { r.add(record.Line{Block: b}) }
-
 // addHalves compares the halves of a block's windows.
 func (r *results) addHalves(b *record.Block) { r.halves.Add(b, r.workload.Baseline, plan.TwinName) }
 

@@ -1,6 +1,10 @@
 package run
 
-import "context"
+import (
+	"context"
+
+	"github.com/tarelab/tare/record"
+)
 
 // rotate measures the blocks of a launch. It says whether the time of the turn is over, and sets
 // schedule.another.
@@ -14,7 +18,7 @@ func (l *loadRun) rotate(ctx context.Context) (last bool, err error) {
 			return false, nil
 		}
 		block, err := l.block(ctx, number)
-		l.results.addBlock(block)
+		l.results.add(record.Line{Block: block})
 		if err != nil {
 			return false, err
 		}

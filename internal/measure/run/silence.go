@@ -30,9 +30,9 @@ const (
 	soon = time.Second
 )
 
-// watched measures a window on a site. If tare was silent meanwhile its error is launch.ErrSilent or
+// measureGuarded measures a window on a site while the guard watches tare. If tare was silent meanwhile its error is launch.ErrSilent or
 // errLong, whatever else is wrong then.
-func (l *loadRun) watched(ctx context.Context, s *site, w wire.WindowSpec) (wire.Sample, error) {
+func (l *loadRun) measureGuarded(ctx context.Context, s *site, w wire.WindowSpec) (wire.Sample, error) {
 	if s.processes.Place.Remote == nil {
 		l.run.guard.Allow(silentFor(w))
 	} else {
@@ -99,9 +99,9 @@ func late(w wire.WindowSpec, tool *workload.Windowed, seen wire.Sample, suspende
 	return fmt.Errorf("%w: by %v", errLong, by.Round(time.Millisecond))
 }
 
-// untimely says whether an error means that tare was silent during the window: what was read then
+// isSilence says whether an error means that tare was silent during the window: what was read then
 // explains nothing.
-func untimely(err error) bool { return errors.Is(err, launch.ErrSilent) || errors.Is(err, errLong) }
+func isSilence(err error) bool { return errors.Is(err, launch.ErrSilent) || errors.Is(err, errLong) }
 
 // wasSilent says whether the guard froze the arms since the last call, and warns of it.
 func (r *runner) wasSilent(workload string) bool {
@@ -114,9 +114,9 @@ func (r *runner) wasSilent(workload string) bool {
 	return true
 }
 
-// undisturbed measures again while tare was silent. On a host on which a window always takes too
+// repeatWhileSilent measures again while tare was silent. On a host on which a window always takes too
 // long, the third try counts. wasted is the time of the tries that do not count.
-func undisturbed(measure func() error) (wasted time.Duration, err error) {
+func repeatWhileSilent(measure func() error) (wasted time.Duration, err error) {
 	for try := 1; ; try++ {
 		began := sched.Boottime()
 		err := measure()

@@ -41,7 +41,7 @@ func TestLateWindows(t *testing.T) {
 
 // While tare was silent the window is measured again. On a host on which windows are always late,
 // the third one counts.
-func TestUndisturbed(t *testing.T) {
+func TestRepeatWhileSilent(t *testing.T) {
 	other := errors.New("other")
 	for _, c := range []struct {
 		errs  []error
@@ -55,7 +55,7 @@ func TestUndisturbed(t *testing.T) {
 		{[]error{launch.ErrSilent, other}, other, 2},
 	} {
 		tries := 0
-		_, err := undisturbed(func() error { tries++; return c.errs[tries-1] })
+		_, err := repeatWhileSilent(func() error { tries++; return c.errs[tries-1] })
 		if !errors.Is(err, c.want) || tries != c.tries {
 			t.Errorf("%v: %v after %d tries", c.errs, err, tries)
 		}

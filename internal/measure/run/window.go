@@ -55,10 +55,10 @@ func (l *loadRun) measure(ctx context.Context, a *arm, w wire.WindowSpec) (seen 
 		return seen, fmt.Errorf("%w: %w", errIsolation, err)
 	}
 	enforcing := time.Duration(sched.Monotonic() - began)
-	seen, err = l.watched(ctx, a.site, w)
+	seen, err = l.measureGuarded(ctx, a.site, w)
 	seen.Thawing += enforcing
 	l.run.self.add(seen, w.Tick == 0 && session.Frozen(a.site.session.Method()))
-	if err == nil || ctx.Err() != nil || errors.Is(err, wire.ErrNotFrozen) || untimely(err) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, wire.ErrNotFrozen) || isSilence(err) {
 		return seen, err
 	}
 	if died := a.site.died(); died != nil {
@@ -104,14 +104,14 @@ func (a *arm) fill(w *record.Window, seen wire.Sample) {
 func dropReason(a *arm, w record.Window, err error) (reason, detail string) {
 	s := a.site
 	state, note := s.processes.Memory.State()
-	died, disturbed := s.died(), a.disturbed()
+	died, trouble := s.died(), a.neighbourTrouble()
 	switch {
 	case errors.Is(err, launch.ErrSilent):
 		return record.DropSilent, launch.ErrSilent.Error()
 	case died != nil:
 		return record.DropDied, died.Error() + lastLines(s.log.Name())
-	case disturbed != nil:
-		return record.DropNeighbour, disturbed.Error()
+	case trouble != nil:
+		return record.DropNeighbour, trouble.Error()
 	case errors.Is(err, wire.ErrNotFrozen):
 		return record.DropFreeze, err.Error()
 	case errors.Is(err, errLong):
