@@ -137,13 +137,13 @@ func Words() experiment.Words {
 	return w
 }
 
-// levels says what is wrong with the options (text) of an environment.
+// levels says what is wrong with the levels (text) of an environment.
 func levels(name, text string) error {
 	_, err := Environment(nil, name+":"+text)
 	return err
 }
 
-// Environment finds an environment by its word: a name, and options behind a colon. See Rungs for
+// Environment finds an environment by its word: a name, and levels behind a colon. See Rungs for
 // cluster.
 func Environment(cluster *pods.Target, word string) (environment.Environment, error) {
 	name, levels, has := strings.Cut(word, ":")

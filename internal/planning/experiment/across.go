@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Across compares volumes instead of the arms that the experiment has: each arm is what
-// the baseline of the first workload is, on another volume; the first one is the
-// baseline. names are those of the arms. where is the flag that stands in the errors.
+// Across replaces the experiment's arms: it compares volumes. Each arm is the baseline of the first
+// workload on one of the volumes; the first volume is the baseline. names are the names of the
+// arms. where is the flag that errors name.
 func (e *Experiment) Across(where string, names, volumes []string, words Words) error {
 	s := &sink{where: where}
 	for i, v := range volumes {
@@ -35,8 +35,7 @@ func (e *Experiment) Across(where string, names, volumes []string, words Words) 
 	return nil
 }
 
-// like is the arm that a workload has as its baseline. On the ladder that is an
-// environment.
+// like returns the baseline of a workload as an arm. On the ladder the baseline is an environment.
 func (e *Experiment) like(w *Workload) ArmSpec {
 	for _, a := range e.namedOf(w) {
 		if a.Name == w.Baseline {
@@ -46,7 +45,7 @@ func (e *Experiment) like(w *Workload) ArmSpec {
 	return ArmSpec{Environment: w.Baseline}
 }
 
-// withoutArms leaves sizes out that are about arms.
+// withoutArms returns the sizes that have no settings about arms.
 func withoutArms(sizes []Size) []Size {
 	return slices.DeleteFunc(slices.Clone(sizes), func(s Size) bool {
 		return slices.ContainsFunc(s.Settings, func(x Setting) bool {

@@ -11,29 +11,30 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// ArmSpec is one combination of factors, named by the experiment.
+// ArmSpec is an arm that the experiment names: a combination of factors.
 type ArmSpec struct {
 	Name        string
 	Environment string // one of Words.Arms, with levels behind a colon or none
 	Neighbour   string // name of a neighbour of the experiment; empty: none
-	// Isolation is what protects the arm from it: names of mechanisms, with
-	// "=level" where one is given; empty: nothing.
+	// Isolation lists the mechanisms that protect the arm from its neighbour, with "=level" where a
+	// level is given; empty: none.
 	Isolation []string
 	Volume    string // empty: that of the experiment
-	// How its container is made; empty: as the environment has it.
+	// Network, Seccomp, Capabilities and AppArmor are how its container is made; empty: as the
+	// environment makes it.
 	Network, Seccomp, Capabilities, AppArmor string
-	// What it may use; zero: all that the host has. CPUs is a quota in CPU seconds per
-	// second, Memory in bytes, CPUSet a list of CPUs such as "0-3,6".
+	// CPUs is a quota in CPU seconds per second, Memory a limit in bytes, CPUSet a list of CPUs
+	// such as "0-3,6"; zero: no limit.
 	CPUs   float64
 	Memory int64
 	CPUSet string
-	// Image is one that the engine has; empty: the root is the host's.
+	// Image is an image that the engine has; empty: the root is the host's.
 	Image string
 	// Set overrides parameters of the workload.
 	Set map[string]string
 }
 
-// armKeys are the keys of one arm.
+// armKeys returns the keys of one arm.
 func armKeys(words Words) []key[ArmSpec] {
 	type a = ArmSpec
 	return []key[a]{
@@ -67,8 +68,8 @@ func armKeys(words Words) []key[ArmSpec] {
 	}
 }
 
-// environmentKey is the name of one of some environments, with levels behind a
-// colon where it has some.
+// environmentKey is the key of an environment: one of some names, with levels behind a colon if it
+// has any.
 func environmentKey[T any](help string, among []string, words Words, field func(*T) *string) key[T] {
 	return value("environment", help, func(text string) (string, error) {
 		name, levels, has := strings.Cut(text, ":")
@@ -84,7 +85,7 @@ func environmentKey[T any](help string, among []string, words Words, field func(
 	}, asIs, field)
 }
 
-// optional is written only when there is something to be written.
+// optional writes the key only if given says that it has a value.
 func optional[T any](k key[T], given func(*T) bool) key[T] {
 	write := k.write
 	k.write = func(x *T) *yaml.Node {
@@ -96,11 +97,11 @@ func optional[T any](k key[T], given func(*T) bool) key[T] {
 	return k
 }
 
-// noneWord stands for no neighbour and for no isolation.
+// noneWord means no neighbour, or no isolation.
 const noneWord = "none"
 
-// readArmsOf reads what is compared: named arms from a mapping, or a choice.
-// With named arms the choice is among those.
+// readArmsOf reads either named arms, from a mapping, or a choice of arms: of the named arms if
+// there are any, else of the environments.
 func readArmsOf(named *[]ArmSpec, chosen *[]string, keep []string, n *yaml.Node, words Words, s *sink) {
 	if target(n).Kind == yaml.MappingNode {
 		*named, *chosen = readNamed(n, words, s), nil
@@ -139,10 +140,10 @@ func readNamed(n *yaml.Node, words Words, s *sink) []ArmSpec {
 	return arms
 }
 
-// neighbour takes the name of a neighbour of the experiment, or none.
+// neighbour parses the name of a neighbour of the experiment, or noneWord.
 func (w Words) neighbour(text string) (string, error) {
 	if text != noneWord && len(w.neighbours) == 0 {
-		return "", fmt.Errorf("neighbour %q is not defined: define it under neighbours: {%s: {kind: %s}}", text, text, strings.Join(w.hogNames(), " or "))
+		return "", fmt.Errorf("neighbour %q is not defined: define it under neighbours: {%s: {kind: %s}}", text, text, strings.Join(w.neighbourKinds(), " or "))
 	}
 	return oneOf("neighbour", append([]string{noneWord}, w.neighbours...))(text)
 }
@@ -150,7 +151,7 @@ func (w Words) neighbour(text string) (string, error) {
 // twinWord is the name of an arm that every experiment has.
 const twinWord = "twin"
 
-// tidy leaves out what says nothing.
+// tidy replaces noneWord by the zero value.
 func (a ArmSpec) tidy() ArmSpec {
 	if a.Neighbour == noneWord {
 		a.Neighbour = ""
@@ -158,7 +159,7 @@ func (a ArmSpec) tidy() ArmSpec {
 	return a
 }
 
-// isolated says that something is to protect the arm.
+// isolated says whether a mechanism protects the arm.
 func (a ArmSpec) isolated() bool {
 	return slices.ContainsFunc(a.Isolation, func(name string) bool { return name != noneWord })
 }
@@ -200,7 +201,7 @@ func readIsolation(to *[]string, n *yaml.Node, words Words, s *sink) {
 	*to = all
 }
 
-// readSet takes the values as they are; check knows the workloads.
+// readSet reads parameters of the workload without checking them: check knows the workloads.
 func readSet(a *ArmSpec, n *yaml.Node, s *sink) {
 	a.Set = nil
 	for _, p := range pairs("set", n, s) {
@@ -224,7 +225,7 @@ func setNode(set map[string]string) *yaml.Node {
 	return m
 }
 
-// writeArms writes named arms one on a line each, or the choice.
+// writeArms writes either named arms, one on each line, or the choice.
 func writeArms(named []ArmSpec, chosen []string, words Words) *yaml.Node {
 	if len(named) == 0 {
 		return armsNode(chosen)

@@ -9,9 +9,8 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// check looks at what only the whole experiment shows: that what arms name is
-// there and fits the workloads. at is where a problem stands that has no place
-// of its own.
+// check checks what only the whole experiment shows: whatever arms name exists and fits the
+// workloads. Problems without a place of their own are reported at at.
 func (e *Experiment) check(words Words, s *sink, at *yaml.Node) {
 	words = words.of(e)
 	place := func(path string) *yaml.Node {
@@ -72,7 +71,7 @@ func (e *Experiment) checkBaseline(w *Workload, words Words, s *sink, n *yaml.No
 	}
 }
 
-// namedOf is the named arms that a workload chooses from.
+// namedOf returns the named arms that a workload chooses from.
 func (e *Experiment) namedOf(w *Workload) []ArmSpec {
 	if len(w.Named) > 0 {
 		return w.Named
@@ -80,7 +79,7 @@ func (e *Experiment) namedOf(w *Workload) []ArmSpec {
 	return e.Named
 }
 
-// Volumes are the words of all volumes that it names.
+// Volumes lists the words of all volumes that the experiment names.
 func (e *Experiment) Volumes() []string {
 	words := []string{e.Volume}
 	for i := range e.Workloads {
@@ -91,8 +90,8 @@ func (e *Experiment) Volumes() []string {
 	return words
 }
 
-// ArmsOf is the named arms under which a workload is compared, the baseline
-// among them; none when it is compared under environments of the ladder.
+// ArmsOf returns the named arms under which a workload is compared, with the baseline; none if it
+// is compared under environments of the ladder.
 func (e *Experiment) ArmsOf(w *Workload) []ArmSpec {
 	var out []ArmSpec
 	for _, a := range e.namedOf(w) {

@@ -7,14 +7,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// CommandKind is the kind of workload that ForCommand makes, and the
-// workload's name.
+// CommandKind is the kind and the name of the workload that ForCommand makes.
 const CommandKind = "command"
 
-// ForCommand is the experiment that compares one command in all arms, on behalf
-// of where: the flag that stands in the errors. A program given by a path that
-// begins with ./ or ../ is taken from dir, for it starts in the data directory
-// of an arm.
+// ForCommand returns the experiment that compares one command in all arms. where is the flag that
+// errors name. A path of a program that begins with ./ or ../ is relative to dir; the command
+// itself starts in the data directory of an arm.
 func ForCommand(where, command, dir string, words Words) (*Experiment, error) {
 	e := defaults(CommandKind)
 	e.Title = command

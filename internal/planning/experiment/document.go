@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// largest bounds the size of an experiment file, in bytes.
+// largest is the largest size of an experiment file, in bytes.
 const largest = 1 << 20
 
 // document returns the root of the only document in src.
@@ -48,7 +48,7 @@ func document(src []byte, s *sink) *yaml.Node {
 	return doc.Content[0]
 }
 
-// notText finds the first byte that no text file has; -1 when there is none.
+// notText returns the index of the first byte that no text file has; -1: there is none.
 func notText(src []byte) (at int, what string) {
 	for i := 0; i < len(src); {
 		r, size := utf8.DecodeRune(src[i:])
@@ -63,7 +63,7 @@ func notText(src []byte) (at int, what string) {
 	return -1, ""
 }
 
-// position is a node that stands at byte i of src.
+// position returns a node at byte i of src.
 func position(src []byte, i int) *yaml.Node {
 	before := src[:i]
 	return &yaml.Node{
@@ -77,8 +77,8 @@ var (
 	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 )
 
-// syntax finds where an error of the YAML library stands, which says at most
-// the line: its parser counts lines from 0 and its scanner from 1.
+// syntax finds the place of an error of the YAML library, which gives at most the line: its parser
+// counts lines from 0 and its scanner from 1.
 func syntax(src []byte, err error) (*yaml.Node, string) {
 	m := yamlError.FindStringSubmatch(err.Error())
 	if m == nil {

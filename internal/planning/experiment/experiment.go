@@ -1,7 +1,6 @@
-// Package experiment is what the user asks for: an experiment read from YAML
-// or from a preset, changed by single settings, and written back complete. It
-// is pure. It must not touch the machine, and it knows the vocabulary
-// (workloads, parameters, arms) only as the Words that it is given.
+// Package experiment reads what a user asks for, from YAML or a preset, changes single settings of
+// it, and writes it back complete. It is pure: it never touches the machine. It knows workloads,
+// parameters and arms only by the Words that its caller hands in.
 package experiment
 
 import (
@@ -15,33 +14,32 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Experiment says what to compare, how precisely, for how long.
+// Experiment says what to compare, how precisely, and for how long.
 type Experiment struct {
 	Name, Title string
 	// Budget is the time of the whole run.
 	Budget time.Duration
-	// Precision is the wanted half-width of an interval and Margin the smallest
-	// effect that matters; both are ratios (0.01 is 1 %).
+	// Precision is the wanted half-width of an interval, Margin the smallest effect that matters.
+	// Both are ratios (0.01 is 1 %).
 	Precision, Margin float64
-	// Seed orders the arms; 0 means that one is chosen and recorded.
+	// Seed decides the order of the arms; 0: the plan draws one and records it.
 	Seed uint64
 	// Volume is what is under the data directory, see Words.Volume.
 	Volume string
-	// Unequal is what becomes of arms that are not as durable as the baseline, or
-	// more: Refuse or Mark.
+	// Unequal says what to do with arms whose durability is not the baseline's: Refuse or Mark.
 	Unequal string
-	// Scratch is the directory on the file system under test; "" is the default.
+	// Scratch is a directory on the file system under test; "": the default.
 	Scratch string
-	// Generations is the number of launches; 0 is as many as it takes.
+	// Generations is the number of launches; 0: as many as fit.
 	Generations int
-	// Window and Discard are chosen by the pilot when 0.
+	// Window is the length of a window, Discard its settle time; 0: the pilot chooses.
 	Window, Discard time.Duration
-	// Neighbours are those that arms can name.
+	// Neighbours are the neighbours that arms can name.
 	Neighbours []Neighbour
-	// Arms are the arms of workloads that name none; empty: every arm that
-	// applies. With Named it is empty.
+	// Arms are the arms of workloads that name none; empty: every rung that applies. It is empty if
+	// Named is not.
 	Arms []string
-	// Named are arms that the experiment makes itself, instead of the ladder.
+	// Named are arms that the experiment defines, instead of the ladder.
 	Named     []ArmSpec
 	Workloads []Workload
 	Sizes     []Size
@@ -51,25 +49,24 @@ type Experiment struct {
 type Workload struct {
 	Name string // unique, fit for a file name
 	Kind string // one of Words.Kinds
-	// Params are complete once they come from Parse or Set: every parameter of
-	// the kind has a value.
+	// Params are complete after Parse and Set: every parameter of the kind has a value.
 	Params map[string]string
 	// Share is the weight of this workload in the division of the budget.
 	Share float64
-	// Arms override those of the experiment, or choose among the named ones; the
-	// baseline is always an arm. Named are arms of this workload alone.
+	// Arms replaces the experiment's choice of arms, or chooses among the named arms; the baseline
+	// is always an arm. Named are arms of this workload alone.
 	Arms     []string
 	Named    []ArmSpec
 	Baseline string
 }
 
-// What becomes of arms that are not equal in what they keep.
+// Unequal is one of these words.
 const (
 	Refuse = "refuse"
 	Mark   = "mark"
 )
 
-// Defaults of an experiment.
+// These are the defaults of an experiment.
 const (
 	Budget    = 3 * time.Minute
 	Precision = 0.01
@@ -82,7 +79,7 @@ func defaults(name string) *Experiment {
 	return &Experiment{Name: name, Budget: Budget, Precision: Precision, Margin: Margin, Volume: Volume, Unequal: Refuse}
 }
 
-// Workload returns the workload of that name, nil when there is none.
+// Workload returns the workload of that name; nil: there is none.
 func (e *Experiment) Workload(name string) *Workload {
 	for i := range e.Workloads {
 		if e.Workloads[i].Name == name {
@@ -92,8 +89,8 @@ func (e *Experiment) Workload(name string) *Workload {
 	return nil
 }
 
-// Select keeps the named workloads, in the order of the experiment, on behalf
-// of where: the flag that stands in the errors.
+// Select keeps the named workloads, in the order of the experiment. where is the flag that errors
+// name.
 func (e *Experiment) Select(where string, names []string) error {
 	var ps Problems
 	have := e.workloadNames()
@@ -121,7 +118,7 @@ func (e *Experiment) workloadNames() []string {
 	return names
 }
 
-// fileName is the experiment's name when the file gives none.
+// fileName is the name of an experiment whose file gives none.
 func fileName(path string) string {
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	base = strings.TrimSuffix(strings.TrimSuffix(base, ".yaml"), ".yml")

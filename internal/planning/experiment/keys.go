@@ -6,15 +6,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// key is one key of a mapping in the file: how it is read and how it is
-// written. The tables below are the language of experiment files.
+// key is one key of a mapping in the file, with the functions that read and write it. The tables of
+// keys are the language of experiment files.
 type key[T any] struct {
 	name, help string
 	read       func(*T, *yaml.Node, *sink)
 	write      func(*T) *yaml.Node
 }
 
-// experimentKeys are the keys at the top of the file.
+// experimentKeys returns the keys at the top of the file.
 func experimentKeys(words Words) []key[Experiment] {
 	type e = Experiment
 	return []key[e]{
@@ -69,8 +69,8 @@ func experimentKeys(words Words) []key[Experiment] {
 	}
 }
 
-// workloadKeys are the keys of one workload. The kind comes first: it decides
-// which parameters there are.
+// workloadKeys returns the keys of one workload. The kind comes first: it decides which parameters
+// there are.
 func workloadKeys(words Words) []key[Workload] {
 	type w = Workload
 	return []key[w]{
@@ -123,7 +123,7 @@ func names[T any](keys []key[T]) []string {
 	return out
 }
 
-// value is a key of one value: how its text is read and written.
+// value is a key with one value, whose text parse reads and format writes.
 func value[T, V any](name, help string, parse func(string) (V, error), format func(V) string, field func(*T) *V) key[T] {
 	return key[T]{
 		name, help,
@@ -142,7 +142,7 @@ func word[T any](name, help string, words []string, field func(*T) *string) key[
 	return value(name, help, oneOf(name, words), asIs, field)
 }
 
-// volumeKey is what is under the data directory.
+// volumeKey is the key of what is under the data directory.
 func volumeKey[T any](help string, words Words, field func(*T) *string) key[T] {
 	return value("volume", help, func(text string) (string, error) { return text, words.volume(text) }, asIs, field)
 }

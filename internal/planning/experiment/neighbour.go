@@ -9,24 +9,24 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Neighbour is a workload in a role: it makes noise beside an arm.
+// Neighbour is a load that makes noise beside an arm.
 type Neighbour struct {
 	Name string // unique, fit for a file name
 	Kind string // one of Words.Neighbours
 	// Params are complete, as those of a workload.
 	Params map[string]string
-	// Environment is where it runs, one of Words.Places, with levels behind a colon
-	// or none; empty: on the host.
+	// Environment is one of Words.Places, with levels behind a colon if it has any; empty: the
+	// host.
 	Environment string
-	// Memory in bytes and Pids, processes and threads, are what it may use.
+	// Memory is its limit in bytes, Pids its limit of processes and threads.
 	Memory int64
 	Pids   int
 }
 
-// inPod says that it is in a pod of its own.
+// inPod says whether it is in a pod of its own.
 func (h *Neighbour) inPod() bool { return h.Environment != "" }
 
-// placeKey is where a neighbour runs; the host is said by saying nothing.
+// placeKey is the key of a neighbour's environment; the host is written as no value.
 func placeKey(words Words) key[Neighbour] {
 	k := environmentKey("where it runs: host, or a pod beside the arm: "+strings.Join(words.Places, ", "),
 		append([]string{Baseline}, words.Places...), words, func(x *Neighbour) *string { return &x.Environment })
@@ -40,7 +40,7 @@ func placeKey(words Words) key[Neighbour] {
 	return k
 }
 
-// What a neighbour may use where nothing is said.
+// These are the limits of a neighbour that names none: bytes, and processes with threads.
 const (
 	neighbourMemory = 256 << 20
 	neighbourPids   = 1024
@@ -50,8 +50,10 @@ func neighbourKeys(words Words) []key[Neighbour] {
 	type h = Neighbour
 	return []key[h]{
 		{
-			"kind", words.hogHelp(),
-			func(x *h, n *yaml.Node, s *sink) { readWord(&x.Kind, "kind of neighbour", words.hogNames(), n, s) },
+			"kind", words.neighbourKindsHelp(),
+			func(x *h, n *yaml.Node, s *sink) {
+				readWord(&x.Kind, "kind of neighbour", words.neighbourKinds(), n, s)
+			},
 			func(x *h) *yaml.Node { return scalar(x.Kind) },
 		},
 		{
@@ -60,14 +62,14 @@ func neighbourKeys(words Words) []key[Neighbour] {
 				if t := target(n); t.Kind == yaml.ScalarNode && t.ShortTag() == "!!null" {
 					return
 				}
-				if k, ok := words.hog(x.Kind); ok {
+				if k, ok := words.neighbourKind(x.Kind); ok {
 					x.Params = k.complete(x.Params)
 					for _, p := range pairs("params", n, s) {
 						readParam(x.Params, k, p, s)
 					}
 				}
 			},
-			func(x *h) *yaml.Node { k, _ := words.hog(x.Kind); return paramsNode(x.Params, k) },
+			func(x *h) *yaml.Node { k, _ := words.neighbourKind(x.Kind); return paramsNode(x.Params, k) },
 		},
 		optional(placeKey(words), (*h).inPod),
 		bytesKey("memory", "beyond it the kernel ends the neighbour", 1<<20, 1<<44, func(x *h) *int64 { return &x.Memory }),
@@ -95,9 +97,9 @@ func readNeighbours(e *Experiment, n *yaml.Node, words Words, s *sink) {
 		h := Neighbour{Name: p.name, Memory: neighbourMemory, Pids: neighbourPids}
 		read(&h, neighbourKeys(words), "neighbour "+p.name, p.value, s)
 		if t := target(p.value); t.Kind == yaml.MappingNode && !has(t, "kind") {
-			s.at(p.key, "neighbour %s has no kind%s", p.name, hint.DidYouMean("", words.hogNames()))
+			s.at(p.key, "neighbour %s has no kind%s", p.name, hint.DidYouMean("", words.neighbourKinds()))
 		}
-		if k, ok := words.hog(h.Kind); ok {
+		if k, ok := words.neighbourKind(h.Kind); ok {
 			h.Params = k.complete(h.Params)
 		}
 		e.Neighbours = append(e.Neighbours, h)
@@ -130,7 +132,7 @@ func (e *Experiment) applyNeighbour(path []string, n *yaml.Node, words Words, s 
 		s.at(n, "no such path; want neighbours.NEIGHBOUR.PARAM")
 		return
 	}
-	kind, _ := words.hog(h.Kind)
+	kind, _ := words.neighbourKind(h.Kind)
 	name := path[1]
 	if _, ok := kind.param(name); ok {
 		readParam(h.Params, kind, pair{name, n, n}, s)
@@ -139,7 +141,7 @@ func (e *Experiment) applyNeighbour(path []string, n *yaml.Node, words Words, s 
 	keys := neighbourKeys(words)
 	if k, ok := find(keys, name); ok && name != "params" {
 		k.read(h, n, s)
-		if k, ok := words.hog(h.Kind); ok {
+		if k, ok := words.neighbourKind(h.Kind); ok {
 			h.Params = k.complete(h.Params)
 		}
 		return
@@ -147,7 +149,7 @@ func (e *Experiment) applyNeighbour(path []string, n *yaml.Node, words Words, s 
 	s.at(n, "%s (%s) has no parameter %q%s", h.Name, h.Kind, name, hint.DidYouMean(name, append(kind.paramNames(), "kind", "environment", "memory", "pids")))
 }
 
-// Neighbour returns the neighbour of that name, nil when there is none.
+// Neighbour returns the neighbour of that name; nil: there is none.
 func (e *Experiment) Neighbour(name string) *Neighbour {
 	for i := range e.Neighbours {
 		if e.Neighbours[i].Name == name {

@@ -9,9 +9,9 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Parse reads an experiment. The file name stands in the errors and, without
-// its ending, for the experiment's name. Every error is a Problems: each with
-// line, column and, where a word is unknown, the nearest one that is known.
+// Parse reads an experiment. Errors name the file, and without its ending it is the name of an
+// experiment that has none. Every error is a Problems: each problem has line and column and, for an
+// unknown word, the nearest known one.
 func Parse(file string, src []byte, words Words) (*Experiment, error) {
 	s := &sink{where: file}
 	root := document(src, s)
@@ -42,7 +42,7 @@ type pair struct {
 	value *yaml.Node
 }
 
-// pairs lists the entries of a mapping; an entry given twice counts once.
+// pairs lists the entries of a mapping; an entry that is given twice counts once.
 func pairs(what string, n *yaml.Node, s *sink) []pair {
 	n = target(n)
 	if n.Kind != yaml.MappingNode {
@@ -141,8 +141,8 @@ func readParams(w *Workload, n *yaml.Node, words Words, s *sink) {
 	}
 }
 
-// usualBaseline is the baseline of a workload that names none: the first of
-// the named arms, where nothing else is said.
+// usualBaseline returns the baseline of a workload that names none: that of the experiment, else
+// the first named arm, else the host.
 func (e *Experiment) usualBaseline(s *sink) string {
 	switch {
 	case s.baseline != "":
@@ -153,7 +153,7 @@ func (e *Experiment) usualBaseline(s *sink) string {
 	return Baseline
 }
 
-// baselines are those in use.
+// baselines returns the baselines of all workloads.
 func (e *Experiment) baselines() []string {
 	var all []string
 	for _, w := range e.Workloads {
@@ -162,7 +162,8 @@ func (e *Experiment) baselines() []string {
 	return all
 }
 
-// readBaseline is for all workloads, those that are there and those to come.
+// readBaseline sets the baseline of all workloads: of those that were read already, and of those
+// that follow.
 func readBaseline(e *Experiment, n *yaml.Node, words Words, s *sink) {
 	before := len(s.list)
 	readWord(&s.baseline, "baseline", words.armWords(), n, s)

@@ -11,9 +11,9 @@ import (
 
 // Problem is one thing that is wrong with an experiment.
 type Problem struct {
-	// Where is the file, or the flag that brought the setting.
+	// Where is the file, or the flag that has the setting.
 	Where string
-	// Line and Column count from 1; 0 when Where is a flag.
+	// Line and Column count from 1; 0 if Where is a flag.
 	Line, Column int
 	Text         string
 }
@@ -25,10 +25,10 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.Where, p.Line, p.Column, p.Text)
 }
 
-// Problems is everything that is wrong, in the order of the file.
+// Problems lists everything that is wrong, in the order of the file.
 type Problems []Problem
 
-// shown bounds how many problems are printed at once.
+// shown is how many problems are printed at most.
 const shown = 20
 
 func (ps Problems) Error() string {
@@ -51,7 +51,7 @@ type sink struct {
 	where string
 	list  Problems
 	marks map[string]*yaml.Node // where things stand that are looked at again
-	// baseline is that of workloads that name none.
+	// baseline is the baseline of workloads that name none.
 	baseline string
 }
 
@@ -64,14 +64,14 @@ func (s *sink) mark(path string, n *yaml.Node) {
 	}
 }
 
-// marked is nil where nothing was marked.
+// marked returns the node that mark remembered for a path; nil: none.
 func (s *sink) marked(path string) *yaml.Node { return s.marks[path] }
 
 func (s *sink) at(n *yaml.Node, format string, args ...any) {
 	s.list = append(s.list, Problem{s.where, n.Line, n.Column, fmt.Sprintf(format, args...)})
 }
 
-// name is about the name of a workload, an arm or a neighbour that cannot be.
+// name reports a name that a workload, an arm or a neighbour cannot have.
 func (s *sink) name(n *yaml.Node, what, name, reserved string) {
 	if name == reserved {
 		s.at(n, "%s name %q: %q is reserved: choose another", what, name, reserved)
@@ -80,7 +80,7 @@ func (s *sink) name(n *yaml.Node, what, name, reserved string) {
 	s.at(n, "%s name %q: want up to 40 of a-z, 0-9, - and _", what, name)
 }
 
-// err is nil without problems.
+// err returns the problems; nil: there are none.
 func (s *sink) err() error {
 	if len(s.list) == 0 {
 		return nil

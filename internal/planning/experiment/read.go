@@ -8,17 +8,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// autoWord stands for 0 where 0 means that tare chooses; allWord for no list
-// of arms.
+// autoWord is written for 0 where 0 means that tare chooses, allWord for an empty list of arms.
 const (
 	autoWord = "auto"
 	allWord  = "all"
 )
 
-// longestText bounds texts, in bytes.
+// longestText is the longest text of a value, in bytes.
 const longestText = 4096
 
-// scalarText returns the text of a scalar as it stands in the file.
+// scalarText returns the text of a scalar as it is in the file.
 func scalarText(name string, n *yaml.Node, s *sink) (string, bool) {
 	n = target(n)
 	switch {
@@ -38,7 +37,7 @@ func scalarText(name string, n *yaml.Node, s *sink) (string, bool) {
 	return "", false
 }
 
-// target follows an alias, keeping the position of its use.
+// target follows an alias. The node keeps the position at which the alias is used.
 func target(n *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.AliasNode || n.Alias == nil {
 		return n
@@ -63,7 +62,7 @@ func kindName(n *yaml.Node) string {
 	return "something else"
 }
 
-// readValue reads one value. What parse says of it names it.
+// readValue reads one value. parse names the key in its errors.
 func readValue[V any](to *V, name string, parse func(string) (V, error), n *yaml.Node, s *sink) {
 	text, ok := scalarText(name, n, s)
 	if !ok {
@@ -107,7 +106,7 @@ func readArms(to *[]string, among []string, words Words, n *yaml.Node, s *sink) 
 	*to = arms
 }
 
-// listItems are the items of a list, or of one text with commas.
+// listItems returns the items of a list, or of one text with commas.
 func listItems(name string, n *yaml.Node, s *sink) ([]*yaml.Node, bool) {
 	n = target(n)
 	if n.Kind == yaml.SequenceNode {

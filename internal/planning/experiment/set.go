@@ -12,9 +12,9 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Set changes one value: "key=value" for a key at the top of the file,
-// "WORKLOAD.PARAM=value" for a parameter or a key of a workload, or the path
-// as it stands in the file, "workloads.WORKLOAD.params.PARAM=value".
+// Set changes one value: "key=value" for a key at the top of the file, "WORKLOAD.PARAM=value" for a
+// parameter or a key of a workload, or the whole path in the file,
+// "workloads.WORKLOAD.params.PARAM=value".
 func (e *Experiment) Set(setting string, words Words) error {
 	path, value, ok := strings.Cut(setting, "=")
 	if !ok {
@@ -23,16 +23,16 @@ func (e *Experiment) Set(setting string, words Words) error {
 	return e.Apply("--set "+setting, path, value, words)
 }
 
-// Apply changes the value at a path, as Set does, on behalf of where: the flag
-// that stands in the errors. On error nothing changed.
+// Apply changes the value at a path, as Set does. where is the flag that errors name. After an
+// error nothing has changed.
 func (e *Experiment) Apply(where, path, value string, words Words) error {
 	if !utf8.ValidString(value) {
-		// An experiment is written as YAML, which is nothing but UTF-8.
+		// An experiment is written as YAML, which must be UTF-8.
 		return Problems{{Where: where, Text: fmt.Sprintf("%q is not UTF-8", value)}}
 	}
 	s := &sink{where: where}
 	next := e.clone()
-	// Quoted: what comes from a flag is text, and never a null of YAML.
+	// The value is quoted: a flag gives a text, never a null of YAML.
 	n := &yaml.Node{Kind: yaml.ScalarNode, Value: value, Style: yaml.DoubleQuotedStyle}
 	next.apply(strings.Split(path, "."), n, words, s)
 	if len(s.list) == 0 {
@@ -105,8 +105,8 @@ func (e *Experiment) applyTop(name string, n *yaml.Node, words Words, s *sink) {
 	}
 }
 
-// narrow takes arms that are no more from the workloads' own choices. A workload
-// that has none left keeps its baseline.
+// narrow removes arms that no longer exist from the workloads' own choices. A workload that has
+// none left keeps its baseline.
 func (e *Experiment) narrow(before []ArmSpec) {
 	had, have := armNamesOf(before), armNamesOf(e.Named)
 	for i := range e.Workloads {
@@ -123,7 +123,7 @@ func (e *Experiment) narrow(before []ArmSpec) {
 	}
 }
 
-// applyAny sets a parameter or, where none has that name, a key of the workload.
+// applyAny sets a parameter or, if none has that name, a key of the workload.
 func (w *Workload) applyAny(name string, n *yaml.Node, words Words, s *sink) {
 	kind, _ := words.kind(w.Kind)
 	keys := workloadKeys(words)
@@ -152,7 +152,7 @@ func (w *Workload) applyParam(name string, n *yaml.Node, words Words, s *sink) {
 	readParam(w.Params, kind, pair{name, n, n}, s)
 }
 
-// clone copies what Apply may change.
+// clone copies everything that Apply may change.
 func (e *Experiment) clone() *Experiment {
 	c := *e
 	c.Workloads = make([]Workload, len(e.Workloads))

@@ -9,17 +9,17 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Size is a named bundle of settings, chosen with --set size=NAME: the same
-// experiment, larger or smaller.
+// Size is a named list of settings, chosen with --set size=NAME: the same experiment, larger or
+// smaller.
 type Size struct {
 	Name     string
 	Settings []Setting
 }
 
-// Setting is one of --set.
+// Setting is one setting, as --set has it.
 type Setting struct{ Path, Value string }
 
-// sizeWord chooses a size in --set.
+// sizeWord is the key that chooses a size in --set.
 const sizeWord = "size"
 
 func readSizes(e *Experiment, n *yaml.Node, s *sink) {
@@ -60,7 +60,7 @@ func writeSizes(e *Experiment) *yaml.Node {
 	return m
 }
 
-// checkSizes tries every size out.
+// checkSizes applies every size to a copy of the experiment.
 func (e *Experiment) checkSizes(words Words, s *sink) {
 	for _, size := range e.Sizes {
 		trial := &sink{where: s.where}
@@ -91,7 +91,7 @@ func (e *Experiment) checkSizes(words Words, s *sink) {
 	}
 }
 
-// applySize makes the settings of a size.
+// applySize applies the settings of a size.
 func (e *Experiment) applySize(n *yaml.Node, words Words, s *sink) {
 	var names []string
 	for _, size := range e.Sizes {

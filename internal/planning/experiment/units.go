@@ -10,7 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/base/units"
 )
 
-// ParseDuration reads a duration with its unit: 200ms, 90s, 3m, 1h30m.
+// ParseDuration parses a duration with its unit: 200ms, 90s, 3m, 1h30m.
 func ParseDuration(text string) (time.Duration, error) {
 	if d, err := time.ParseDuration(text); err == nil && text != "0" {
 		return d, nil
@@ -21,7 +21,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is not a duration; write 200ms, 90s, 3m or 1h30m", text)
 }
 
-// formatDuration writes the shortest form that ParseDuration reads back.
+// formatDuration writes the shortest form that ParseDuration parses back.
 func formatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -33,7 +33,7 @@ func formatDuration(d time.Duration) string {
 	return s
 }
 
-// ParseRatio reads a percentage or a plain ratio: 1% and 0.01 are the same.
+// ParseRatio parses a percentage or a plain ratio: 1% and 0.01 are the same.
 func ParseRatio(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	number = strings.TrimSpace(number)
@@ -47,7 +47,7 @@ func ParseRatio(text string) (float64, error) {
 	return x, nil
 }
 
-// formatRatio writes a percentage where that is exact and a ratio elsewhere.
+// formatRatio writes a percentage where that is exact, else a ratio.
 func formatRatio(x float64) string {
 	s := strconv.FormatFloat(x*100, 'g', 12, 64) + "%"
 	if back, err := ParseRatio(s); err == nil && back == x && len(s) < 8 {
@@ -56,7 +56,7 @@ func formatRatio(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// parseBytes reads a size with its unit: 64MiB.
+// parseBytes parses a size with its unit: 64MiB.
 func parseBytes(text string) (int64, error) {
 	n, err := units.IEC().Whole(text)
 	if err != nil {
@@ -65,5 +65,5 @@ func parseBytes(text string) (int64, error) {
 	return n, nil
 }
 
-// formatBytes writes the shortest form that parseBytes reads back.
+// formatBytes writes the shortest form that parseBytes parses back.
 func formatBytes(n int64) string { return units.IEC().Format(n) }

@@ -10,9 +10,9 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// How the text of a value is read; the errors name the key.
+// This file parses the texts of values; errors name the key.
 
-// longer takes texts of at least so many bytes.
+// longer accepts texts of at least so many bytes.
 func longer(name string, least int) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if len(text) < least {
@@ -34,7 +34,7 @@ func oneOf(name string, words []string) func(string) (string, error) {
 	}
 }
 
-// otherWords are environments as others call them, and what tare has.
+// otherWords has words that other tools use for environments, with tare's words.
 var otherWords = map[string][]string{
 	"pod": pods, "pods": pods, "k8s": pods, "kubernetes": pods, "kube": pods, "k3s": pods, "kubelet": pods, "best-effort": {"besteffort"},
 	"kata": {"gvisor"}, "kata-containers": {"gvisor"}, "runsc": {"gvisor"}, "sandbox": {"gvisor"}, "vm": {"gvisor"},
@@ -105,7 +105,7 @@ func bytesWithin(name string, least, most int64) func(string) (int64, error) {
 	}
 }
 
-// quota reads a number of CPUs; the kernel's least is 1 ms of 100.
+// quota parses a number of CPUs. The kernel's least quota is 1 ms in 100 ms.
 func quota(text string) (float64, error) {
 	const least, most = 0.01, 4096
 	x, err := strconv.ParseFloat(text, 64)

@@ -8,31 +8,29 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// Words is the vocabulary of experiments. The catalog fills it in.
+// Words is the vocabulary of experiments, which the catalog provides.
 type Words struct {
 	Kinds      map[string][]workload.Param // parameters by kind of workload
 	Removed    map[string]string           // kinds that there were, with what to do instead
 	Neighbours map[string][]workload.Param // likewise, of neighbours
 	Arms       []string                    // environments of the ladder
 	Places     []string                    // those that a neighbour can be in, beside the host
-	// Levels says what is wrong with the levels of an environment; nil when nothing
-	// is.
+	// Levels says what is wrong with the levels of an environment; nil: nothing.
 	Levels func(environment, levels string) error
-	// Isolation says what is wrong with a mechanism, "name" or "name=level"; nil
-	// when nothing is.
+	// Isolation says what is wrong with a mechanism, "name" or "name=level"; nil: nothing.
 	Isolation func(string) error
-	// Mechanisms are those, each at its default level, for the help in a file.
+	// Mechanisms lists the mechanisms, each at its default level, for the help in a file.
 	Mechanisms []string
-	// Volume says what is wrong with a volume, likewise.
+	// Volume says what is wrong with a volume; nil: nothing.
 	Volume func(string) error
-	// Networks, Seccomp and Capabilities are the words for those of a container.
+	// Networks, Seccomp and Capabilities are the words that a container's keys accept.
 	Networks, Seccomp, Capabilities []string
 
-	// What an experiment names itself.
+	// named and neighbours are the names of the experiment's own arms and neighbours.
 	named, neighbours []string
 }
 
-// of adds what the experiment names itself.
+// of adds the names that the experiment defines.
 func (w Words) of(e *Experiment) Words {
 	w = w.withNeighbours(e)
 	w.named = armNamesOf(e.Named)
@@ -44,7 +42,7 @@ func (w Words) withNeighbours(e *Experiment) Words {
 	return w
 }
 
-// armWords is what arms are chosen from.
+// armWords returns the arms that a workload chooses from.
 func (w Words) armWords() []string {
 	if len(w.named) > 0 {
 		return w.named
@@ -84,14 +82,14 @@ func (w Words) kind(name string) (kind, bool) {
 	return kind{name, params}, ok
 }
 
-func (w Words) hog(name string) (kind, bool) {
+func (w Words) neighbourKind(name string) (kind, bool) {
 	params, ok := w.Neighbours[name]
 	return kind{name, params}, ok
 }
 
-func (w Words) hogNames() []string { return slices.Sorted(maps.Keys(w.Neighbours)) }
+func (w Words) neighbourKinds() []string { return slices.Sorted(maps.Keys(w.Neighbours)) }
 
-// armsHelp names the mechanisms of isolation where there is a neighbour.
+// armsHelp names the mechanisms of isolation if there is a neighbour.
 func (w Words) armsHelp() string {
 	help := "what is compared; all: every arm that applies"
 	if len(w.Mechanisms) > 0 {
@@ -100,12 +98,12 @@ func (w Words) armsHelp() string {
 	return help
 }
 
-// hogHelp names the kinds of neighbours.
-func (w Words) hogHelp() string {
+// neighbourKindsHelp names the kinds of neighbours.
+func (w Words) neighbourKindsHelp() string {
 	if len(w.Neighbours) == 0 {
 		return ""
 	}
-	return "one of " + strings.Join(w.hogNames(), ", ")
+	return "one of " + strings.Join(w.neighbourKinds(), ", ")
 }
 
 func (w Words) kindNames() []string { return slices.Sorted(maps.Keys(w.Kinds)) }
@@ -127,7 +125,7 @@ func (k kind) paramNames() []string {
 	return names
 }
 
-// complete gives every parameter of the kind a value and forgets others.
+// complete gives every parameter of the kind a value and drops others.
 func (k kind) complete(given map[string]string) map[string]string {
 	out := map[string]string{}
 	for _, p := range k.params {

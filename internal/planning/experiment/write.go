@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// YAML writes the complete experiment, every default filled in. Parse reads it
-// back as the same experiment.
+// YAML writes the complete experiment, with every default. Parse reads it back as the same
+// experiment.
 func (e *Experiment) YAML() []byte { return e.Annotated(Words{}) }
 
 // Annotated is YAML with the help of every parameter beside it.
@@ -33,7 +33,7 @@ func (e *Experiment) Annotated(words Words) []byte {
 	return b.Bytes()
 }
 
-// write makes a mapping of all keys, on demand with the help beside them.
+// write makes a mapping of all keys, with their help if wanted.
 func write[T any](x *T, keys []key[T], help bool) *yaml.Node {
 	m := &yaml.Node{Kind: yaml.MappingNode}
 	for _, k := range keys {
@@ -69,7 +69,7 @@ func explain(key, value *yaml.Node, help string) {
 	key.HeadComment = strings.Join(append(lines, line), "\n")
 }
 
-// writeWorkloads explains each thing once, where it comes first.
+// writeWorkloads explains each key once, at its first entry.
 func writeWorkloads(e *Experiment, words Words) *yaml.Node {
 	m := &yaml.Node{Kind: yaml.MappingNode}
 	explained := map[string]bool{}
@@ -93,8 +93,7 @@ func withoutHelp(params []workload.Param) []workload.Param {
 	return out
 }
 
-// writeParams keeps the order of the vocabulary; parameters that it does not
-// know follow by name.
+// writeParams keeps the order of the vocabulary. Parameters that it does not know follow by name.
 func writeParams(w *Workload, words Words) *yaml.Node {
 	kind, _ := words.kind(w.Kind)
 	return paramsNode(w.Params, kind)
@@ -126,7 +125,7 @@ func paramsNode(params map[string]string, kind kind) *yaml.Node {
 	return m
 }
 
-// bare are texts that mean the same with and without quotes.
+// bare matches texts that mean the same with and without quotes.
 var bare = regexp.MustCompile(`^[A-Za-z0-9/][A-Za-z0-9_./%+=-]*$`)
 
 // scalar makes a node that is read back as exactly this text.
@@ -138,7 +137,7 @@ func scalar(text string) *yaml.Node {
 	return n
 }
 
-// formatAuto writes a number of which 0 says that tare chooses.
+// formatAuto writes autoWord for 0.
 func formatAuto[V int | uint64](n V) string {
 	if n == 0 {
 		return autoWord

@@ -82,7 +82,7 @@ func nameArms(t *rapid.T, e *Experiment) {
 	words := testWords()
 	word := rapid.StringMatching(`[a-z0-9][a-z0-9_-]{0,6}`).Filter(func(s string) bool { return s != twinWord && s != noneWord })
 	for _, name := range rapid.SliceOfNDistinct(word, 0, 3, rapid.ID).Draw(t, "neighbours") {
-		kind, _ := words.hog(rapid.SampledFrom(words.hogNames()).Draw(t, "kind of neighbour"))
+		kind, _ := words.neighbourKind(rapid.SampledFrom(words.neighbourKinds()).Draw(t, "kind of neighbour"))
 		e.Neighbours = append(e.Neighbours, Neighbour{Name: name, Kind: kind.name, Params: kind.complete(nil),
 			Memory: rapid.Int64Range(1<<20, 1<<44).Draw(t, "memory"), Pids: rapid.IntRange(1, 1<<22).Draw(t, "pids")})
 	}

@@ -131,7 +131,7 @@ func (b builder) arm(spec experiment.ArmSpec) (PlannedArm, error) {
 	return a, err
 }
 
-// rung finds an environment by its word: a name, and options behind a colon.
+// rung finds an environment by its word: a name, and levels behind a colon.
 func (b builder) rung(word string) (Rung, error) {
 	name, levels, has := strings.Cut(word, ":")
 	i := slices.IndexFunc(b.c.Rungs, func(r Rung) bool { return r.Name() == name })

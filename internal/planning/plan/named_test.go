@@ -10,7 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
-// leveled is a place with options behind its name.
+// leveled is a place with levels behind its name.
 type leveled struct{ place }
 
 func (l leveled) Capabilities() environment.Capabilities {
@@ -25,7 +25,7 @@ func (l leveled) with(levels string) (environment.Environment, error) {
 	return l, nil
 }
 
-// A named arm has the environment with its options; the record has the word as it was written.
+// A named arm has the environment with its levels; the record has the word as it was written.
 func TestBuildLevels(t *testing.T) {
 	build := func(word string) (*Plan, error) {
 		c := ladder("")
