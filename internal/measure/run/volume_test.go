@@ -222,7 +222,7 @@ func TestMovedScratch(t *testing.T) {
 	if !moved || out.Reason != "interrupted" {
 		t.Errorf("moved: %v; ended by %q, %v", moved, out.Reason, err)
 	}
-	// What the owner of a directory has renamed is his to remove.
+	// The owner of a directory removes what he has renamed.
 	for dir, want := range map[string]int{theirs: 1, path + "-moved": 0} {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != want {
 			t.Errorf("in %s: %v %v", dir, entries, err)

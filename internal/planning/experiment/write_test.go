@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What YAML writes is complete, and Parse reads it back as the same.
+// YAML writes a complete experiment, which Parse reads back as the same.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyExperiment(t)
