@@ -27,8 +27,8 @@ workloads:
     params: {tables: 2, size: 1000, threads: 2, redo_log: 16M}
 `
 
-// A MariaDB is measured by every way that leads to it and on every volume; what
-// they are is in the result, and nothing is left.
+// A MariaDB is measured in pods with each kind of network, volume and CPU manager. The result says
+// what they are, and nothing is left.
 func TestClusterFactors(t *testing.T) {
 	admin := kubetest.Need(t)
 	class, dir := admin.LocalClass(t, 2)
@@ -73,7 +73,7 @@ func TestClusterFactors(t *testing.T) {
 	t.Log(d.out.String())
 }
 
-// After SIGKILL and cleanup nothing is left on a claim's volume, which outlives it.
+// After SIGKILL and cleanup nothing is left on a claim's volume, which outlives the claim.
 func TestClusterClaimKilled(t *testing.T) {
 	admin := kubetest.Need(t)
 	class, dir := admin.LocalClass(t, 1)

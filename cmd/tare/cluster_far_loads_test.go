@@ -29,9 +29,8 @@ workloads:
   echo: {kind: command, params: {command: "sh -c :"}}
 `
 
-// TestClusterFarLoads: what is led counts for loads of every kind, with what an arm
-// keeps of what it commits tried in the pod, and beside a neighbour in a pod that is
-// led too.
+// TestClusterFarLoads: agents in pods count the operations of loads of every kind, and try in the
+// pod what an arm keeps of what it commits, also beside a neighbour in another pod.
 func TestClusterFarLoads(t *testing.T) {
 	admin := kubetest.Need(t)
 	testneed.Tool(t, "fio")

@@ -23,8 +23,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// farPods is a server and its client, each in a pod of its own; CLASS is made by the
-// test.
+// farPods is a server and its client, each in a pod of its own; the test makes CLASS.
 const farPods = `
 budget: 32s
 generations: 2
@@ -43,12 +42,12 @@ const farImage = "localhost/tare-far-test:1"
 
 const farUser = "tare-far"
 
-// farRights are what the pods of farPods need beyond what every run needs.
+// farRights are the rights that the pods of farPods need beyond those of every run.
 var farRights = kube.PodSpec{Service: true, Volume: kube.Volume{Class: "any"}}.Rights()
 
-// farAway starts a run whose pods are led from here, as a user who has no rights yet;
-// change is made to its kubeconfig. What is claimed is of a class of its own, on which
-// nothing is left.
+// farAway starts a run on pods of another node, as a user who has no rights yet; change is made to
+// the user's kubeconfig. The claims are of a storage class of their own, on which nothing may be
+// left.
 func farAway(t *testing.T, admin *kubetest.Admin, change func(*api.Cluster), more ...string) *database {
 	t.Helper()
 	home := t.TempDir()
@@ -71,8 +70,7 @@ func farAway(t *testing.T, admin *kubetest.Admin, change func(*api.Cluster), mor
 	return d.begin(append(args, more...)...)
 }
 
-// shell puts an image with a shell and programs of this host into the node's
-// containerd.
+// shell puts an image with a shell and programs of this host into the node's containerd.
 func shell(t *testing.T, more ...string) {
 	t.Helper()
 	programs := append([]string{"sh", "head", "wc", "chmod", "mv", "sleep", "gzip"}, more...)
@@ -89,8 +87,8 @@ func shell(t *testing.T, more ...string) {
 	})
 }
 
-// TestClusterFar: pods of a node that tare is not on, and what can happen to them.
-// Nothing is left each time.
+// TestClusterFar: pods of a node on which tare does not run, and faults of them. Nothing is left
+// each time.
 func TestClusterFar(t *testing.T) {
 	admin := kubetest.Need(t)
 	shell(t)
@@ -114,8 +112,8 @@ func TestClusterFar(t *testing.T) {
 
 func plainly(*api.Cluster) {}
 
-// farDeleted: the run is measured, what needs the node is left out and missing by
-// name, and a pod that somebody deletes costs its block.
+// farDeleted: the run is measured. What needs the node is left out, or missing by name. A pod that
+// somebody deletes costs its block.
 func farDeleted(t *testing.T, admin *kubetest.Admin) string {
 	admin.Grant(t, farUser, kube.FarRights, farRights)
 	d := farAway(t, admin, plainly).measuring()
@@ -127,7 +125,7 @@ func farDeleted(t *testing.T, admin *kubetest.Admin) string {
 	r := d.end(0)
 	said, needed, relaunched, later := false, false, false, false
 	for _, l := range r.Lines {
-		// Where launches take long the generation is over before the pod is.
+		// Where launches take long, the launch ends before the pod does.
 		needed = needed || l.Block != nil && l.Block.Generation == 0 && l.Time.After(gone)
 		if w := l.Warning; w != nil && w.Arm == "burstable" && strings.Contains(w.Text, "the stream to the pod broke") {
 			said = true
@@ -159,8 +157,8 @@ func farDeleted(t *testing.T, admin *kubetest.Admin) string {
 	return id
 }
 
-// farDescribed is that a result says what pods were that were led from outside, and
-// what was left out for want of the node.
+// farDescribed checks that a result describes the pods of another node, and what was left out
+// because tare does not run on that node.
 func farDescribed(t *testing.T, r *record.Result) {
 	t.Helper()
 	if b := r.Plan.Workloads[0].Baseline; b != "besteffort" {
@@ -200,7 +198,7 @@ func farDescribed(t *testing.T, r *record.Result) {
 	}
 }
 
-// settingsIn are the settings of an arm in a result, by name.
+// settingsIn returns the settings of an arm in a result, by name.
 func settingsIn(r *record.Result, arm string) map[string]string {
 	all := map[string]string{}
 	for _, s := range r.Manifest.Settings[arm] {
@@ -209,8 +207,8 @@ func settingsIn(r *record.Result, arm string) map[string]string {
 	return all
 }
 
-// farCut: when the cluster is away the streams break, of the baseline too: the run
-// ends and says why, its record is kept.
+// farCut: when the cluster cannot be reached the streams break, the baseline's too. The run ends
+// and says why, and its record is kept.
 func farCut(t *testing.T, admin *kubetest.Admin) string {
 	var w *wire
 	admin.Grant(t, farUser, kube.FarRights, farRights)
@@ -234,8 +232,8 @@ func farCut(t *testing.T, admin *kubetest.Admin) string {
 	return runID(d.dir)
 }
 
-// farKilled: in a namespace that others use too, with rights in it alone, the pods end
-// by themselves when tare is killed, and cleanup removes them.
+// farKilled: the user has rights in one namespace only, which others use too. When tare is killed
+// the pods end by themselves, and cleanup removes them.
 func farKilled(t *testing.T, admin *kubetest.Admin) string {
 	const space = "tare-test-shared"
 	pods := sharedNamespace(t, admin, space)
@@ -270,8 +268,8 @@ func farKilled(t *testing.T, admin *kubetest.Admin) string {
 	return id
 }
 
-// sharedNamespace makes a namespace in which the user has the rights that are printed
-// for that, and no others, and lists the pods in it. It goes with the test.
+// sharedNamespace makes a namespace in which the user has the rights that tare prints for it and no
+// others, and lists the pods in it. The namespace is removed with the test.
 func sharedNamespace(t *testing.T, admin *kubetest.Admin, space string) (pods func() []corev1.Pod) {
 	t.Helper()
 	post := func(path string, body []byte) {

@@ -40,7 +40,7 @@ workloads:
   io: {kind: commit, params: {log: 1MiB}}
 `
 
-// inSmallPods starts such a run.
+// inSmallPods starts a run of small.
 func inSmallPods(t *testing.T, budget string, generations int, args ...string) *database {
 	t.Helper()
 	home := t.TempDir()
@@ -52,13 +52,13 @@ func inSmallPods(t *testing.T, budget string, generations int, args ...string) *
 	return d.begin(append([]string{"run", file, "-o", d.dir}, args...)...)
 }
 
-// firstPod makes, once, what the first pod on a node leaves: a bridge.
+// firstPod starts a first pod on the node, once: that leaves a bridge behind.
 func firstPod(t *testing.T) { first.Do(func() { inSmallPods(t, "5s", 1).end(0) }) }
 
 var first sync.Once
 
-// TestClusterFaults: what can happen to a cluster while arms are in its pods. Each
-// time the record is kept, what went wrong is said, and nothing is left.
+// TestClusterFaults: faults of a cluster while arms are in its pods. Each time the record is kept,
+// the run says what went wrong, and nothing is left.
 func TestClusterFaults(t *testing.T) {
 	admin := kubetest.Need(t)
 	firstPod(t)
@@ -82,9 +82,9 @@ func TestClusterFaults(t *testing.T) {
 	}
 }
 
-// podsLost: a pod that is evicted and one that is out of memory cost the window and
-// their arms the rest of the launch, with the reason. The second is lost when the first
-// has been met: all arms are looked at then, and it would be found without a window.
+// podsLost: a pod that is evicted, and one that runs out of memory, lose the window and the rest of
+// the launch, with the reason. The second one is disturbed only after the run has noticed the
+// first: the run looks at all arms then, and would find the second outside of a window.
 func podsLost(t *testing.T, admin *kubetest.Admin) string {
 	d := inSmallPods(t, "30s", 2).measuring()
 	id := runID(d.dir)
@@ -121,7 +121,7 @@ func podsLost(t *testing.T, admin *kubetest.Admin) string {
 	return id
 }
 
-// ofLine are the windows of a line of the record.
+// ofLine returns the windows of a line of the record.
 func ofLine(l record.Line) []record.Window {
 	if l.Block == nil {
 		return nil
@@ -129,7 +129,7 @@ func ofLine(l record.Line) []record.Window {
 	return l.Block.Windows
 }
 
-// drops are the reasons of the windows that were dropped.
+// drops returns the reasons of the dropped windows.
 func drops(r *record.Result) string {
 	var all strings.Builder
 	for _, l := range r.Lines {
@@ -145,8 +145,8 @@ func drops(r *record.Result) string {
 	return all.String()
 }
 
-// fillMemory fills the memory of a pod with what belongs to no process of it: a
-// file in memory, written from its group.
+// fillMemory fills the memory of a pod with a file in memory, written from the pod's control group:
+// it belongs to no process of the pod.
 func fillMemory(t *testing.T, admin *kubetest.Admin, namespace, name string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -164,7 +164,7 @@ func fillMemory(t *testing.T, admin *kubetest.Admin, namespace, name string) {
 	}
 }
 
-// memoryGroup is the directory of the control group of a pod's container.
+// memoryGroup returns the directory of the control group of a pod's container.
 func memoryGroup(t *testing.T, admin *kubetest.Admin, namespace, name string) (dir string) {
 	t.Helper()
 	var p corev1.Pod
@@ -189,8 +189,7 @@ func memoryGroup(t *testing.T, admin *kubetest.Admin, namespace, name string) (d
 	return dir
 }
 
-// serverAway: the run goes on without the API server, and waits for it where it
-// needs it.
+// serverAway: the run goes on without the API server, and waits for it where it needs it.
 func serverAway(t *testing.T, admin *kubetest.Admin) string {
 	server := admin.Part(t, "kube-apiserver")
 	d := inSmallPods(t, "20s", 2).measuring()
@@ -223,7 +222,7 @@ func serverAway(t *testing.T, admin *kubetest.Admin) string {
 	return runID(d.dir)
 }
 
-// killedWhileAway: what cleanup cannot remove it names, and removes when it can.
+// killedWhileAway: cleanup names what it cannot remove, and removes it as soon as it can.
 func killedWhileAway(t *testing.T, admin *kubetest.Admin) string {
 	server := admin.Part(t, "kube-apiserver")
 	d := inSmallPods(t, "60s", 1).measuring()
@@ -251,7 +250,7 @@ func killedWhileAway(t *testing.T, admin *kubetest.Admin) string {
 	return id
 }
 
-// credentialsExpire: those of a service account that somebody removes in a run.
+// credentialsExpire: somebody removes the service account of a run.
 func credentialsExpire(t *testing.T, admin *kubetest.Admin) string {
 	const accounts = "/api/v1/namespaces/default/serviceaccounts"
 	if code, said := admin.Do(t, http.MethodPost, accounts, []byte(`{"metadata":{"name":"tare-short"}}`)); code != http.StatusCreated {
@@ -294,8 +293,8 @@ func credentialsExpire(t *testing.T, admin *kubetest.Admin) string {
 	return runID(d.dir)
 }
 
-// nodeLost: the pods of a node whose kubelet is gone run on and are measured; that
-// they cannot be removed is said, and done when it is back.
+// nodeLost: the kubelet of a node is gone, its pods run on and are measured. The run says that they
+// cannot be removed; they are removed when the kubelet is back.
 func nodeLost(t *testing.T, admin *kubetest.Admin) string {
 	kubelet := admin.Part(t, "kubelet")
 	d := inSmallPods(t, "15s", 1).measuring()

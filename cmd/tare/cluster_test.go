@@ -52,8 +52,8 @@ func runOf(t *testing.T, experiment string) *database {
 	return d.begin("run", file, "-o", d.dir)
 }
 
-// A MariaDB is measured on the host and in a pod of every class; what made the
-// pods is in the result, and nothing is left.
+// A MariaDB is measured on the host and in a pod of every QoS class. The result has what made the
+// pods, and nothing is left.
 func TestClusterRun(t *testing.T) {
 	admin, d := inPods(t)
 	r := d.end(0)
@@ -85,8 +85,8 @@ func TestClusterRun(t *testing.T) {
 	t.Log(d.out.String())
 }
 
-// busyAndClient: the batch pod worked beside its arm, and the client was where it
-// was to be; the manifests have both.
+// busyAndClient: the batch pod worked beside its arm, and the client was where it was to be. Both
+// are in the manifests.
 func busyAndClient(t *testing.T, d *database, r *record.Result, windows map[string]int) {
 	t.Helper()
 	did := 0.0

@@ -12,15 +12,15 @@ import (
 	"github.com/tarelab/tare/internal/undo/hostlock"
 )
 
-// No command line of these tests takes as long as stuck, in which one is ended that does
-// not end by itself, nor is its output open for longer than held after it.
+// stuck is longer than any command line of these tests takes. A command that does not end by itself
+// is ended then. held is how long its output may stay open after its end.
 const (
 	stuck = 6 * time.Minute
 	held  = time.Minute
 )
 
-// commandLine is tare, by this binary, with its state below a directory and its data sets
-// in another. What is stuck says where each of its goroutines is.
+// commandLine is tare, by this binary, with its state in one directory and its data sets in
+// another. If it is stuck, it prints the stacks of its goroutines.
 func commandLine(t *testing.T, home, cache string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), stuck)
 	t.Cleanup(cancel)

@@ -30,8 +30,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// areas are the places where a run keeps files, and the run that is tried with each on
-// the file system with faults.
+// areas are the places where a run keeps files, each with the run that is tried while that place is
+// on a file system with faults.
 var areas = map[string][]string{
 	"journal": commits,
 	"record":  commits,
@@ -46,7 +46,7 @@ const (
 	faultLeft  = time.Minute     // for what the guard and the kernel take back
 )
 
-// onFaults is an area on a file system with faults, and the others on an ordinary one.
+// onFaults is one area on a file system with faults, and the others on an ordinary one.
 type onFaults struct {
 	t    *testing.T
 	area string
@@ -54,7 +54,7 @@ type onFaults struct {
 	base string
 }
 
-// dir is where an area is for tare.
+// dir is the directory of an area as tare sees it.
 func (o *onFaults) dir(area string) string {
 	if area == o.area {
 		return filepath.Join(o.fs.Dir, area)
@@ -62,7 +62,7 @@ func (o *onFaults) dir(area string) string {
 	return filepath.Join(o.base, area)
 }
 
-// behind is where it can be looked at without faults.
+// behind is the directory of an area without faults.
 func (o *onFaults) behind(area string) string {
 	if area == o.area {
 		return filepath.Join(o.fs.Backing, area)
@@ -99,7 +99,7 @@ func (o *onFaults) fresh() {
 	}
 }
 
-// run is one run with a fault, and all that must be so afterwards.
+// run is one run with a fault, and everything that must hold afterwards.
 func (o *onFaults) run(fault faultfs.Fault) {
 	o.t.Helper()
 	o.fresh()
@@ -131,8 +131,8 @@ func (o *onFaults) run(fault faultfs.Fault) {
 	}
 }
 
-// ended: a run that a fault has hit goes on, or ends with a message that names a file and
-// the cause; it does not crash.
+// ended: a run with a fault goes on, or ends with a message that names a file and the cause. It
+// does not crash.
 func (o *onFaults) ended(code int, said string, fault faultfs.Fault, hit []faultfs.Op) {
 	o.t.Helper()
 	for _, crash := range []string{"panic:", "fatal error:", "goroutine ", "SIGSEGV"} {
@@ -152,19 +152,19 @@ func (o *onFaults) ended(code int, said string, fault faultfs.Fault, hit []fault
 	if len(hit) == 0 || code == exitOK {
 		return
 	}
-	// A server names it in the words of its C library.
+	// A server names the cause in the words of its C library.
 	if !strings.Contains(strings.ToLower(said), fault.Error.Error()) {
 		o.t.Errorf("it does not name the cause %q", fault.Error)
 	}
-	// Arms are opened at the same time: what is said may be of another file that failed since.
+	// Arms are opened at the same time: the message may be about another file that failed since.
 	named := func(op faultfs.Op) bool { return strings.Contains(said, filepath.Base(op.Path)) }
 	if !strings.Contains(said, o.fs.Dir) && !slices.ContainsFunc(hit, named) {
 		o.t.Errorf("it names none of %v", hit[:min(len(hit), 10)])
 	}
 }
 
-// whole: the result of a run that ended with 0 has its last line, and what is made of it.
-// (A write of several pages that fails in the middle is taken up there.)
+// whole: the result of a run with exit code 0 has its last line, and its report. (That covers a
+// write of several pages that fails in the middle.)
 func (o *onFaults) whole() {
 	o.t.Helper()
 	dir := filepath.Join(o.behind("record"), "result")
@@ -188,21 +188,21 @@ const (
 	exitUnsupported = 5 // without the directory the host cannot do what an arm needs
 )
 
-// found are faults after which something was wrong once: they are tried each time.
+// found lists faults after which something was wrong once. Each run of the test tries them.
 var found = map[string][]faultfs.Fault{
-	// A load that died was told as "look at the mounts of process N: no such file".
+	// tare reported a dead load as "look at the mounts of process N: no such file".
 	"scratch": {{Kind: faultfs.Write, Number: 400, Error: syscall.ENOSPC, Lasting: true}},
-	// That the last line was not written was told as a host that is not restored, with exit
-	// code 0: the numbers are about where it is.
+	// tare reported the missing last line as a host that is not restored, with exit code 0. The
+	// numbers are near that line.
 	"record": {
 		{Kind: faultfs.Write, Number: 8, Error: syscall.EIO}, {Kind: faultfs.Write, Number: 9, Error: syscall.EIO},
 		{Kind: faultfs.Write, Number: 10, Error: syscall.EIO}, {Kind: faultfs.Write, Number: 11, Error: syscall.EIO},
 	},
-	// What was to become a journal stayed.
+	// The temporary file of a journal stayed.
 	"journal": {{Kind: faultfs.Resize, Number: 2, Error: syscall.EIO, Lasting: true}},
 }
 
-// recordHolds: all that was synced of the record is in it, and it can be read.
+// recordHolds: the record has all that was synced of it, and can be read.
 func (o *onFaults) recordHolds() {
 	o.t.Helper()
 	dir := filepath.Join(o.behind("record"), "result")
@@ -223,9 +223,10 @@ func (o *onFaults) recordHolds() {
 	}
 }
 
-// TestFaults answers operations on files, one at a time by its number, with an error,
-// wherever a run keeps files. TARETEST_FAULTS is how many are tried of each area, "all" for
-// each number (of a load's own writes and syncs for some); TARETEST_AREA is one area; TARETEST_SEED repeats a sample.
+// TestFaults answers operations on files, one at a time by its number, with an error, wherever a
+// run keeps files. TARETEST_FAULTS is how many faults of each area are tried, "all" for every
+// number (of a load's own writes and syncs some only); TARETEST_AREA is one area; TARETEST_SEED
+// repeats a sample.
 func TestFaults(t *testing.T) {
 	testneed.Long(t, "faults")
 	testneed.Root(t)
@@ -257,8 +258,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// What a power cut may not take: the directories that name journal and record are synced
-// after they were made, up to the first that was there before.
+// A power cut must not take journal or record: the directories that name them are synced after they
+// were made, up to the first directory that existed before.
 func TestParentsAreSynced(t *testing.T) {
 	testneed.Long(t, "faults")
 	begin := map[string]func(dir string) (io.Closer, error){
@@ -282,7 +283,7 @@ func TestParentsAreSynced(t *testing.T) {
 	}
 }
 
-// unsynced are the names that were made and not removed, whose directory was not synced
+// unsynced returns the names that were made and not removed, and whose directory was not synced
 // afterwards.
 func unsynced(seen []faultfs.Op) (names []string) {
 	in := func(path string) string { return filepath.Join("/", filepath.Dir(path)) }
@@ -299,7 +300,7 @@ func unsynced(seen []faultfs.Op) (names []string) {
 	return names
 }
 
-// faultsOf are the faults to try where so much was seen without one.
+// faultsOf returns the faults to try after a run without faults had so many operations.
 func faultsOf(t *testing.T, rng *rand.Rand, seen []faultfs.Op) (all []faultfs.Fault) {
 	counts := map[faultfs.Kind]int{}
 	for _, op := range seen {
@@ -327,7 +328,7 @@ func faultsOf(t *testing.T, rng *rand.Rand, seen []faultfs.Op) (all []faultfs.Fa
 	return sample(rng, all, n)
 }
 
-// numbers are those up to n; where a load writes thousands of times, some of them.
+// numbers returns the numbers up to n; where a load writes thousands of times, some of them.
 func numbers(rng *rand.Rand, n int) (all []int) {
 	const most = 60
 	for i := range n {
@@ -338,7 +339,7 @@ func numbers(rng *rand.Rand, n int) (all []int) {
 	return all
 }
 
-// sample is n of the faults, of each kind as many where there are so many.
+// sample returns n of the faults, equally many of each kind where there are so many.
 func sample(rng *rand.Rand, all []faultfs.Fault, n int) (some []faultfs.Fault) {
 	of := map[faultfs.Kind][]faultfs.Fault{}
 	rng.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })

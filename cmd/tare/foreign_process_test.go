@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// foreignProgram is a process of somebody else's, who has nothing to do with tare.
+// foreignProgram is a process that has nothing to do with tare.
 const foreignProgram = "testdata/foreign.py"
 
 // noticed is what such a process has seen when its input ends.
@@ -22,7 +22,7 @@ type noticed struct {
 	Turns   int // of 1 ms
 }
 
-// bystander is such a process, seen from its parent, which is told of every stop.
+// bystander is such a process as its parent sees it; the parent is told of every stop.
 type bystander struct {
 	name string
 	cmd  *exec.Cmd
@@ -31,7 +31,7 @@ type bystander struct {
 	done chan []string // what its parent was told of
 }
 
-// stand starts one, in a group unless that is nil, as a user.
+// stand starts one as a user, in a control group unless that is nil.
 func stand(t *testing.T, name, does string, group *cgroup.Group, user int) *bystander {
 	t.Helper()
 	program, err := os.ReadFile(foreignProgram)
@@ -59,7 +59,7 @@ func stand(t *testing.T, name, does string, group *cgroup.Group, user int) *byst
 	return b
 }
 
-// watch is told of stops and of the end.
+// watch waits for stops and for the end of the process.
 func (b *bystander) watch() (told []string) {
 	for {
 		var status syscall.WaitStatus
@@ -80,7 +80,7 @@ func (b *bystander) watch() (told []string) {
 	}
 }
 
-// end ends it and says what was done to it.
+// end ends the process and says what was done to it.
 func (b *bystander) end(t *testing.T) (done []string) {
 	t.Helper()
 	b.in.Close()

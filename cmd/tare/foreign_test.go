@@ -19,7 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/hostlock"
 )
 
-// beside are the processes of others beside a run, and what is looked at meanwhile.
+// beside are other processes beside a run, and what is looked at meanwhile.
 type beside struct {
 	t       *testing.T
 	tree    *cgroup.Tree
@@ -30,7 +30,7 @@ type beside struct {
 	seen    chan []string
 }
 
-// ofOthers is how the groups begin that are not tare's.
+// ofOthers are the prefixes of control groups that are not tare's.
 const ofOthers = "tare-others-"
 
 func standBeside(t *testing.T) *beside {
@@ -55,10 +55,10 @@ func standBeside(t *testing.T) *beside {
 	return b
 }
 
-// look samples every group that is not tare's for one that is frozen, and every process
-// outside of tare's groups for one that is stopped. The kernel says it; that a process lost
-// time does not, for a busy host takes a second from it now and then. The thread has a
-// real-time priority, so that a busy host does not keep it from looking.
+// look looks at every control group that is not tare's for a freeze, and at every process outside
+// of tare's groups for a stop. It asks the kernel: lost time proves nothing, since a busy host
+// takes a second from a process now and then. The thread has a real-time priority, so that a busy
+// host does not keep it from looking.
 func (b *beside) look() {
 	_, undo, _ := sched.Protect()
 	defer undo()
@@ -87,7 +87,7 @@ func (b *beside) look() {
 	}
 }
 
-// frozenNow are the groups that are frozen and are not tare's.
+// frozenNow returns the frozen control groups that are not tare's.
 func frozenNow() (all []string) {
 	for _, top := range []string{"/sys/fs/cgroup/freezer", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"} {
 		_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
@@ -106,8 +106,7 @@ func frozenNow() (all []string) {
 	return all
 }
 
-// stoppedNow are the processes that are stopped or traced, by their number, but for those
-// in groups of tare's.
+// stoppedNow returns the stopped or traced processes outside of tare's control groups, by pid.
 func stoppedNow() map[string]string {
 	all := map[string]string{}
 	pids, _ := filepath.Glob("/proc/[0-9]*")
@@ -139,8 +138,8 @@ func (b *beside) end() (all []string) {
 	return all
 }
 
-// TestForeign: whatever a run does, and whatever takes back what a killed one left, no
-// process outside of tare's groups is frozen, stopped or signalled.
+// TestForeign: whatever a run does, and whatever takes back what a killed run left, no process
+// outside of tare's control groups is frozen, stopped or signalled.
 func TestForeign(t *testing.T) {
 	testneed.Long(t, "kill")
 	testneed.Root(t)

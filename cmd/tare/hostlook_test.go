@@ -17,11 +17,11 @@ import (
 	"github.com/tarelab/tare/internal/testing/environmenttest"
 )
 
-// hostLook is what runs could have changed on the host, whole and not only what has
-// their names: a kind and a name, and what is there.
+// hostLook is everything on the host that runs could change, whether it bears their names or not:
+// kind and name, with the content.
 type hostLook map[string]string
 
-// lookAtHost looks. dirs are directories whose files count too.
+// lookAtHost looks. The files in dirs count too.
 func lookAtHost(t *testing.T, dirs ...string) hostLook {
 	t.Helper()
 	h := hostLook{}
@@ -47,13 +47,13 @@ func lookAtHost(t *testing.T, dirs ...string) hostLook {
 	return h
 }
 
-// read is the text of a file; "" of one that is gone, or of a directory.
+// read returns the text of a file; "" if it is gone, or a directory.
 func read(path string) string {
 	b, _ := os.ReadFile(path)
 	return strings.TrimSpace(string(b))
 }
 
-// groups are all control groups with what they enable.
+// groups returns all control groups with the controllers that they enable.
 func (h hostLook) groups() {
 	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
@@ -65,7 +65,7 @@ func (h hostLook) groups() {
 	})
 }
 
-// threads are the CPUs of every thread and the namespaces that processes are in.
+// threads returns the CPUs of every thread and the namespaces of processes.
 func (h hostLook) threads() {
 	tasks, _ := filepath.Glob("/proc/[0-9]*/task/[0-9]*")
 	for _, task := range tasks {
@@ -85,7 +85,7 @@ func (h hostLook) threads() {
 	}
 }
 
-// files are those that tare puts somewhere by itself, and those below the directories.
+// files returns the files that tare writes to fixed places, and those in the directories.
 func (h hostLook) files(dirs []string) {
 	for _, pattern := range []string{"/var/tmp/*tare-*", "/tmp/tare-*-*", "/run/tare/*", "/run/netns/*", "/run/runc/*", "/run/crun/*", "/dev/shm/*", "/dev/mqueue/*"} {
 		found, _ := filepath.Glob(pattern)
@@ -105,10 +105,10 @@ func (h hostLook) files(dirs []string) {
 	}
 }
 
-// volatile are settings of the kernel that it changes by itself.
+// volatile are settings that the kernel changes by itself.
 var volatile = regexp.MustCompile(`/random/|/fs/(dentry-state|inode-|file-nr|aio-nr|quota)|/pty/nr|ns_last_pid|conntrack_count|/perf_|/net/ipv[46]/(conf|neigh)/|/hung_task_detect_count|/sched_domain/|/binfmt_misc`)
 
-// settings are those of the kernel.
+// settings returns settings of the kernel.
 func (h hostLook) settings() {
 	for _, top := range []string{"/proc/sys/kernel", "/proc/sys/vm", "/proc/sys/net", "/proc/sys/user", "/proc/sys/fs"} {
 		_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
@@ -122,7 +122,7 @@ func (h hostLook) settings() {
 	}
 }
 
-// engines are the containers and images of Docker and Podman.
+// engines returns the containers and images of Docker and Podman.
 func (h hostLook) engines(t *testing.T) {
 	t.Helper()
 	if strings.HasPrefix(os.Getenv("DOCKER_HOST"), "unix:///tmp/docker") {
@@ -141,15 +141,15 @@ func (h hostLook) engines(t *testing.T) {
 	}
 }
 
-// Kinds that others change too: of threads and settings only what was there and still is
-// must be the same, and namespaces end with others' processes.
+// Others change these kinds too. Of threads and settings only those that were there before and
+// still are must be the same. Namespaces end with other processes.
 var (
 	mayCome = regexp.MustCompile(`^(CPUs|setting) `)
 	mayGo   = regexp.MustCompile(`^(CPUs|setting|namespace) `)
 )
 
-// left is what is not as it was, when what is gone within the time does not count. Where
-// others work on this host meanwhile (TARETEST_SHARED_HOST), it has to have one of the names.
+// left returns what is not as it was; what goes within the time does not count. On a host on which
+// others work (TARETEST_SHARED_HOST) only what has one of the names counts.
 func (h hostLook) left(t *testing.T, within time.Duration, dirs []string, names ...string) []string {
 	t.Helper()
 	for end := time.Now().Add(within); ; time.Sleep(200 * time.Millisecond) {
@@ -183,8 +183,8 @@ func (h hostLook) differences(now hostLook) (all []string) {
 	return all
 }
 
-// processesOf are the processes that have one of the names in their arguments, their
-// environment, their control group or what they hold open.
+// processesOf returns the processes that have one of the names in their arguments, their
+// environment, their control group or their open files.
 func processesOf(names []string) (all []string) {
 	pids, _ := filepath.Glob("/proc/[0-9]*")
 	for _, p := range pids {

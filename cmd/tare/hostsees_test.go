@@ -21,9 +21,9 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// leaving leave something of a kind behind, until the end of the test, and return a
-// pattern of what is to be told of it. dir is a directory of the test's own, name a name;
-// others work on the host since it was looked at before.
+// leaving leave something of a kind behind until the end of the test, and return a pattern of what
+// hostLook must say of it. dir is a directory of the test, name a name. Others work on the host
+// since before was taken.
 var leaving = map[string]func(t *testing.T, before hostLook, dir, name string) (told string){
 	"group": func(t *testing.T, _ hostLook, _, name string) string {
 		group := makeGroup(t, name)
@@ -95,7 +95,7 @@ var leaving = map[string]func(t *testing.T, before hostLook, dir, name string) (
 		t.Cleanup(func() { c.DelTable(table); must(t, c.Flush()) })
 		return fmt.Sprintf("^left behind: rule table %d %s$", table.Family, name)
 	},
-	// How often a message of the network may come into the kernel's log.
+	// This setting is how often a message of the network may come into the kernel's log.
 	"setting": func(t *testing.T, _ hostLook, _, _ string) string {
 		const path = "/proc/sys/net/core/message_burst"
 		had, err := strconv.Atoi(read(path))
@@ -108,7 +108,7 @@ var leaving = map[string]func(t *testing.T, before hostLook, dir, name string) (
 	},
 }
 
-// TestHostLookSees leaves something of each kind behind, and wants it told.
+// TestHostLookSees leaves something of each kind behind, and hostLook must see it.
 func TestHostLookSees(t *testing.T) {
 	testneed.Root(t)
 	t.Setenv("TARETEST_SHARED_HOST", "") // by no name
@@ -119,7 +119,7 @@ func TestHostLookSees(t *testing.T) {
 	}
 }
 
-// Controllers that are enabled for the children of a group, and stay so.
+// Enable controllers for the children of a group, and leave them enabled.
 func TestHostLookSeesControllers(t *testing.T) {
 	testneed.Root(t)
 	group := makeGroup(t, "look"+filepath.Base(filepath.Dir(t.TempDir())))
@@ -133,7 +133,7 @@ func TestHostLookSeesControllers(t *testing.T) {
 	sees(t, before, "", fmt.Sprintf(`^changed: group %s was "", is "%s"$`, group, has[0]))
 }
 
-// sees wants what matches to be told.
+// sees fails unless hostLook says something that matches.
 func sees(t *testing.T, before hostLook, dir, told string) {
 	t.Helper()
 	var dirs []string
@@ -146,7 +146,7 @@ func sees(t *testing.T, before hostLook, dir, told string) {
 	}
 }
 
-// makeGroup makes a control group, of version 2 where there is that.
+// makeGroup makes a control group, of version 2 if there is one.
 func makeGroup(t *testing.T, name string) string {
 	t.Helper()
 	var tops []string
@@ -163,7 +163,7 @@ func makeGroup(t *testing.T, name string) string {
 	return group
 }
 
-// sleeping is a process that sleeps, in a directory and in namespaces of its own.
+// sleeping starts a process that sleeps, in a directory and in namespaces of its own.
 func sleeping(t *testing.T, dir string, own uintptr) (pid int) {
 	t.Helper()
 	cmd := exec.Command("sleep", "1000")
@@ -173,7 +173,7 @@ func sleeping(t *testing.T, dir string, own uintptr) (pid int) {
 	return cmd.Process.Pid
 }
 
-// imageOf makes an image of Podman's with nothing in it, and returns its name: in lower case.
+// imageOf makes an empty image of Podman's and returns its name, in lower case.
 func imageOf(t *testing.T, dir, name string) string {
 	t.Helper()
 	testneed.Tool(t, "podman")
@@ -192,7 +192,7 @@ func podman(t *testing.T, args ...string) {
 	}
 }
 
-// keepTo keeps a thread to some CPUs.
+// keepTo binds a thread to some CPUs.
 func keepTo(tid int, cpus []int) error {
 	var set unix.CPUSet
 	for _, c := range cpus {

@@ -21,8 +21,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// measuring is a run with containers of crun, Podman and Docker, in a control group of
-// its own.
+// measuring is a run with containers of crun, Podman and Docker, in a control group of its own.
 type measuring struct {
 	*exec.Cmd
 	state string
@@ -76,9 +75,9 @@ func measure(t *testing.T) *measuring {
 	return m
 }
 
-// A run with containers takes them back itself when it is interrupted. One that is
-// killed, alone or with its whole control group, has a guard that does; a cleanup
-// at the same time waits for that.
+// A run with containers that is interrupted takes them back itself. If it is killed, alone or with
+// its whole control group, its guard takes them back; a cleanup at the same time waits for the
+// guard.
 func TestSignalsWithEngines(t *testing.T) {
 	testneed.Long(t, "kill")
 	testneed.Root(t)
@@ -133,7 +132,7 @@ func awaitBlock(t *testing.T, dir string, ended <-chan struct{}, said *bytes.Buf
 	}
 }
 
-// blocks are the lines of the record that are blocks.
+// blocks returns the lines of the record that are blocks.
 func blocks(dir string) (all []byte) {
 	b, _ := os.ReadFile(filepath.Join(dir, record.RecordFile))
 	for line := range bytes.Lines(b) {
@@ -144,7 +143,7 @@ func blocks(dir string) (all []byte) {
 	return all
 }
 
-// statesOf are the containers that a runtime still has of a run, by the run's groups.
+// statesOf returns the containers that a runtime still has of a run, by the run's control groups.
 func statesOf(id string) (all []string) {
 	files, _ := filepath.Glob("/run/[rc]*un*/*/*") // runc's state.json, crun's status
 	for _, f := range files {
@@ -155,8 +154,8 @@ func statesOf(id string) (all []string) {
 	return all
 }
 
-// nothingOf: neither the host nor an engine has anything of a run. What an
-// engine's own helpers still do may take a moment.
+// nothingOf fails if the host or an engine has anything of a run. Helpers of an engine may take a
+// moment to end.
 func nothingOf(t *testing.T, id string) {
 	t.Helper()
 	var left []string

@@ -26,10 +26,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// victims are runs that are killed: all presets that a host without a cluster has, with
-// little data, built-in loads under all layers, neighbours with every mechanism, containers
-// of every engine, a sandbox, file systems of their own, a calibration. Those after "fresh"
-// find no data set in the cache, and are mostly killed while they prepare one.
+// victims are runs that are killed: all presets that a host without a cluster has, with little
+// data, built-in loads under all layers, neighbours with every mechanism, containers of every
+// engine, a sandbox, file systems of their own, a calibration. Victims after "fresh" find no data
+// set in the cache, and are mostly killed while they prepare one.
 var victims = []string{
 	"run quick --workload=oltp-read-write",
 	"run quick --workload=commit",
@@ -61,7 +61,7 @@ type campaign struct {
 	kills, cleanups, records, lines int
 }
 
-// killed is a run in a control group of its own, as a service has one, that is killed.
+// killed is a run that is killed. It is in a control group of its own, as a service is.
 type killed struct {
 	*campaign
 	t     *testing.T
@@ -78,7 +78,7 @@ func (k *killed) tool(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// caches is where its cache is: its own, or that of the campaign.
+// caches returns the directory of its cache: its own, or that of the campaign.
 func (k *killed) caches() string {
 	if k.fresh {
 		return filepath.Join(k.state, "cache")
@@ -86,8 +86,8 @@ func (k *killed) caches() string {
 	return k.cache
 }
 
-// unfinished are the data sets that it left unfinished. Nobody else prepares one there: no
-// two kills of a campaign are at the same time.
+// unfinished returns the data sets that it left unfinished. No other process prepares one there:
+// the kills of a campaign follow each other.
 func (k *killed) unfinished() []string {
 	parts, _ := filepath.Glob(filepath.Join(k.caches(), "tare", "data", ".*.part-*")) // the pattern is good
 	return parts
@@ -120,7 +120,7 @@ func (k *killed) alone() {
 	k.wait()
 }
 
-// wait waits for the runs, which have been killed and not ended by themselves.
+// wait waits for the runs, which were killed and did not end by themselves.
 func (k *killed) wait() {
 	k.t.Helper()
 	for _, cmd := range k.runs {
@@ -132,7 +132,7 @@ func (k *killed) wait() {
 	}
 }
 
-// unguarded kills the guards, then the runs: all is left to cleanup.
+// unguarded kills the guards, then the runs: cleanup has to take everything back.
 func (k *killed) unguarded() {
 	for _, g := range k.guards() {
 		_ = syscall.Kill(g, syscall.SIGKILL)
@@ -143,7 +143,7 @@ func (k *killed) unguarded() {
 	}
 }
 
-// guards are the processes of the runs' guards.
+// guards returns the processes of the runs' guards.
 func (k *killed) guards() (pids []int) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is good
 	for _, dir := range dirs {
@@ -176,8 +176,8 @@ func (k *killed) killedCleanup() {
 	}
 }
 
-// ways are those in which runs end here. What they leave is taken back by their guards,
-// by a cleanup, or by both at the same time.
+// ways are the ways in which runs end here. Their guards, a cleanup, or both at the same time take
+// back what they leave.
 var ways = map[string]func(k *killed){
 	"the process": (*killed).alone,
 	"its whole control group": func(k *killed) {
@@ -197,9 +197,9 @@ var ways = map[string]func(k *killed){
 	},
 }
 
-// TestKill kills runs with SIGKILL at random instants, alone and in other ways. Each
-// time the record must be readable as far as it got, and nothing may be left on the host.
-// TARETEST_KILLS is how often, TARETEST_SEED repeats a campaign, TARETEST_VICTIM is a word of the runs.
+// TestKill kills runs with SIGKILL at random instants, alone and in other ways. Each time the
+// record must be readable as far as it got, and nothing may be left on the host. TARETEST_KILLS is
+// how often, TARETEST_SEED repeats a campaign, TARETEST_VICTIM is a word of the runs.
 func TestKill(t *testing.T) {
 	testneed.Long(t, "kill")
 	testneed.Root(t)
@@ -280,9 +280,9 @@ func (k *killed) witness() map[string][]byte {
 	return all
 }
 
-// readable wants that tare report reads whatever the kill left, that what was there
-// before is, and that no block is missing between others; it counts the lines. A kill
-// before the record exists leaves nothing to read.
+// readable counts the lines of the record after a kill. It fails unless tare report reads the
+// record, everything that was there before is still there, and no block is missing between others.
+// A kill before the record exists leaves nothing to read.
 func readable(t *testing.T, tool func(...string) *exec.Cmd, dir string, before []byte) int {
 	t.Helper()
 	if runID(dir) == "" {
@@ -312,8 +312,8 @@ func readable(t *testing.T, tool func(...string) *exec.Cmd, dir string, before [
 	return len(r.Lines)
 }
 
-// runID is the id of the run in a result directory; empty when the kill came
-// before its first line was written.
+// runID returns the id of the run in a result directory; empty if the kill came before the first
+// line of the record.
 func runID(dir string) string {
 	b, err := os.ReadFile(filepath.Join(dir, record.RecordFile))
 	if err != nil {
@@ -327,8 +327,8 @@ func runID(dir string) string {
 	return l.Run.ID
 }
 
-// The programs that install a database start others, which do not end with their parents.
-// Nothing of them goes on, and writes, when cleanup removes what they made.
+// Programs that install a database start others, which do not end with their parents. None of them
+// may go on writing while cleanup removes what they made.
 func TestKillWhatInstalls(t *testing.T) {
 	testneed.Long(t, "kill")
 	testneed.Root(t)

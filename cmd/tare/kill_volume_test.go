@@ -46,7 +46,7 @@ func startOn(t *testing.T, volume string) *onVolume {
 	return v
 }
 
-// tool is tare with this run's state.
+// tool runs tare with the state of this run.
 func (v *onVolume) tool(args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
@@ -57,7 +57,7 @@ func (v *onVolume) tool(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// end sends the run a signal and waits.
+// end sends the run a signal and waits for its end.
 func (v *onVolume) end(s syscall.Signal) {
 	v.cmd.Process.Signal(s)
 	<-v.ended
@@ -71,14 +71,14 @@ func (v *onVolume) cleanup() {
 	}
 }
 
-// gone wants nothing left on the host.
+// gone fails if anything is left on the host.
 func (v *onVolume) gone() {
 	v.t.Helper()
 	id := runID(v.dir)
 	for _, left := range leftOf(id) {
 		v.t.Errorf("left: %s", left)
 	}
-	// The kernel lets go of a device when its last user has ended.
+	// The kernel detaches a device when its last user has ended.
 	for range 500 {
 		if len(devicesOf(id)) == 0 {
 			return
@@ -88,7 +88,7 @@ func (v *onVolume) gone() {
 	v.t.Errorf("left: %v", devicesOf(id))
 }
 
-// devicesOf are the loop devices on files of a run.
+// devicesOf returns the loop devices on files of a run.
 func devicesOf(id string) (all []string) {
 	files, _ := filepath.Glob("/sys/block/loop*/loop/backing_file")
 	for _, f := range files {
@@ -99,8 +99,8 @@ func devicesOf(id string) (all []string) {
 	return all
 }
 
-// A run that is killed while its arms work on file systems of their own leaves
-// mounts, loop devices and files; cleanup takes all of them back.
+// A run that is killed while its arms work on file systems of their own leaves mounts, loop devices
+// and files; cleanup takes all of them back.
 func TestKillOnLoopDevices(t *testing.T) {
 	t.Parallel()
 	v := startOn(t, "loop:ext4")

@@ -17,8 +17,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/hostlock"
 )
 
-// TestMain makes the test binary behave as tare: in scripts by its name, and
-// inside the arms by the hidden commands as which it starts itself.
+// TestMain makes the test binary behave as tare: in scripts by its name, and inside the arms by
+// tare's hidden commands.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "__cli" { // the command line, for tests without a script
 		os.Exit(tare(os.Args[2:]))
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__") {
 		os.Exit(tare(os.Args[1:]))
 	}
-	// They wait for servers and for the ends of budgets more than they compute.
+	// The scripts wait for servers and for the ends of budgets more than they compute.
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// cached removes in the end the data sets that tests share.
+// cached removes the data sets that tests share at the end.
 type cached struct{ *testing.M }
 
 func (c cached) Run() int {
@@ -75,13 +75,13 @@ func ordinary() {
 	fail(syscall.Exec(path, os.Args[1:], os.Environ()))
 }
 
-// TestScripts runs every command as root or as whoever runs the tests.
+// TestScripts runs every command as root, or as the user who runs the tests.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	scripts(t, "testdata/script")
 }
 
-// TestRunScripts are the scripts that measure: they need what runs need.
+// TestRunScripts runs the scripts that measure; they need what runs need.
 func TestRunScripts(t *testing.T) {
 	t.Parallel()
 	testneed.Root(t)
@@ -103,8 +103,7 @@ func scripts(t *testing.T, dir string) {
 	})
 }
 
-// setup gives a script a state directory of its own, and an ordinary user a
-// home that it can reach.
+// setup gives a script a state directory of its own, and an ordinary user a home that he can reach.
 func setup(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, "nobody")
 	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
@@ -120,7 +119,7 @@ func setup(env *testscript.Env) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	// These were made for their owner alone.
+	// These directories were made for their owner alone.
 	bin := filepath.SplitList(env.Getenv("PATH"))[0]
 	for _, dir := range []string{env.WorkDir, filepath.Dir(env.WorkDir), bin, filepath.Dir(bin)} {
 		if filepath.Clean(dir) == filepath.Clean(os.TempDir()) {

@@ -55,7 +55,7 @@ workloads:
 	return d.begin("run", file, "-o", d.dir)
 }
 
-// begin starts tare; what it leaves is removed at the end of the test.
+// begin starts tare. What tare leaves is removed at the end of the test.
 func (d *database) begin(args ...string) *database {
 	d.t.Helper()
 	d.cmd = d.tool(args...)
@@ -71,14 +71,14 @@ func (d *database) begin(args ...string) *database {
 	return d
 }
 
-// data is where its data set is: with the others of the package, or its own.
+// data returns the directory of its data set: that of the package, or its own.
 func (d *database) data() string { return cmp.Or(d.cache, filepath.Join(d.home, "cache")) }
 
 func (d *database) tool(args ...string) *exec.Cmd {
 	return commandLine(d.t, d.home, d.data(), args...)
 }
 
-// measuring waits for a block in the record: more of the same launch follow.
+// measuring waits for a block in the record; more blocks of the same launch follow.
 func (d *database) measuring() *database {
 	d.t.Helper()
 	for end := time.Now().Add(stuck); ; time.Sleep(20 * time.Millisecond) {
@@ -92,14 +92,14 @@ func (d *database) measuring() *database {
 	}
 }
 
-// ended says whether it has ended; it is still to be waited for.
+// ended says whether the process has ended; somebody still has to wait for it.
 func (d *database) ended() bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, d.cmd.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
 	return err != nil || info.Signo != 0
 }
 
-// server is the pid of the database server of an arm, if need be of the next launch.
+// server returns the pid of the database server of an arm, if need be of the next launch.
 func (d *database) server(arm string) int {
 	d.t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -125,7 +125,7 @@ func (d *database) find(arm string) int {
 	return 0
 }
 
-// end waits for the end and returns the record; nothing is left on the host.
+// end waits for the end and returns the record. Nothing may be left on the host.
 func (d *database) end(code int) *record.Result {
 	d.t.Helper()
 	d.cmd.Wait()
@@ -145,7 +145,7 @@ func (d *database) end(code int) *record.Result {
 	return r
 }
 
-// secret is the password of the data set.
+// secret returns the password of the data set.
 func (d *database) secret() []byte {
 	d.t.Helper()
 	files, _ := filepath.Glob(filepath.Join(d.data(), "tare/data/*/secret"))
@@ -159,9 +159,9 @@ func (d *database) secret() []byte {
 	return b
 }
 
-// A server that is killed in a window costs that block, with the reason, and
-// its arm the rest of the launch; the next launch has it again. The password is
-// in no argument, no environment, no log and no record.
+// A server that is killed in a window loses that block, with the reason, and its arm the rest of
+// the launch; the next launch has the arm again. The password is in no argument, no environment, no
+// log and no record.
 func TestServerDiesInAWindow(t *testing.T) {
 	t.Parallel()
 	d := startDatabase(t, "40s", 2).measuring()
@@ -227,8 +227,8 @@ func assertNoPassword(t *testing.T, d *database, secret []byte) {
 	}
 }
 
-// Without the baseline's server there is nothing to compare with: the run ends
-// with an error that says why, and the record has its end.
+// Without the baseline's server there is nothing to compare: the run ends with an error that says
+// why, and the record has its end.
 func TestBaselineServerDies(t *testing.T) {
 	t.Parallel()
 	d := startDatabase(t, "10m", 2).measuring()
@@ -243,7 +243,7 @@ func TestBaselineServerDies(t *testing.T) {
 	}
 }
 
-// The report lines of sysbench are in raw/, as it printed them.
+// raw/ has the report lines of sysbench as it printed them.
 func TestReportLinesAreKept(t *testing.T) {
 	t.Parallel()
 	d := startDatabase(t, "8s", 2)

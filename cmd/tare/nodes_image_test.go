@@ -16,8 +16,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/kubetest"
 )
 
-// helperImage makes an image of programs of this host and puts it into the node's
-// containerd, which has it until the end of the test.
+// helperImage makes an image of programs of this host and puts it into the node's containerd until
+// the end of the test.
 func helperImage(t *testing.T, name string, programs ...string) {
 	t.Helper()
 	file := imagebuild.Build(t, name, "/proc/self/exe", programs...).File
@@ -33,8 +33,8 @@ func helperImage(t *testing.T, name string, programs ...string) {
 	})
 }
 
-// The helper runs from an image that was made and loaded without a registry, with
-// none of the node's programs.
+// The helper runs from an image that was made and loaded without a registry, and has none of the
+// node's programs.
 func TestClusterHelperImage(t *testing.T) {
 	kubetest.Need(t)
 	const name = "localhost/tare-helper:1"
@@ -61,8 +61,7 @@ func TestClusterHelperImage(t *testing.T) {
 	}
 }
 
-// An image without a shell ends with the cluster's own reason, and with what the
-// image needs.
+// An image without a shell ends with the cluster's own reason, and with what the image needs.
 func TestClusterHelperImageWithoutShell(t *testing.T) {
 	admin := kubetest.Need(t)
 	const name = "localhost/tare-helper-none:1"

@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/kubetest"
 )
 
-// wire is the way to an API server that can be cut.
+// wire is the way to an API server; it can be cut.
 type wire struct {
 	listener net.Listener
 	to       string

@@ -48,7 +48,7 @@ func onSeveralNodes(t *testing.T, args ...string) *several {
 	return s
 }
 
-// records are those of both nodes, of which nothing is left.
+// records returns the records of both nodes, on which nothing may be left.
 func (s *several) records(code int) (here, there *record.Result) {
 	s.t.Helper()
 	s.wait(code)
@@ -65,8 +65,8 @@ func ending(r *record.Result) string {
 	return "not at all"
 }
 
-// TestClusterNodes: two nodes are measured, one after the other; what happens on one is not
-// the other's.
+// TestClusterNodes: two nodes are measured, one after the other. A fault of one node does not
+// affect the other.
 func TestClusterNodes(t *testing.T) {
 	oneAfterTheOther(t) // and what the first pod on a node leaves is there
 	second := kubetest.Need(t).Second(t)
@@ -125,7 +125,7 @@ func oneAfterTheOther(t *testing.T) {
 	}
 }
 
-// interruptedBetween: Ctrl-C reaches the node that is being measured, and no other is begun.
+// interruptedBetween: Ctrl-C reaches the node that is being measured, and no other node begins.
 func interruptedBetween(t *testing.T) {
 	o := secondFirst(t, "--budget", "60s")
 	o.measuring()
@@ -203,8 +203,8 @@ workloads:
   calls: {kind: rpc}
 `
 
-// clientOnTheOther: a client on another node than its server's is measured beside one
-// on the same.
+// clientOnTheOther: a client on another node than its server's is measured beside a client on the
+// same node.
 func clientOnTheOther(t *testing.T) {
 	admin := kubetest.Need(t)
 	here, there := admin.Here(t), admin.Second(t).Name
@@ -212,8 +212,8 @@ func clientOnTheOther(t *testing.T) {
 		return runOn(t, fmt.Sprintf(acrossNodes, there, here), "--nodes", here, "--pod-image", shellImage)
 	}
 	d := run()
-	// Six copies of the binary on their way at once may keep a busy host from answering
-	// until somebody gives the connection up.
+	// Six copies of the binary on their way at once may keep a busy host from answering until
+	// somebody gives the connection up.
 	d.cmd.Wait()
 	if out := d.out.String(); strings.Contains(out, "no answer within") || strings.Contains(out, "the stream to the pod broke") {
 		t.Log(out)

@@ -51,7 +51,7 @@ func oneSilent(t *testing.T) {
 	o.admin.AwaitNodes(t, true)
 }
 
-// heard is what a command has said so far.
+// heard returns what a command has printed so far.
 type heard struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -22,9 +22,9 @@ type made struct {
 	launches, blocks, dropped            int     // blocks per launch, and in how many of them the container's window was dropped
 }
 
-// result DIR NAME=VALUE...: writes a result directory of two arms, host and
-// container, with known effects; see made. end=killed leaves out the last line,
-// end=torn cuts it, end=broken breaks one in the middle.
+// result DIR NAME=VALUE...: writes a result directory of two arms, host and container, with known
+// effects; see made. end=killed leaves out the last line, end=torn cuts it, end=broken breaks a
+// line in the middle.
 func result(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: result DIR NAME=VALUE...")
@@ -88,7 +88,7 @@ func (m made) write(dir string) error {
 	return m.damage(filepath.Join(dir, record.RecordFile))
 }
 
-// damage does to a record what the end says.
+// damage damages a record as the value of end says.
 func (m made) damage(path string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -165,8 +165,7 @@ func (m made) lines() []record.Line {
 	return out
 }
 
-// window is half a second of an arm at this rate, with latencies of about 100 µs
-// times the factor.
+// window is half a second of an arm at this rate, with latencies of about 100 µs times the factor.
 func window(arm string, start, rate, latency float64) record.Window {
 	ops := uint64(rate / 2)
 	w := record.Window{Arm: arm, Start: start, Seconds: 0.5, Ops: ops, First: ops / 2, FirstSeconds: 0.25,

@@ -42,7 +42,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// exits CODE PROGRAM ARGS...: runs a program and wants this exit code.
+// exits CODE PROGRAM ARGS...: runs a program, which must end with this exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
@@ -53,11 +53,10 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	wantExit(ts, err, args[0])
 }
 
-// signals SIGNAL CODE FILE PATTERN PROGRAM ARGS...: starts a program, waits
-// until the file matches the pattern or it ends, sends the signal and wants the exit code
-// ("KILL" for a program that the signal ended). A signal that begins with
-// "all" goes to the process group, as Ctrl-C on a terminal does; one that begins with
-// "unguarded" finds the guard of the run killed.
+// signals SIGNAL CODE FILE PATTERN PROGRAM ARGS...: starts a program, waits until the file matches
+// the pattern or the program ends, sends the signal and checks the exit code ("KILL" for a program
+// that the signal ended). A signal that begins with "all" goes to the process group, as Ctrl-C on a
+// terminal does. One that begins with "unguarded" is sent after the guard of the run was killed.
 func signals(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 5 {
 		ts.Fatalf("usage: signals SIGNAL CODE FILE PATTERN PROGRAM ARGS...")
@@ -89,7 +88,7 @@ func signals(ts *testscript.TestScript, neg bool, args []string) {
 	wantExit(ts, <-ended, args[1])
 }
 
-// guardOf is the guard of a run, which is a child of its process.
+// guardOf returns the guard of a run, a child of the run's process.
 func guardOf(ts *testscript.TestScript, run int) int {
 	var children []byte
 	of, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", run)) // the pattern is good
@@ -127,8 +126,8 @@ func await(path, pattern string, ended <-chan error) error {
 	}
 }
 
-// terminal CODE PROGRAM ARGS...: runs a program with standard output and error
-// on a pseudo-terminal of 100 by 30; what it wrote is standard output.
+// terminal CODE PROGRAM ARGS...: runs a program with standard output and error on a pseudo-terminal
+// of 100 by 30; what it wrote becomes standard output.
 func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: terminal CODE PROGRAM ARGS...")
@@ -169,8 +168,8 @@ func pty() (master, slave *os.File, err error) {
 	return master, slave, err
 }
 
-// fields FILE PATH...: the file holds one JSON value that has every path
-// (a.b.0.c); PATH=VALUE wants that value too.
+// fields FILE PATH...: the file holds one JSON value that has every path (a.b.0.c); for PATH=VALUE
+// it has that value too.
 func fields(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: fields FILE PATH...")
@@ -210,8 +209,8 @@ func untouched(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// leftOf finds whatever bears the id of a run: groups, directories, mounts,
-// links and processes.
+// leftOf returns whatever bears the id of a run: control groups, directories, mounts, links and
+// processes.
 func leftOf(id string) []string {
 	var out []string
 	for _, pattern := range []string{"/sys/fs/cgroup/*tare-%s*", "/sys/fs/cgroup/*/*tare-%s*", "/sys/fs/cgroup/*/*/*tare-%s*", "/var/tmp/*%s*", "/run/netns/*%s*"} {
@@ -257,7 +256,7 @@ func lookUp(v any, path string) (any, error) {
 	return v, nil
 }
 
-// command makes a command of the script's directory and environment.
+// command makes a command with the script's directory and environment.
 func command(ts *testscript.TestScript, args []string) *exec.Cmd {
 	path := ""
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {

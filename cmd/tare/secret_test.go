@@ -16,11 +16,11 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// The passwords of Redis and ClickHouse, each made for one data set, are as hidden as those of
-// the other databases: from the data set on to the end of the run no process has one among its
-// arguments or in its environment, whoever starts the server and wherever its load is, and
-// result, journal and output do not have it. The server knows a digest; the load reads a file
-// that is closed to others.
+// The passwords of Redis and ClickHouse, each made for one data set, are as hidden as those of the
+// other databases. From the data set on to the end of the run no process has one in its arguments
+// or in its environment, whatever environment the arm has and wherever its client is, and result,
+// journal and output do not have it. The server knows a digest; the load reads a file that is
+// closed to others.
 func TestPasswordsOfServers(t *testing.T) {
 	testneed.Root(t)
 	testneed.Tool(t, "runc")
@@ -64,8 +64,8 @@ workloads:
 	}
 }
 
-// watch looks at every process of this host until the run has ended, for the passwords of its
-// data sets, and says which programs it saw in the run's control groups.
+// watch looks for the passwords of a run's data sets in every process of this host until the run
+// has ended, and says which programs it saw in the run's control groups.
 func (d *database) watch() (seen map[string]bool) {
 	d.t.Helper()
 	seen = map[string]bool{}
@@ -80,8 +80,8 @@ func (d *database) watch() (seen map[string]bool) {
 	return seen
 }
 
-// secrets are the passwords of the data sets that are there or being prepared. Nobody but
-// their owner reads them.
+// secrets returns the passwords of the data sets that exist or are being prepared. Only their owner
+// reads them.
 func (d *database) secrets() (all [][]byte) {
 	_ = filepath.WalkDir(d.data(), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.Name() != db.SecretFile {

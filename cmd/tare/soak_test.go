@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/hostlock"
 )
 
-// used is what a process of tare's uses at one moment, and how large its record is.
+// used is what a process of tare's uses at one moment, and the size of its record.
 type used struct {
 	at                             time.Duration // since the start of the test
 	rss, descriptors, threads, log float64       // bytes, numbers, bytes
@@ -31,15 +31,15 @@ var looped = []string{
 	"run quick --workload=commit --arms=host,podman --set=commit.log=1MiB --budget=5s",
 }
 
-// The loop rests after each run for so many times the CPU time that the run had: what is
-// looked at is what tare uses and leaves, and that needs no busy host.
+// After each run the loop rests for so many times the CPU time of the run: the test is about what
+// tare uses and leaves, which needs no busy host.
 const rests = 9
 
-// told is after how many looks at a run they are told: ten minutes of the long one's.
+// told is the number of looks at a run after which the test logs them: ten minutes of the long run.
 const told = 120
 
-// The load of the long run is light for the same reason, and its windows are many. An arm
-// like the host is never known to a hundredth of a percent.
+// The load of the long run is light for the same reason, and its windows are many. An arm like the
+// host never reaches a precision of a hundredth of a percent.
 const longRun = `budget: %dm
 precision: 0.01%%
 window: 100ms
@@ -52,7 +52,7 @@ arms:
   container: {environment: container}
 `
 
-// soak is tools with a state of their own.
+// soak is tare with a state of its own.
 type soak struct {
 	t     *testing.T
 	base  string
@@ -72,7 +72,7 @@ func (s *soak) tool(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// watched runs tare and looks at it as often as that, until it ends.
+// watched runs tare and looks at it at an interval until it ends.
 func (s *soak) watched(every time.Duration, args []string) (r soaked) {
 	s.t.Helper()
 	dir := filepath.Join(s.base, fmt.Sprintf("result-%d", time.Now().UnixNano()))
@@ -174,8 +174,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// flat compares the second quarter with the last one, by their medians: the first is for
-// what a runtime fills once.
+// flat compares the medians of the second quarter and of the last one. In the first quarter a
+// runtime fills what it fills once.
 func flat(t *testing.T, name string, all []used) {
 	t.Helper()
 	n := len(all)
@@ -183,7 +183,7 @@ func flat(t *testing.T, name string, all []used) {
 		t.Logf("%s: seen %d times, too few to compare", name, n)
 		return
 	}
-	// Of each window is kept what decides when to stop, less than half of its line.
+	// Of each window tare keeps what decides when to stop, less than half of its line.
 	log := func(u used) float64 { return u.log }
 	kept := (median(all[n*3/4:], log) - median(all[n/4:n/2], log)) / 2
 	for _, of := range []struct {

@@ -20,8 +20,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// stoppedWindow is the window of runs that are stopped: tare is within one for most of the
-// time.
+// stoppedWindow is the window of runs that are stopped: tare is within one for most of the time.
 const stoppedWindow = 300 * time.Millisecond
 
 const stoppedExperiment = `title: a run that is stopped
@@ -87,7 +86,7 @@ func (s *stoppedRun) start() {
 
 func (s *stoppedRun) signal(sig syscall.Signal) { must(s.t, s.cmd.Process.Signal(sig)) }
 
-// used is the CPU time of what runs in groups of the run, in ns.
+// used returns the CPU time of the control groups of the run, in ns.
 func (s *stoppedRun) used() (ns int64, processes int) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is good
 	for _, dir := range dirs {
@@ -124,7 +123,7 @@ func (s *stoppedRun) inWindow(stop, resume func(*stoppedRun)) {
 	}
 }
 
-// silent lets the guard find out that tare is silent, and wants the arms not to run then.
+// silent waits until the guard has found out that tare is silent, and fails if the arms run then.
 func (s *stoppedRun) silent() {
 	s.t.Helper()
 	time.Sleep(launch.Grace + stoppedWindow + 3*time.Second)
@@ -136,8 +135,8 @@ func (s *stoppedRun) silent() {
 	}
 }
 
-// end waits for the end of the run and looks at its record: what was dropped for which
-// reason.
+// end waits for the end of the run and counts in its record the dropped windows by their reasons,
+// and the warnings.
 func (s *stoppedRun) end(before hostLook) (dropped map[string]int, warned int) {
 	s.t.Helper()
 	if err := s.cmd.Wait(); err != nil {
@@ -176,9 +175,9 @@ func (s *stoppedRun) end(before hostLook) (dropped map[string]int, warned int) {
 	return dropped, warned
 }
 
-// TestStopped: tare is stopped in the middle of a run. Soon its arms do not run either, and
-// they stay so until tare is back; it then ends the run as if nothing had been, without the
-// window that was open.
+// TestStopped: tare is stopped in the middle of a run. Soon its arms do not run either, and they
+// stay so until tare is back. tare then ends the run as if nothing had happened, without the window
+// that was open.
 func TestStopped(t *testing.T) {
 	testneed.Long(t, "kill")
 	testneed.Root(t)
@@ -216,7 +215,7 @@ func (s *stoppedRun) freeze(how func(*cgroup.Freezer) error) {
 	must(s.t, errors.Join(how(f), f.Close()))
 }
 
-// TestStoppedForAMoment: no window is kept that lasted much longer than planned.
+// TestStoppedForAMoment: no window counts that lasted much longer than planned.
 func TestStoppedForAMoment(t *testing.T) {
 	testneed.Long(t, "kill")
 	testneed.Root(t)
@@ -235,8 +234,8 @@ func TestStoppedForAMoment(t *testing.T) {
 	}
 }
 
-// TestStoppedAndKilled: what the guard froze is taken back like the rest when tare is killed
-// before it is back.
+// TestStoppedAndKilled: tare is stopped and then killed; what the guard froze is taken back like
+// the rest.
 func TestStoppedAndKilled(t *testing.T) {
 	testneed.Long(t, "kill")
 	testneed.Root(t)

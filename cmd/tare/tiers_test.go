@@ -31,10 +31,10 @@ func answered(t *testing.T, into any, args ...string) {
 	}
 }
 
-// TestTruth: losses of known size are measured as what they are, in throughput and
-// in operations per CPU second. One interval in twenty misses; the tier fails only
-// beyond twice its width, or where an interval is too wide to say anything: on a host
-// whose CPUs others take, throughput says little, and its efficiency much.
+// TestTruth: losses of known size are measured as what they are, in throughput and in operations
+// per CPU second. One interval in twenty misses. The tier fails only beyond twice the interval's
+// width, or if an interval is too wide to say anything: on a host whose CPUs others take,
+// throughput says little, and efficiency much.
 func TestTruth(t *testing.T) {
 	testneed.Long(t, "truth")
 	testneed.Root(t)
@@ -70,9 +70,9 @@ func TestTruth(t *testing.T) {
 	t.Logf("covered %+v, false positives %+v, smallest %+v", c.Covered, c.FalsePositives, c.Smallest)
 }
 
-// TestLimits: an arm with a CPU limit has no more CPU time in its windows than that,
-// though it is paused most of the time and its account fills meanwhile. What it loses
-// against the host is the same only where nobody else takes CPU time, so it is printed.
+// TestLimits: an arm with a CPU limit has no more CPU time in its windows than the limit, though it
+// is paused most of the time and its runtime fills up meanwhile. Its loss against the host is the
+// same only if nothing else takes CPU time, so the test prints it.
 func TestLimits(t *testing.T) {
 	testneed.Long(t, "truth")
 	testneed.Root(t)
@@ -110,8 +110,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestHostile weighs the preset quick beside bursts that tare does not know of, and
-// prints how narrow the intervals of its subject are.
+// TestHostile measures the preset quick beside bursts that tare does not know of, and prints how
+// narrow the intervals of its subject are.
 func TestHostile(t *testing.T) {
 	testneed.Long(t, "hostile")
 	testneed.Root(t)
@@ -134,8 +134,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestOnePercent plants a loss of 1 % on the one arm beside the host, by pauses and
-// by more work for each operation, and prints in how many runs it is found.
+// TestOnePercent plants a loss of 1 % on the one arm beside the host, by pauses and by more work
+// for each operation, and prints in how many runs it is found.
 func TestOnePercent(t *testing.T) {
 	testneed.Long(t, "one-percent")
 	testneed.Root(t)
@@ -197,7 +197,7 @@ func setting(name, usual string) string {
 	return usual
 }
 
-// subject is the real container, or the last rung that this host has.
+// subject returns the real container, or the last rung that this host has.
 func subject(e *record.Effects, workload string) string {
 	last := ""
 	for _, x := range e.Effects {

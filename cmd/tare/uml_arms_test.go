@@ -29,9 +29,9 @@ workloads:
   commit: {kind: commit, params: {log: 1MiB}}
 `
 
-// TestUMLArms: host and container have their data on the same export, of version 3 with
-// its locks, in one run; each has a mount of its own with the options that were asked
-// for, and the kernel counts the requests of each. No cluster is here: pods are left out by name.
+// TestUMLArms: host and container have their data on the same export, of NFS version 3 with its
+// locks, in one run. Each has a mount of its own with the options of the experiment, and the kernel
+// counts the requests of each. Without a cluster pods are left out by name.
 func TestUMLArms(t *testing.T) {
 	v := newOnV2(t, "uml")
 	server := nfstest.Start(t)
@@ -55,7 +55,7 @@ func TestUMLArms(t *testing.T) {
 		if got := p.setting(arm, "volume.options"); !strings.Contains(got, "wsize=65536") || strings.Contains(got, "nolock") || !strings.Contains(got, "nosharecache") {
 			t.Errorf("volume.options of %s is %q", arm, got)
 		}
-		// A commit is a WRITE, and a COMMIT where the WRITE did not ask to be kept.
+		// A commit is a WRITE, and a COMMIT unless the WRITE asked for stable storage.
 		if requests, rtt := p.per("nfs.write.requests", arm), p.per("nfs.write.rtt", arm); !(requests >= 0.5 && rtt > 0) {
 			t.Errorf("%s: %v WRITE for each commit, %v s each", arm, requests, rtt)
 		}
@@ -78,7 +78,7 @@ func TestUMLArms(t *testing.T) {
 	sameGroups(t, v.groups)
 }
 
-// endStatd ends the daemon of locks, which tare leaves running.
+// endStatd ends rpc.statd, the daemon of locks, which tare leaves running.
 func endStatd(t *testing.T) {
 	t.Helper()
 	b, err := os.ReadFile("/run/rpc.statd.pid")

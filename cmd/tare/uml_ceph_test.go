@@ -23,9 +23,9 @@ workloads:
   commit: {kind: commit, params: {log: 1MiB}}
 `
 
-// TestUMLCeph: an image and a file system by the kernel's clients against a directory of
-// this machine, without and with a delay between it and the cluster. What a commit takes
-// longer holds the delay, which is waited for twice: there, and back.
+// TestUMLCeph: an RBD image and a CephFS by the kernel's clients against a directory of this
+// machine, without and with a delay between the machine and the cluster. A commit takes longer by
+// the delay twice: there and back.
 func TestUMLCeph(t *testing.T) {
 	c := cephtest.Reach(t)
 	volumes := []string{"bind", "rbd:" + cephtest.Pool + "/tare", "cephfs:data:/"}
@@ -56,8 +56,8 @@ func TestUMLCeph(t *testing.T) {
 	cleanCeph(t)
 }
 
-// stores are what becomes of the one store of a cluster that is killed: it comes back when the
-// first requests have ended with errors, or never while the run goes on.
+// stores are the two fates of the one store of a cluster, which is killed: it comes back when the
+// first requests have ended with errors, or not while the run goes on.
 var stores = []struct {
 	fault
 	options string // of the image
@@ -67,7 +67,7 @@ var stores = []struct {
 }
 
 // TestUMLCephStore: the store is killed in the middle of a run. The run ends and says so, its
-// record can be read, and when the store is there again nothing is left.
+// record can be read, and when the store is back nothing is left.
 func TestUMLCephStore(t *testing.T) {
 	for _, s := range stores {
 		t.Run(s.name, func(t *testing.T) {
@@ -81,8 +81,8 @@ func TestUMLCephStore(t *testing.T) {
 	}
 }
 
-// TestUMLCephKilled: a run that is killed while its arms work on images leaves mounts, devices
-// and images; cleanup removes them. Ctrl-C removes them without a cleanup.
+// TestUMLCephKilled: a run that is killed while its arms work on images leaves mounts, devices and
+// images; cleanup removes them. Ctrl-C removes them without a cleanup.
 func TestUMLCephKilled(t *testing.T) {
 	cephtest.Reach(t)
 	before := imagesInPool(t)
@@ -115,7 +115,7 @@ func imagesInPool(t *testing.T) []string {
 	return strings.Fields(string(out))
 }
 
-// cleanCeph wants nothing mounted and nothing mapped.
+// cleanCeph fails if anything is mounted or mapped.
 func cleanCeph(t *testing.T) {
 	t.Helper()
 	if b, _ := os.ReadFile("/proc/self/mountinfo"); strings.Contains(string(b), " ceph ") {

@@ -21,8 +21,8 @@ workloads:
   commit: {kind: commit, params: {log: 1MiB}}
 `
 
-// lateDisk mounts a fresh ext4 on a device that answers so much later than a file of
-// this machine. The kernel counts the delay in its ticks.
+// lateDisk mounts a fresh ext4 on a device that answers later by a delay than a file of this
+// machine. The kernel counts the delay in its ticks.
 func lateDisk(t *testing.T, name string, by time.Duration) string {
 	t.Helper()
 	run := func(name string, args ...string) string {
@@ -56,22 +56,22 @@ func lateDisk(t *testing.T, name string, by time.Duration) string {
 	return dir
 }
 
-// tick is that of the kernel of the machine, in which dm-delay counts.
+// tick is that of the machine's kernel, in which dm-delay counts.
 const tick = 10 * time.Millisecond
 
-// lateness is what a run says of commits on a disk whose requests end a tick later, beside a
-// prompt one.
+// lateness is what a run says of commits on a disk whose requests end a tick later, beside a disk
+// without delay.
 type lateness struct {
 	own          time.Duration // a commit on the prompt disk
 	least, most  time.Duration // that a commit takes longer on the late one
 	prompt, late time.Duration // of a commit's requests at either device
 }
 
-// wrong says what is not as it was planted. A request that comes 2, 4 or 6 ms after a tick was
-// measured to take 7.6, 5.8 and 4.2 ms, and a write with its flush 17.7, 15.7 and 14.0. So a
-// commit, which is both, takes two ticks in all, less what lies between a tick and its begin: that is
-// what it takes on the prompt disk, and less than a tick. What ticks on a crowded host come late
-// is in the time that the device's requests took, as the kernel counts it.
+// wrong says what is not as it was planted. Requests that came 2, 4 or 6 ms after a tick took 7.6,
+// 5.8 and 4.2 ms when measured, and a write with its flush 17.7, 15.7 and 14.0 ms. So a commit,
+// which is both, takes two ticks in all, less the time between a tick and the commit's begin. That
+// time is what a commit takes on the disk without delay, and less than a tick. On a crowded host
+// ticks come late; the kernel counts that in the time of the device's requests.
 func (l lateness) wrong() (all []string) {
 	if l.most < 2*tick-min(l.own, tick) || l.least > max(l.late, 2*tick) {
 		all = append(all, fmt.Sprintf("a commit takes %v to %v longer: two ticks are %v, of which up to %v are its own, and its device took %v", l.least, l.most, 2*tick, min(l.own, tick), l.late))
@@ -82,8 +82,8 @@ func (l lateness) wrong() (all []string) {
 	return all
 }
 
-// The intervals that runs of TestUMLDisk had are right (what a commit took on the prompt disk is made up), and those of a delay
-// that is not there are wrong, however long a commit takes.
+// The intervals that runs of TestUMLDisk had are accepted (the time of a commit without delay is
+// made up). Intervals of a delay that is not there are refused, however long a commit takes.
 func TestLateness(t *testing.T) {
 	ms := func(x float64) time.Duration { return time.Duration(x * float64(time.Millisecond)) }
 	for _, l := range []lateness{
@@ -104,7 +104,8 @@ func TestLateness(t *testing.T) {
 	}
 }
 
-// TestUMLDisk: a disk whose every request ends a tick of that kernel later, beside one without.
+// TestUMLDisk: a disk whose every request ends a tick of that kernel later, beside one without
+// delay.
 func TestUMLDisk(t *testing.T) {
 	testneed.Long(t, "uml")
 	testneed.Tool(t, "dmsetup")

@@ -23,22 +23,22 @@ unequal: mark
 workloads:
   load: `
 
-// How long a run takes. A load that has to meet a fault is given launches after it: on a
-// busy host the first ones take most of a short run.
+// These are the lengths of runs. A load that has to meet a fault has launches after the fault: on a
+// busy host the first launches take most of a short run.
 const (
 	brief = "budget: 45s\ngenerations: 2\n"
 	long  = "budget: 100s\ngenerations: 8\n"
 )
 
-// The loads that meet a fault: one that writes over what it has, and one that takes more
-// and more room, of which none becomes free.
+// These loads meet a fault: one writes over what it has, and one takes more and more room, of which
+// none becomes free.
 const (
 	rewriting = "{kind: commit, params: {log: 1MiB}}\n"
 	growing   = `{kind: command, params: {command: "dd if=/dev/zero of=grown bs=16k count=1 oflag=append conv=notrunc,fsync status=none"}}` + "\n"
 )
 
-// fault is what befalls a server in the middle of a run, and what undoes it: while the
-// run goes on, or after it has ended.
+// fault is a fault of a server in the middle of a run, and what undoes it: while the run goes on,
+// or after it has ended.
 type fault struct {
 	name   string
 	strike func(*nfstest.Away)
@@ -82,8 +82,8 @@ var faults = []fault{
 	},
 }
 
-// TestUMLFaults: the run goes on, or it ends and says why; the record can be read; and
-// when the server is back, tare cleanup leaves nothing here and nothing there.
+// TestUMLFaults: the run goes on, or it ends and says why; the record can be read; and when the
+// server is back, tare cleanup leaves nothing here and nothing there.
 func TestUMLFaults(t *testing.T) {
 	testneed.Long(t, "uml")
 	for _, f := range faults {
@@ -165,7 +165,7 @@ func befall(t *testing.T, v onV2, f fault, h happening) {
 	h.clean()
 }
 
-// judge is about how the run ended.
+// judge checks how the run ended.
 func (f fault) judge(t *testing.T, err error, said string) {
 	t.Helper()
 	if err == nil && f.fails {
@@ -198,10 +198,10 @@ func hasBlock(t *testing.T, v onV2, ended <-chan error) {
 	}
 }
 
-// clients are words of the kernel's functions for volumes on other machines.
+// clients are words in the names of the kernel's functions for volumes on other machines.
 var clients = regexp.MustCompile(`nfs|rpc|rbd|ceph`)
 
-// stacks says where the kernel has the threads that wait for a server, or for a device, when a
+// stacks returns the kernel stacks of the threads that wait for a server, or for a device, when a
 // process does not end.
 func stacks(t *testing.T, cmd *exec.Cmd) {
 	all, _ := filepath.Glob("/proc/[0-9]*/task/*/stack")
@@ -216,7 +216,7 @@ func stacks(t *testing.T, cmd *exec.Cmd) {
 	t.Logf("the run is process %d", cmd.Process.Pid)
 }
 
-// recordReads: whatever the end was, the record has blocks and a report.
+// recordReads: however the run ended, its record has blocks and a report.
 func recordReads(t *testing.T, v onV2) {
 	t.Helper()
 	r, err := record.Read(v.dir)
@@ -251,7 +251,7 @@ func cleansUp(t *testing.T, v onV2) {
 	}
 }
 
-// cleanNFS wants nothing left on the server, and no mount of it.
+// cleanNFS fails if anything is left on the server, or a mount of it.
 func cleanNFS(t *testing.T, server *nfstest.Away) {
 	t.Helper()
 	if names := server.Names(); len(names) > 0 {

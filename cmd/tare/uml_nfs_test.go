@@ -61,7 +61,7 @@ func plant(t *testing.T, experiment string, volumes ...string) planted {
 	return p
 }
 
-// effects are those of the run so far.
+// effects returns the effects of the run so far.
 func (v onV2) effects() (e record.Effects) {
 	v.t.Helper()
 	if err := json.Unmarshal([]byte(v.must("report", v.dir, "--format", "json")), &e); err != nil {
@@ -70,14 +70,14 @@ func (v onV2) effects() (e record.Effects) {
 	return e
 }
 
-// undecided says whether an arm's throughput is.
+// undecided says whether an arm's throughput is undecided.
 func (p planted) undecided() bool {
 	return slices.ContainsFunc(p.effects.Effects, func(x record.Effect) bool {
 		return x.Metric == "throughput" && x.Verdict == record.Undecided && !strings.HasPrefix(x.Arm, "twin")
 	})
 }
 
-// arm is the one whose name has a part.
+// arm returns the arm whose name contains part.
 func (p planted) arm(part string) string {
 	p.t.Helper()
 	var names []string
@@ -91,8 +91,8 @@ func (p planted) arm(part string) string {
 	return ""
 }
 
-// longer is by how much an operation of an arm takes longer than one of the baseline,
-// as the interval of the throughput says it: one operation is under way at a time.
+// longer returns how much longer an operation of an arm takes than one of the baseline, from the
+// interval of the throughput: one operation is under way at a time.
 func (p planted) longer(arm string) (least, most time.Duration) {
 	p.t.Helper()
 	for _, x := range p.effects.Effects {
@@ -113,7 +113,8 @@ func (p planted) longer(arm string) (least, most time.Duration) {
 	return 0, 0
 }
 
-// seconds ends the test where there is no number: every comparison with it would hold, or none.
+// seconds ends the test if there is no number: every comparison with a missing one would hold, or
+// none.
 func (p planted) seconds(s float64) time.Duration {
 	p.t.Helper()
 	if math.IsNaN(s) || math.IsInf(s, 0) {
@@ -122,7 +123,7 @@ func (p planted) seconds(s float64) time.Duration {
 	return time.Duration(s * float64(time.Second))
 }
 
-// rate is the throughput of an arm, NaN where there is none.
+// rate returns the throughput of an arm; NaN: there is none.
 func (p planted) rate(arm string) float64 {
 	for _, a := range p.effects.Arms {
 		if x, ok := a.Values["throughput"].Get(); a.Arm == arm && ok {
@@ -132,7 +133,7 @@ func (p planted) rate(arm string) float64 {
 	return math.NaN()
 }
 
-// per is a row of the kernel in an arm, NaN where there is none.
+// per returns a row of the kernel in an arm; NaN: there is none.
 func (p planted) per(metric, arm string) float64 {
 	for _, k := range p.effects.Kernel {
 		if k.Metric == metric {
@@ -144,7 +145,7 @@ func (p planted) per(metric, arm string) float64 {
 	return math.NaN()
 }
 
-// setting is what was read back in an arm.
+// setting returns what was read back in an arm.
 func (p planted) setting(arm, name string) string {
 	for _, s := range p.manifest.Settings["commit/"+arm] {
 		if s.Name == name {
@@ -154,10 +155,10 @@ func (p planted) setting(arm, name string) string {
 	return ""
 }
 
-// TestUMLNFS: a directory of this machine, a server beside it, and one whose answers take
-// 2 ms more. The run finds what that costs, and says that it is the wire: the requests
-// wait by the delay longer for their answers, as a handshake does that the server's
-// disks have no part in, and not before they are sent.
+// TestUMLNFS: a directory of this machine, an NFS server beside it, and a server whose answers take
+// 2 ms more. The run finds the loss, and says that it is the wire: requests wait longer for their
+// answers by the delay, as a handshake does, in which the server's disks have no part, and they do
+// not wait longer before they are sent.
 func TestUMLNFS(t *testing.T) {
 	const delay = 2 * time.Millisecond
 	near, far := nfstest.StartAway(t, 256), nfstest.StartAway(t, 256)
@@ -184,8 +185,8 @@ func TestUMLNFS(t *testing.T) {
 	}
 }
 
-// checkWire: the delay is in the handshake and in the round trip of a WRITE, and not in
-// the queue before it. On a crowded host all of it takes longer still.
+// checkWire: the delay is in the handshake and in the round trip of a WRITE, and not in the queue
+// before it. On a crowded host all of them take longer still.
 func checkWire(t *testing.T, p planted, near, far string, delay time.Duration) {
 	t.Helper()
 	var wires [2]time.Duration

@@ -35,7 +35,7 @@ func usages(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// helps is the help of commands by their words.
+// helps is the help of commands, by their words.
 type helps struct {
 	ts *testscript.TestScript
 	of map[string]string
@@ -100,7 +100,7 @@ func (h helps) try(fields []string) string {
 
 var aFlag = regexp.MustCompile(`(?:^|[ (;])(--[a-z][a-z-]+)`)
 
-// strange finds flags that the command named before them in a text, or else command, does not have.
+// strange finds flags in a text that neither the command named before them nor command has.
 func (h helps) strange(command, text string) (wrong []string) {
 	for i, part := range strings.Split(text, "tare ") {
 		if found := commandsOfTare.FindString(part); i > 0 && found != "" {

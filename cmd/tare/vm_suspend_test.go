@@ -39,7 +39,7 @@ func suspend(t *testing.T, seconds int) {
 	}
 }
 
-// TestVMSuspended: a step of the wall clock changes nothing in a run, and no window counts
+// TestVMSuspended: a step of the wall clock changes nothing in a run, and a window does not count
 // in which the machine was suspended.
 func TestVMSuspended(t *testing.T) {
 	v := newOnV2(t, "vm")

@@ -18,8 +18,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// groupsOf is every control group with the controllers that it enables for its
-// children, of a host where nobody else makes any.
+// groupsOf returns every control group with the controllers that it enables for its children, on a
+// host where nothing else makes any.
 func groupsOf(t *testing.T) map[string]string {
 	t.Helper()
 	const root = "/sys/fs/cgroup"
@@ -38,7 +38,7 @@ func groupsOf(t *testing.T) map[string]string {
 	return all
 }
 
-// sameGroups wants the control groups as they were.
+// sameGroups fails unless the control groups are as they were.
 func sameGroups(t *testing.T, before map[string]string) {
 	t.Helper()
 	now := groupsOf(t)
@@ -114,8 +114,7 @@ func (v onV2) experiment(text string) string {
 	return file
 }
 
-// TestVMRun is the whole way on such a host: what it can do, a run, its record and
-// the host after it.
+// TestVMRun is everything on such a host: what it can do, a run, its record, and the host after it.
 func TestVMRun(t *testing.T) {
 	v := newOnV2(t, "vm")
 	t.Log(v.must("doctor"))

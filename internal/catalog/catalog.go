@@ -26,7 +26,7 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// Workloads are the benchmarks.
+// Workloads lists the loads.
 func Workloads() []workload.Workload {
 	return []workload.Workload{
 		workload.OLTP{},
@@ -42,7 +42,7 @@ func Workloads() []workload.Workload {
 	}
 }
 
-// Neighbours are what makes noise beside an arm: workloads in a role.
+// Neighbours lists the loads that make noise beside an arm.
 func Neighbours() []workload.Workload {
 	return []workload.Workload{
 		workload.Spin{},
@@ -58,44 +58,44 @@ func Neighbours() []workload.Workload {
 	}
 }
 
-// Rungs are the environments, the ladder from the ground up and then what
-// stands beside it; the runtimes and engines by name only where one asks. Pods are on a
-// cluster; nil: they can be named and described only.
+// Rungs lists the environments: the ladder from the ground up, then what stands beside it. Runtimes,
+// engines and pods are in an experiment only if it names them. Without a cluster (nil) pods can be
+// named and described, not opened.
 func Rungs(cluster *pods.Target) []plan.Rung {
 	return []plan.Rung{
 		{Environment: layers.Host},
-		{Environment: layers.Cgroup, On: "host", Grouped: true},
-		{Environment: layers.Namespaces, On: "cgroup", Grouped: true},
-		{Environment: layers.RootFS, On: "namespaces", Grouped: true},
-		{Environment: layers.Security, On: "rootfs", Grouped: true},
-		{Environment: layers.Network, On: "security", Net: true, Grouped: true},
-		{Environment: layers.NAT, On: "network", Net: true, Grouped: true},
-		{Environment: oci.Container{}, On: "nat", Remainder: true, Grouped: true, Container: true},
-		{Environment: layers.CPULimit, On: "cgroup", Beside: true, Grouped: true},
-		{Environment: oci.Container{Runtime: "runc"}, Beside: true, Grouped: true, Asked: true, Container: true},
-		{Environment: oci.Container{Runtime: "crun"}, Beside: true, Grouped: true, Asked: true, Container: true},
-		{Environment: gvisor.Container{}, Beside: true, Grouped: true, Asked: true, Container: true},
-		{Environment: chroot.Chroot{}, Beside: true, Asked: true, Archive: true},
-		{Environment: engines.Podman, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
-		{Environment: engines.Docker, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
-		{Environment: pods.Pod{QoS: pods.BestEffort, On: cluster}, Beside: true, Asked: true, Pod: true},
-		{Environment: pods.Pod{QoS: pods.Burstable, On: cluster}, Beside: true, Asked: true, Pod: true},
-		{Environment: pods.Pod{QoS: pods.Guaranteed, On: cluster}, Beside: true, Asked: true, Pod: true},
+		{Environment: layers.Cgroup, On: "host"},
+		{Environment: layers.Namespaces, On: "cgroup"},
+		{Environment: layers.RootFS, On: "namespaces"},
+		{Environment: layers.Security, On: "rootfs"},
+		{Environment: layers.Network, On: "security", NeedsServer: true},
+		{Environment: layers.NAT, On: "network", NeedsServer: true},
+		{Environment: oci.Container{}, On: "nat", Remainder: true},
+		{Environment: layers.CPULimit},
+		{Environment: oci.Container{Runtime: "runc"}, OnlyByName: true},
+		{Environment: oci.Container{Runtime: "crun"}, OnlyByName: true},
+		{Environment: gvisor.Container{}, OnlyByName: true},
+		{Environment: chroot.Chroot{}, OnlyByName: true},
+		{Environment: engines.Podman, OnlyByName: true},
+		{Environment: engines.Docker, OnlyByName: true},
+		{Environment: pods.Pod{QoS: pods.BestEffort, On: cluster}, OnlyByName: true},
+		{Environment: pods.Pod{QoS: pods.Burstable, On: cluster}, OnlyByName: true},
+		{Environment: pods.Pod{QoS: pods.Guaranteed, On: cluster}, OnlyByName: true},
 	}
 }
 
-// Probes are the observations of a window.
+// Probes lists what is observed in a window.
 func Probes() []probe.Probe { return probe.All() }
 
-// Plan is the catalog as the plan needs it.
+// Plan returns what a plan chooses from. See Rungs for cluster.
 func Plan(cluster *pods.Target) plan.Catalog {
 	return plan.Catalog{Workload: Workload, Neighbour: Neighbour, Beside: beside.Host{}, Rungs: Rungs(cluster)}
 }
 
-// Workload finds a benchmark by name.
+// Workload finds a load by its kind.
 func Workload(kind string) (workload.Workload, bool) { return find(Workloads(), kind) }
 
-// Neighbour finds a kind of neighbour by name.
+// Neighbour finds the load of a neighbour by its kind.
 func Neighbour(kind string) (workload.Workload, bool) { return find(Neighbours(), kind) }
 
 func find(all []workload.Workload, kind string) (workload.Workload, bool) {
@@ -107,7 +107,7 @@ func find(all []workload.Workload, kind string) (workload.Workload, bool) {
 	return nil, false
 }
 
-// Words is the vocabulary of an experiment.
+// Words returns the words that an experiment may use.
 func Words() experiment.Words {
 	w := experiment.Words{
 		Kinds: map[string][]workload.Param{}, Neighbours: map[string][]workload.Param{},
@@ -132,31 +132,31 @@ func Words() experiment.Words {
 	}
 	for _, r := range Rungs(nil) {
 		w.Arms = append(w.Arms, r.Name())
-		if r.Pod {
+		if r.Capabilities().Pod {
 			w.Places = append(w.Places, r.Name())
 		}
 	}
 	return w
 }
 
-// levels says what is wrong with the levels of an environment.
+// levels says what is wrong with the levels (text) of an environment.
 func levels(name, text string) error {
 	_, err := Environment(nil, name+":"+text)
 	return err
 }
 
-// Environment finds an environment by its word: a name, and levels behind a
-// colon.
-func Environment(pods *pods.Target, word string) (environment.Environment, error) {
+// Environment finds an environment by its word: a name, and levels behind a colon. See Rungs for
+// cluster.
+func Environment(cluster *pods.Target, word string) (environment.Environment, error) {
 	name, levels, has := strings.Cut(word, ":")
-	for _, r := range Rungs(pods) {
+	for _, r := range Rungs(cluster) {
 		if r.Name() != name {
 			continue
 		}
 		if !has {
 			return r.Environment, nil
 		}
-		with := r.Environment.Capabilities().With
+		with := r.Capabilities().With
 		if with == nil {
 			return nil, errors.New("it has no levels")
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
-// Every preset speaks the words of the catalog, in each of its sizes.
+// Every preset is valid in the words of the catalog, in each of its sizes.
 func TestPresetSizes(t *testing.T) {
 	for _, name := range experiment.Presets() {
 		_, src, _ := experiment.Preset(name)
@@ -51,8 +51,8 @@ func TestNeighboursPage(t *testing.T) {
 	}
 }
 
-// The page about engines names every environment that is asked for by name, and
-// its examples are arms.
+// The page about engines names every environment that makes containers or needs an image, and its
+// examples are valid.
 func TestEnginesPage(t *testing.T) {
 	b, err := os.ReadFile("../../docs/engines.md")
 	if err != nil {
@@ -60,7 +60,7 @@ func TestEnginesPage(t *testing.T) {
 	}
 	page := string(b)
 	for _, r := range Rungs(nil) {
-		if (r.Container || r.Archive) && !strings.Contains(page, "`"+r.Name()+"`") {
+		if can := r.Capabilities(); (can.Container || can.Archive) && !strings.Contains(page, "`"+r.Name()+"`") {
 			t.Errorf("no word of %s", r.Name())
 		}
 	}
@@ -77,7 +77,7 @@ func TestEnginesPage(t *testing.T) {
 	}
 }
 
-// What neighbours are made of has every parameter explained and checked.
+// Every parameter of a neighbour's load is explained and checked.
 func TestNeighbours(t *testing.T) {
 	for _, n := range Neighbours() {
 		for _, p := range n.Params() {

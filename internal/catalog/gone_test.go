@@ -11,8 +11,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// Volumes of rbd-fuse are no more, and the journals of runs that had them are undone: the
-// image is removed after what shows it is unmounted.
+// tare no longer has volumes of rbd-fuse. It still undoes the journals of runs that had them: it
+// unmounts an image, then removes it.
 func TestUndoRBDFuse(t *testing.T) {
 	played := play(t, "rbd", "#!/bin/sh\necho \"$@\" >>\"$PLAYED\"\n")
 	undoRecorded(t, "rbd-fuse", "gone", 8)
@@ -22,7 +22,7 @@ func TestUndoRBDFuse(t *testing.T) {
 	}
 }
 
-// Classes of resctrl are no more: the one that a run left is removed.
+// tare no longer has classes of resctrl. It still removes the class of a run.
 func TestUndoClass(t *testing.T) {
 	class := filepath.Join(t.TempDir(), "tare-gone-arm")
 	if err := os.Mkdir(class, 0o755); err != nil {
@@ -34,7 +34,7 @@ func TestUndoClass(t *testing.T) {
 	}
 }
 
-// A journal of the time when tare spoke with Docker's daemon itself is undone by its program.
+// A journal of the tare that spoke with Docker's daemon is undone through Docker's command line.
 func TestUndoDockerOfBefore(t *testing.T) {
 	played := play(t, "docker", `#!/bin/sh
 echo "$*" >>"$PLAYED"
@@ -54,7 +54,7 @@ esac
 	}
 }
 
-// play has a script be a program, and names the file $PLAYED.
+// play makes a script be a program; the script names the file $PLAYED.
 func play(t *testing.T, program, script string) (played string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -67,8 +67,8 @@ func play(t *testing.T, program, script string) (played string) {
 	return played
 }
 
-// undoRecorded undoes a journal of testdata, which an earlier version wrote, with words
-// replaced; this start of the machine takes the place of the one in it.
+// undoRecorded undoes a journal of testdata, which an earlier version wrote, with words replaced.
+// The id of this boot takes the place of the one in the journal.
 func undoRecorded(t *testing.T, name, run string, steps int, replace ...string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name+".jsonl"))

@@ -14,10 +14,10 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// A journal that tare wrote when all kinds of steps were one type, with one step of each kind
-// as tare writes it and one that is not the run's. The texts beside it are what that tare left,
-// undid and refused, by which start of the machine the journal is of. /nowhere is a directory
-// of the test.
+// The journal is of the time when all kinds of steps were one type. It has one step of each kind as
+// tare writes it, and one whose names are not the run's. The texts beside it are what that tare
+// left, undid and refused, for a journal of this boot and of another. /nowhere is a directory of
+// the test.
 const oldJournal, oldBoot = "testdata/old-journal", "00000000-0000-4000-8000-000000000000"
 
 func TestOldJournal(t *testing.T) {
@@ -56,10 +56,11 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// mountError is where the error of a failed mount begins, which differs between hosts.
+// mountError is the beginning of the error of a failed mount; the rest differs between hosts.
 var mountError = regexp.MustCompile(`(?m)^(failed (?:nfs|cephfs) [^:]+: remove \S+ from \S+): .*$`)
 
-// undoOld says what is left of the old run, what is undone and not, and what is there then.
+// undoOld returns what is left of the old run, what was undone and refused, and which files exist
+// then.
 func undoOld(t *testing.T, state, nowhere string) string {
 	t.Helper()
 	var b strings.Builder

@@ -11,9 +11,9 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// Steps are the kinds of steps that journals hold, also those that only older versions wrote:
-// whoever reads or undoes a journal hands it this list. A kind that is missing here is written
-// and never undone.
+// Steps lists the kinds of steps that a journal may hold, also those that only older versions wrote.
+// Readers of a journal, and those that undo it, need this list. A step whose kind is missing here is
+// written and never undone.
 func Steps() journal.Kinds {
 	return steps.Kinds(
 		journal.KindOf[oci.ContainerStep](),

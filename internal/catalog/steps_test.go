@@ -21,7 +21,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// flat is a step as journals of tare/journal/v1 have it, with the fields of all kinds in one.
+// flat is a step as journals of tare/journal/v1 have it: one type with the fields of all kinds.
 type flat struct {
 	Kind  string       `json:"kind"`
 	Path  string       `json:"path,omitempty"`
@@ -60,7 +60,7 @@ func pods(config, context, id string) flat {
 }
 func podImage(address, name string) flat { return flat{Kind: "image", Root: address, ID: name} }
 
-// itsOwn are steps of the kinds that tare writes, with names as it makes them, of the run r.
+// itsOwn returns steps of the kinds that tare writes for the run r, with names as tare makes them.
 func itsOwn() []flat {
 	const config, image = "/etc/ceph/ceph.conf", "rbd/x-tare-r-host"
 	return []flat{
@@ -86,7 +86,7 @@ func itsOwn() []flat {
 	}
 }
 
-// anothers are steps that no tare has written for the run r, and would do harm.
+// anothers returns steps that no tare has written for the run r, and that would do harm.
 func anothers() []flat {
 	changed := func(change func(*cgroup.Plan)) flat {
 		p := cgroup.Plan{Dirs: []string{"/sys/fs/cgroup/tare-r"}, Enable: []string{"cpu"}, EnableAt: "/sys/fs/cgroup"}
@@ -127,7 +127,7 @@ func anothers() []flat {
 	}
 }
 
-// text is a step in a journal.
+// text returns a step as it is in a journal.
 func (s flat) text() []byte {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s flat) text() []byte {
 	return b
 }
 
-// asWritten is a step as an older version reads it. Only fields that the kind has are in it.
+// asWritten returns a step as an older version reads it. It has only the fields of its kind.
 func asWritten(s journal.Step) (f flat, text []byte, err error) {
 	if text, err = journal.Text(s); err == nil {
 		d := json.NewDecoder(bytes.NewReader(text))
@@ -146,8 +146,8 @@ func asWritten(s journal.Step) (f flat, text []byte, err error) {
 	return f, text, err
 }
 
-// Steps as tare has always written them are taken and written as the same bytes. No other
-// step is taken.
+// Steps as tare has always written them are accepted and written again as the same bytes. No other
+// step is accepted.
 func TestCheck(t *testing.T) {
 	kinds := map[string]bool{}
 	for _, f := range itsOwn() {
@@ -189,7 +189,7 @@ func FuzzSteps(f *testing.F) {
 	})
 }
 
-// Steps of fragments that are nearly right, which bytes seldom are.
+// These are steps of fragments that are nearly right; random bytes seldom are.
 func TestOnlyItsOwn(t *testing.T) {
 	took := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -210,10 +210,10 @@ func TestOnlyItsOwn(t *testing.T) {
 	}
 }
 
-// lasting are the kinds of changes that a restart of the machine does not end.
+// lasting lists the kinds of changes that a restart of the machine does not end.
 var lasting = []string{"directory", "runtime", "engine", "namespace", "pods", "image", "rbd", "nfs", "cephfs"}
 
-// taken checks a step that is taken back in the name of the run r, and says whether it is.
+// taken checks a step that was accepted for the run r, and says whether it was.
 func taken(t interface{ Errorf(string, ...any) }, s journal.Step) bool {
 	if s.Check("r") != nil {
 		return false
@@ -231,7 +231,7 @@ func taken(t interface{ Errorf(string, ...any) }, s journal.Step) bool {
 	return true
 }
 
-// stepOf draws a step, the half of its fields from one that is tare's.
+// stepOf draws a step; half of its fields come from a step that tare writes.
 func stepOf(t *rapid.T) flat {
 	s := rapid.SampledFrom(itsOwn()).Draw(t, "like")
 	wrong := func() bool { return rapid.IntRange(0, 5).Draw(t, "wrong") == 0 }
@@ -285,8 +285,8 @@ func stepOf(t *rapid.T) flat {
 	return s
 }
 
-// foreign says what a step would touch that has no name of a run. It knows the names and
-// nothing of the code that checks them.
+// foreign says what a step would touch that does not bear the name of a run. It knows the names and
+// none of the code that checks them.
 func foreign(s flat, run string) error {
 	part := regexp.MustCompile(`^tare-` + run + `-[^/]*$`).MatchString
 	within := regexp.MustCompile(`^(/[^/]+)*/tare-` + run + `(-[^/]*)?(/[^/]+)*$`).MatchString
@@ -350,8 +350,8 @@ func foreignPlan(p cgroup.Plan, in func(string) bool) error {
 	return nil
 }
 
-// Every type of a step in the program is in the list: one that is missing would be written and
-// never undone.
+// The list has every type of a step in the program: a missing one would be written and never
+// undone.
 func TestNoKindIsMissing(t *testing.T) {
 	kind := regexp.MustCompile(`\) Kind\(\) string +\{ return "([a-z-]+)" \}`)
 	found := 0

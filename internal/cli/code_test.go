@@ -28,8 +28,8 @@ func loadOf(t *testing.T, name string, w workload.Workload, given map[string]str
 	if err != nil {
 		t.Fatal(err)
 	}
-	arm := plan.Arm{Stages: stages}
-	return plan.Load{Workload: record.Workload{Name: name, Kind: w.Name()}, Arms: []plan.Arm{arm, arm}}
+	arm := plan.PlannedArm{Stages: stages}
+	return plan.Load{Workload: record.Workload{Name: name, Kind: w.Name()}, Arms: []plan.PlannedArm{arm, arm}}
 }
 
 // Each way to give tare a program or script has a line that names the account.

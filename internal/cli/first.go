@@ -22,7 +22,7 @@ type firstAnswers struct {
 func (f *firstAnswers) expect(p *plan.Plan) {
 	f.subjects = map[string]string{}
 	for i := range p.Loads {
-		if s := p.Loads[i].Subject(); s != "" {
+		if s := p.Loads[i].Subject; s != "" {
 			f.subjects[p.Loads[i].Name] = s
 		}
 	}

@@ -18,15 +18,15 @@ import (
 // ladder is a plan of two loads: one with a real container, one whose top rung is
 // rootfs.
 func ladder() *plan.Plan {
-	arm := func(name, step string, remainder bool) plan.Arm {
-		return plan.Arm{Arm: record.Arm{Name: name, Step: step, Remainder: remainder}}
+	arm := func(name, step string, remainder bool) plan.PlannedArm {
+		return plan.PlannedArm{Arm: record.Arm{Name: name, Step: step, Remainder: remainder}}
 	}
-	below := []plan.Arm{arm("host", "", false), arm("twin", "", false), arm("cgroup", "host", false), arm("rootfs", "cgroup", false)}
+	below := []plan.PlannedArm{arm("host", "", false), arm("twin", "", false), arm("cgroup", "host", false), arm("rootfs", "cgroup", false)}
 	return &plan.Plan{
 		Record: record.Plan{Experiment: "quick", Budget: 180},
 		Loads: []plan.Load{
-			{Workload: record.Workload{Name: "oltp"}, Arms: append(below[:4:4], arm("container", "rootfs", true), arm("cpu-limit", "", false))},
-			{Workload: record.Workload{Name: "rpc"}, Arms: append(below[:4:4], arm("cpu-limit", "", false))},
+			{Workload: record.Workload{Name: "oltp"}, Subject: "container", Arms: append(below[:4:4], arm("container", "rootfs", true), arm("cpu-limit", "", false))},
+			{Workload: record.Workload{Name: "rpc"}, Subject: "rootfs", Arms: append(below[:4:4], arm("cpu-limit", "", false))},
 		},
 	}
 }

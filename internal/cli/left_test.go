@@ -10,11 +10,13 @@ import (
 )
 
 func TestWorthwhile(t *testing.T) {
-	arm := func(name string, twin bool) plan.Arm { return plan.Arm{Arm: record.Arm{Name: name, Twin: twin}} }
-	of := func(arms []plan.Arm, left ...record.Left) *plan.Plan {
+	arm := func(name string, twin bool) plan.PlannedArm {
+		return plan.PlannedArm{Arm: record.Arm{Name: name, Twin: twin}}
+	}
+	of := func(arms []plan.PlannedArm, left ...record.Left) *plan.Plan {
 		return &plan.Plan{Left: left, Loads: []plan.Load{{Workload: record.Workload{Name: "a", Baseline: "host"}, Arms: arms}}}
 	}
-	alone := []plan.Arm{arm("host", false), arm("twin", true)}
+	alone := []plan.PlannedArm{arm("host", false), arm("twin", true)}
 	docker := record.Left{Workload: "a", Arm: "docker", Reason: "Docker is not running", Remedy: "start it"}
 	for name, p := range map[string]*plan.Plan{
 		"the noise alone":   of(alone),

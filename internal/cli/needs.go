@@ -67,7 +67,7 @@ func installed(p *plan.Plan) error {
 // missingFor are the programs that a load needs and this host lacks; an error where one was
 // named by its path. A load in images or on another host needs none here.
 func missingFor(p *plan.Plan, l plan.Load) (missing []serve.Need, err error) {
-	if p.PodNode != "" || !slices.ContainsFunc(l.Arms, func(a plan.Arm) bool { return a.Image == "" }) {
+	if p.PodNode != "" || !slices.ContainsFunc(l.Arms, func(a plan.PlannedArm) bool { return a.Image == "" }) {
 		return nil, nil
 	}
 	for _, n := range l.Stages.Needs {

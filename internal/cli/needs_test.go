@@ -18,7 +18,7 @@ func TestInstalled(t *testing.T) {
 	server, client := serve.Need{Service: "postgres", Path: "/no/postgres"}, serve.Need{Tool: "no-such-client", Package: "clients"}
 	there, other := serve.Need{Tool: "true", Package: "coreutils"}, serve.Need{Tool: "no-such-tool", Package: "tools"}
 	load := func(name, image string, needs ...serve.Need) plan.Load {
-		return plan.Load{Workload: record.Workload{Name: name}, Stages: workload.Stages{Needs: needs}, Arms: []plan.Arm{{Arm: record.Arm{Name: "host", Image: image}}}}
+		return plan.Load{Workload: record.Workload{Name: name}, Stages: workload.Stages{Needs: needs}, Arms: []plan.PlannedArm{{Arm: record.Arm{Name: "host", Image: image}}}}
 	}
 	if err := installed(&plan.Plan{Loads: []plan.Load{load("a", "", there)}}); err != nil {
 		t.Errorf("%v", err)
@@ -53,7 +53,7 @@ func TestLeaveOutUninstalled(t *testing.T) {
 	there, other := serve.Need{Tool: "true", Package: "coreutils"}, serve.Need{Tool: "no-such-tool", Package: "tools"}
 	named := serve.Need{Tool: "sysbench", Path: "/no/sysbench"}
 	load := func(name string, n serve.Need) plan.Load {
-		return plan.Load{Workload: record.Workload{Name: name, Budget: 20}, Stages: workload.Stages{Needs: []serve.Need{n}}, Arms: []plan.Arm{{Arm: record.Arm{Name: "host"}}}}
+		return plan.Load{Workload: record.Workload{Name: name, Budget: 20}, Stages: workload.Stages{Needs: []serve.Need{n}}, Arms: []plan.PlannedArm{{Arm: record.Arm{Name: "host"}}}}
 	}
 	for _, c := range []struct{ needs, stay []serve.Need }{
 		{[]serve.Need{there, other, other}, []serve.Need{there}},

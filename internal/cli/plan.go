@@ -267,7 +267,7 @@ func params(values map[string]string) []string {
 }
 
 // role is an arm's place on the ladder, in words.
-func role(l plan.Load, a plan.Arm) string {
+func role(l plan.Load, a plan.PlannedArm) string {
 	switch {
 	case a.Twin:
 		return "twin"

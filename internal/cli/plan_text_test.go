@@ -68,8 +68,8 @@ func TestPlanOfGroups(t *testing.T) {
 		"cgroup /sys/fs/cgroup/tare-RUN/a": true,
 		"cgroup /sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/x.scope/tare-RUN/a": false,
 	} {
-		arm := plan.Arm{Arm: record.Arm{Name: "a"}, Env: changing{what: what}}
-		built := &plan.Plan{Loads: []plan.Load{{Workload: record.Workload{Name: "w", Kind: "rpc", Baseline: "a"}, Arms: []plan.Arm{arm}}}}
+		arm := plan.PlannedArm{Arm: record.Arm{Name: "a"}, Env: changing{what: what}}
+		built := &plan.Plan{Loads: []plan.Load{{Workload: record.Workload{Name: "w", Kind: "rpc", Baseline: "a"}, Arms: []plan.PlannedArm{arm}}}}
 		p := &sheet{width: 200, piped: true, c: &console{color: "never"}}
 		p.plan(built, "title")
 		_, below, ok := strings.Cut(p.String(), "  a  "+what+"  plain\n")

@@ -105,8 +105,8 @@ func needsOf(w experiment.Workload) []serve.Need {
 
 // onlyPods says that an experiment compares environments, of which all but the host are pods.
 func onlyPods(e *experiment.Experiment) bool {
-	others := slices.DeleteFunc(slices.Clone(e.Named), func(a experiment.Arm) bool { return a.Environment == experiment.Baseline })
-	return len(others) > 0 && !slices.ContainsFunc(others, func(a experiment.Arm) bool {
+	others := slices.DeleteFunc(slices.Clone(e.Named), func(a experiment.ArmSpec) bool { return a.Environment == experiment.Baseline })
+	return len(others) > 0 && !slices.ContainsFunc(others, func(a experiment.ArmSpec) bool {
 		_, pod := podOf(a.Environment, nil)
 		return !pod
 	})

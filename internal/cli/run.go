@@ -121,7 +121,7 @@ func (r *runCommand) Run(c *console) error {
 // measure completes the configuration with what all runs share, and runs.
 func measure(c run.Config, show progress) (run.Outcome, error) {
 	c.ID, c.StateDir, c.Probes = newID(), journal.StateDir(), catalog.Probes()
-	c.Decide, c.Keep = decide(c.Plan.Record), analysis.Kept
+	c.Decide, c.Condense = decide(c.Plan.Record), analysis.Kept
 	defer show.end()
 	return execute(c, show)
 }

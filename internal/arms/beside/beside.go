@@ -89,7 +89,7 @@ func (Host) Changes(s environment.Spec) []facts.Change {
 
 // Open makes the group and a directory that belongs to the user nobody, with a copy of the data set
 // if there is one.
-func (Host) Open(ctx context.Context, spec environment.Spec) (_ environment.Arm, err error) {
+func (Host) Open(ctx context.Context, spec environment.Spec) (_ environment.OpenArm, err error) {
 	n := spec.Neighbour
 	if n == nil || n.Limits.Memory == 0 || n.Limits.Pids == 0 || n.Time <= 0 {
 		return nil, errors.New("a neighbour needs limits of memory, processes and time")

@@ -102,7 +102,7 @@ func read(t *testing.T, path string) string {
 }
 
 // spinning starts a load in an arm and waits until it counts.
-func spinning(t *testing.T, a environment.Arm) *counter.Memory {
+func spinning(t *testing.T, a environment.OpenArm) *counter.Memory {
 	t.Helper()
 	memory, err := counter.Create(1)
 	if err != nil {

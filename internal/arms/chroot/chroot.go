@@ -33,8 +33,8 @@ func (Chroot) Name() string { return "chroot" }
 // Title is one line for people.
 func (Chroot) Title() string { return "the host with an image's binaries: unpacked, no other layer" }
 
-// Capabilities are no levels and all choices of a container.
-func (Chroot) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+// Capabilities are no levels; the root comes from the file of an image.
+func (Chroot) Capabilities() environment.Capabilities { return environment.Capabilities{Archive: true} }
 
 // Support says whether this host and user can have it.
 func (Chroot) Support(h facts.Host) facts.Support {
@@ -56,7 +56,7 @@ func (Chroot) Changes(s environment.Spec) []facts.Change {
 }
 
 // Open makes the arm.
-func (c Chroot) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (c Chroot) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	a, err := open(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", c.Name(), err)

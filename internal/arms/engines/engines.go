@@ -64,7 +64,7 @@ func (k Kind) Support(h facts.Host) facts.Support {
 
 // Capabilities are no levels, and the choices that refuses allows.
 func (k Kind) Capabilities() environment.Capabilities {
-	return environment.Capabilities{With: k.with, Refuses: refuses}
+	return environment.Capabilities{With: k.with, Refuses: refuses, Grouped: true, Container: true, Images: true}
 }
 
 // with refuses all levels. "user=NAME" was a level of earlier versions.
@@ -102,7 +102,7 @@ func (k Kind) Changes(s environment.Spec) []facts.Change {
 func nameOf(s environment.Spec) string { return "tare-" + s.Run + "-" + s.Arm }
 
 // Open makes the arm and its container. Start starts the container.
-func (k Kind) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (k Kind) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	a, err := k.open(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", k.Name(), err)

@@ -1,6 +1,6 @@
 // Package environment is the contract of the places in which a load runs: the host, the host with
 // layers of a container, a container, a pod. An Environment is a description and touches nothing.
-// An Arm is an opened environment, and only arms change the host. The package knows processes,
+// An OpenArm is an opened environment, and only open arms change the host. The package knows processes,
 // volumes and addresses; it does not know workloads.
 package environment
 
@@ -31,7 +31,7 @@ type Environment interface {
 	Changes(Spec) []facts.Change
 	// Open makes it. The journal has every change before it is made, and every setting is read
 	// back. On an error nothing is left.
-	Open(ctx context.Context, spec Spec) (Arm, error)
+	Open(ctx context.Context, spec Spec) (OpenArm, error)
 }
 
 // Capabilities are the choices that an environment offers an experiment.
@@ -43,10 +43,20 @@ type Capabilities struct {
 	Refuses func(Container) error
 	// Quota says that it has a CPU quota of less than all CPUs, which can throttle.
 	Quota bool
+	// Grouped says that an arm has control groups with controllers of its own.
+	Grouped bool
+	// Container says that it makes containers, whose network, filter and capabilities can be
+	// chosen.
+	Container bool
+	// Images says that it can take its root from an image of the engine's, Archive that it needs
+	// an image, which is a file.
+	Images, Archive bool
+	// Pod says that it is a pod: a neighbour can be in one too.
+	Pod bool
 }
 
-// Arm is an opened environment.
-type Arm interface {
+// OpenArm is an opened environment.
+type OpenArm interface {
 	// Start starts a process in it, not frozen. ctx ends only the start; the process ends by
 	// itself, by Kill or by Close.
 	Start(ctx context.Context, p Process) (Running, error)

@@ -63,7 +63,7 @@ func passesFiles(path string) bool {
 
 // Capabilities are no levels, and the choices that refuses allows.
 func (Container) Capabilities() environment.Capabilities {
-	return environment.Capabilities{Refuses: refuses}
+	return environment.Capabilities{Refuses: refuses, Grouped: true, Container: true}
 }
 
 // refuses returns which choice has no effect behind the sentry.
@@ -100,7 +100,7 @@ func (c Container) Changes(s environment.Spec) []facts.Change {
 }
 
 // Open makes the arm. Start makes the sandbox.
-func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	a, err := open(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", c.Name(), err)

@@ -100,8 +100,10 @@ func (r Rung) needs() []string {
 	return all
 }
 
-// Capabilities are no levels and all choices of a container.
-func (Rung) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+// Capabilities are control groups, from the rung cgroup on.
+func (r Rung) Capabilities() environment.Capabilities {
+	return environment.Capabilities{Grouped: r.has(Cgroup)}
+}
 
 // Support says whether this host and user can have the rung.
 func (r Rung) Support(h facts.Host) facts.Support {
@@ -150,7 +152,7 @@ func (r Rung) Changes(s environment.Spec) []facts.Change {
 }
 
 // Open makes the arm.
-func (r Rung) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (r Rung) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	if r.has(Network) && os.Geteuid() != 0 {
 		return nil, fmt.Errorf("open %s: %w: an ordinary user cannot connect network namespaces", r.Name(), facts.ErrUnsupported)
 	}

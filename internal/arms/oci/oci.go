@@ -45,7 +45,9 @@ func (c Container) Title() string {
 }
 
 // Capabilities are no levels and all choices of a container.
-func (Container) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+func (Container) Capabilities() environment.Capabilities {
+	return environment.Capabilities{Grouped: true, Container: true}
+}
 
 // Support says whether this host and user can have it.
 func (c Container) Support(h facts.Host) facts.Support {
@@ -104,7 +106,7 @@ func (c Container) path() (string, error) {
 }
 
 // Open makes the arm. Start makes the container.
-func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	a, err := c.open(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", c.Name(), err)

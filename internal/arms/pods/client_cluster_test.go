@@ -63,7 +63,7 @@ func TestClusterClient(t *testing.T) {
 }
 
 // described checks the arm's settings of its client, and that the client is frozen with the server.
-func described(t *testing.T, arm environment.Arm) {
+func described(t *testing.T, arm environment.OpenArm) {
 	t.Helper()
 	place := arm.Place()
 	if err := place.Pause.Freeze(10 * time.Second); err != nil {

@@ -67,7 +67,7 @@ func TestClusterExclusive(t *testing.T) {
 }
 
 // allowed are the CPUs that a process in the arm may use.
-func allowed(t *testing.T, arm environment.Arm) string {
+func allowed(t *testing.T, arm environment.OpenArm) string {
 	t.Helper()
 	p := process(t, arm, false, "deaf")
 	defer func() { _ = p.Kill(); ended(t, p) }()

@@ -19,7 +19,7 @@ import (
 )
 
 // serving opens an arm with a server's port.
-func serving(t *testing.T, p Pod, run string) (environment.Arm, error) {
+func serving(t *testing.T, p Pod, run string) (environment.OpenArm, error) {
 	t.Helper()
 	j, err := journal.Open(t.TempDir(), run)
 	if err != nil {
@@ -81,7 +81,7 @@ func tryNetwork(t *testing.T, levels string) {
 
 // fromPod checks that the client in its pod reaches the server through the Service, and that connection
 // tracking shows the connection with the pod's address.
-func fromPod(t *testing.T, opened environment.Arm) {
+func fromPod(t *testing.T, opened environment.OpenArm) {
 	t.Helper()
 	a, place := opened.(*arm), opened.Place()
 	server := process(t, opened, false, "serve", place.Listen)

@@ -68,7 +68,7 @@ func TestMain(m *testing.M) {
 }
 
 // opened opens an arm of a new run. The test closes it.
-func opened(t *testing.T, p Pod, run string) (environment.Arm, error) {
+func opened(t *testing.T, p Pod, run string) (environment.OpenArm, error) {
 	t.Helper()
 	j, err := journal.Open(t.TempDir(), run)
 	if err != nil {
@@ -138,7 +138,7 @@ func TestClusterClasses(t *testing.T) {
 	spec := environment.Spec{Run: run, Scratch: t.TempDir(), Journal: j, Beside: []environment.Environment{
 		with(t, BestEffort, "image=none"), with(t, Burstable, "image=none"), with(t, Guaranteed, "image=none"),
 	}}
-	var arms []environment.Arm
+	var arms []environment.OpenArm
 	for i, e := range spec.Beside {
 		spec.Arm = e.Name()
 		arm, err := e.Open(t.Context(), spec)
@@ -169,7 +169,7 @@ func TestClusterClasses(t *testing.T) {
 }
 
 // settingsOf are the settings by name.
-func settingsOf(t *testing.T, arm environment.Arm) map[string]string {
+func settingsOf(t *testing.T, arm environment.OpenArm) map[string]string {
 	t.Helper()
 	all, err := arm.Settings()
 	if err != nil {
@@ -302,7 +302,7 @@ func TestClusterImages(t *testing.T) {
 }
 
 // started starts a process and says what it executes.
-func started(t *testing.T, arm environment.Arm) (string, error) {
+func started(t *testing.T, arm environment.OpenArm) (string, error) {
 	t.Helper()
 	words, err := os.CreateTemp(t.TempDir(), "words")
 	if err == nil {
@@ -374,7 +374,7 @@ func ended(t *testing.T, p environment.Running) {
 	}
 }
 
-func process(t *testing.T, arm environment.Arm, outside bool, args ...string) environment.Running {
+func process(t *testing.T, arm environment.OpenArm, outside bool, args ...string) environment.Running {
 	t.Helper()
 	words, err := os.CreateTemp(t.TempDir(), "words")
 	if err == nil {

@@ -56,7 +56,7 @@ func TestClusterNeighbour(t *testing.T) {
 }
 
 // bounded starts a process and reads its limits.
-func bounded(t *testing.T, arm environment.Arm) {
+func bounded(t *testing.T, arm environment.OpenArm) {
 	t.Helper()
 	p := process(t, arm, false, "count")
 	defer func() { _ = p.Kill(); ended(t, p) }()

@@ -55,7 +55,7 @@ func (p Pod) Title() string {
 // Capabilities of a pod: levels, and a quota where it has a CPU limit.
 func (p Pod) Capabilities() environment.Capabilities {
 	limited := p.QoS == Guaranteed || p.Levels.cpuLimit != amount{}
-	return environment.Capabilities{With: p.with, Quota: limited}
+	return environment.Capabilities{With: p.with, Quota: limited, Pod: true}
 }
 
 // with is the same class with levels: "cpu=1500m,memory=2Gi".
@@ -144,7 +144,7 @@ func (p Pod) amountsText(beside []environment.Environment) string {
 }
 
 // Open creates the pod and makes the arm.
-func (p Pod) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (p Pod) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	a, err := p.open(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", p.Name(), err)
@@ -152,7 +152,7 @@ func (p Pod) Open(ctx context.Context, spec environment.Spec) (environment.Arm, 
 	return a, nil
 }
 
-func (p Pod) open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (p Pod) open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (p Pod) open(ctx context.Context, spec environment.Spec) (environment.Arm, 
 
 // openIn opens the arm in a cluster. Closing the arm closes the cluster; on an error the caller
 // does.
-func (p Pod) openIn(ctx context.Context, spec environment.Spec, cluster *kube.Cluster) (environment.Arm, error) {
+func (p Pod) openIn(ctx context.Context, spec environment.Spec, cluster *kube.Cluster) (environment.OpenArm, error) {
 	node, remote, err := cluster.AwaitWhere(ctx)
 	switch {
 	case err != nil:

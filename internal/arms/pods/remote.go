@@ -73,7 +73,7 @@ func (p Pod) remoteImage() string {
 }
 
 // openRemote makes the arm and its pods. Closing the arm closes c.
-func (p Pod) openRemote(ctx context.Context, spec environment.Spec, c *kube.Cluster, node *corev1.Node) (_ environment.Arm, err error) {
+func (p Pod) openRemote(ctx context.Context, spec environment.Spec, c *kube.Cluster, node *corev1.Node) (_ environment.OpenArm, err error) {
 	switch {
 	case spec.Volume != "", spec.Bind:
 		err = hint.New(fmt.Errorf("%w: a volume of the node needs tare on the node", facts.ErrUnsupported), needsNode)

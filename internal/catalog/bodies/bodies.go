@@ -1,4 +1,4 @@
-// Package bodies is the list of what a load can be in an arm.
+// Package bodies lists the functions that are a load, in the process that runs in an arm.
 package bodies
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/loads/sysbench"
 )
 
-// All are the bodies by kind: tare's own, and each tool's, one line each.
+// All returns the bodies by the kind of load: tare's own, and those of each tool.
 func All() map[string]load.Body {
 	all := load.Bodies()
 	for _, tool := range []map[string]load.Body{

@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Arm is what is known of an arm's durability.
-type Arm struct {
+// ArmFacts is what is known of an arm's durability.
+type ArmFacts struct {
 	Name string
 	// Seen says that there was a trial. Otherwise Failed is the reason, and only the mount
 	// decides the class.
@@ -29,7 +29,7 @@ type Promise struct {
 }
 
 // Class is where the arm's data is after a sync, and why.
-func (a Arm) Class() (Class, string) {
+func (a ArmFacts) Class() (Class, string) {
 	switch {
 	case a.Volatile:
 		return Page, "the overlay is mounted volatile"
@@ -40,7 +40,7 @@ func (a Arm) Class() (Class, string) {
 }
 
 // Facts are the findings for the manifest.
-func (a Arm) Facts() []record.Setting {
+func (a ArmFacts) Facts() []record.Setting {
 	class, why := a.Class()
 	out := []record.Setting{{Name: "durability", Got: string(class)}, {Name: "durability.because", Got: why}}
 	if !a.Seen {
@@ -58,7 +58,7 @@ func (a Arm) Facts() []record.Setting {
 
 // Compare lists the differences between an arm and the baseline, each with both values. A value
 // that is not known is no difference.
-func Compare(base, arm Arm) (differences []string) {
+func Compare(base, arm ArmFacts) (differences []string) {
 	mine, why := arm.Class()
 	theirs, because := base.Class()
 	if mine != theirs && mine != Unknown && theirs != Unknown {

@@ -67,25 +67,25 @@ func TestClass(t *testing.T) {
 			t.Errorf("%s: %s (%s), want %s", name, got, why, c.want)
 		}
 	}
-	if c, _ := (Arm{Volatile: true, Seen: true}).Class(); c != Page {
+	if c, _ := (ArmFacts{Volatile: true, Seen: true}).Class(); c != Page {
 		t.Errorf("a volatile overlay: %s", c)
 	}
-	if c, why := (Arm{Failed: "denied", Volume: ext4(disk)}).Class(); c != Unknown || why != "denied" {
+	if c, why := (ArmFacts{Failed: "denied", Volume: ext4(disk)}).Class(); c != Unknown || why != "denied" {
 		t.Errorf("no trial: %s %s", c, why)
 	}
-	if c, _ := (Arm{Failed: "denied", Volume: open}).Class(); c != Cached {
+	if c, _ := (ArmFacts{Failed: "denied", Volume: open}).Class(); c != Cached {
 		t.Errorf("no trial, and no barriers: %s", c)
 	}
 }
 
 func TestCompare(t *testing.T) {
-	arm := func(name, class string, promises ...Promise) Arm {
+	arm := func(name, class string, promises ...Promise) ArmFacts {
 		on := proc.Mount{Type: class}
-		return Arm{Name: name, Seen: true, Trial: storage.Trial{Syncs: syncs}, Volume: storage.Facts{Mount: on, Lowest: on}, Promises: promises}
+		return ArmFacts{Name: name, Seen: true, Trial: storage.Trial{Syncs: syncs}, Volume: storage.Facts{Mount: on, Lowest: on}, Promises: promises}
 	}
 	on, also, off := Promise{"fsync", "on", "on"}, Promise{"fsync", "1", "on"}, Promise{"fsync", "off", "off"}
 	for name, c := range map[string]struct {
-		base, arm Arm
+		base, arm ArmFacts
 		want      string // in the only difference; empty: no difference
 	}{
 		"tmpfs":                 {arm("host", "nfs"), arm("t", "tmpfs"), "in memory (the file system is in memory (tmpfs)), what host synced"},
@@ -135,7 +135,7 @@ func TestTry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := Arm{Name: word, Seen: true, Trial: trial, Volume: f}
+			a := ArmFacts{Name: word, Seen: true, Trial: trial, Volume: f}
 			t.Log(a.Facts())
 			if f.Lowest.Type == "tmpfs" {
 				want = Memory // the scratch directory of this host is

@@ -21,20 +21,20 @@ var armName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
 // Arms reads words such as "host=bare/*.log". A word without a name belongs to the arm before it, because
 // a shell expands patterns so; the first words may have no name. Arms expands patterns that no shell
 // expanded. Words with the same name are one arm.
-func Arms(words []string) ([]Arm, error) {
-	var arms []Arm
+func Arms(words []string) ([]ArmFiles, error) {
+	var arms []ArmFiles
 	last := 0 // the arm of words without a name
 	for _, w := range words {
 		name, path, named := strings.Cut(w, "=")
 		if !named || !armName.MatchString(name) {
 			if path = w; len(arms) == 0 {
-				arms = append(arms, Arm{}) // a table may name its arms itself: see Options.unnamed
+				arms = append(arms, ArmFiles{}) // a table may name its arms itself: see Options.unnamed
 			}
 		} else {
-			last = slices.IndexFunc(arms, func(a Arm) bool { return a.Name == name })
+			last = slices.IndexFunc(arms, func(a ArmFiles) bool { return a.Name == name })
 			if last < 0 {
 				last = len(arms)
-				arms = append(arms, Arm{Name: name})
+				arms = append(arms, ArmFiles{Name: name})
 			}
 		}
 		files, err := expand(path)
@@ -47,7 +47,7 @@ func Arms(words []string) ([]Arm, error) {
 }
 
 // unnamed returns an error if neither the command line nor a file names the arm of a run.
-func (o *Options) unnamed(a Arm, all []*observed.Run) error {
+func (o *Options) unnamed(a ArmFiles, all []*observed.Run) error {
 	if a.Name != "" {
 		return nil
 	}
@@ -79,7 +79,7 @@ func expand(path string) ([]string, error) {
 
 // alone reports that there is only one arm, which is summarised and not compared.
 func (o *Options) alone() bool {
-	return !slices.ContainsFunc(o.Arms, func(a Arm) bool { return a.Name != o.Arms[0].Name })
+	return !slices.ContainsFunc(o.Arms, func(a ArmFiles) bool { return a.Name != o.Arms[0].Name })
 }
 
 // claimForm matches METRIC=CHANGE% and ARM:METRIC=CHANGE%.

@@ -89,14 +89,14 @@ func TestErrors(t *testing.T) {
 		"nothing known": {"a.csv", "colour,weight\n1,5\n2,6\n", "a.csv: line 1: no column of the table is one that is known"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := importer.Read(importer.Options{Arms: []importer.Arm{{Name: "host", Files: []string{good}}, {Name: "pod", Files: []string{put(t, c.file, c.text)}}}})
+			_, err := importer.Read(importer.Options{Arms: []importer.ArmFiles{{Name: "host", Files: []string{good}}, {Name: "pod", Files: []string{put(t, c.file, c.text)}}}})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
 	}
 	for name, path := range map[string]string{"missing": filepath.Join(t.TempDir(), "none.log"), "a directory": t.TempDir()} {
-		_, err := importer.Read(importer.Options{Arms: []importer.Arm{{Name: "host", Files: []string{good}}, {Name: "pod", Files: []string{path}}}})
+		_, err := importer.Read(importer.Options{Arms: []importer.ArmFiles{{Name: "host", Files: []string{good}}, {Name: "pod", Files: []string{path}}}})
 		if err == nil || !strings.Contains(err.Error(), path+": ") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -125,7 +125,7 @@ func TestCertainPart(t *testing.T) {
 		"stamped":         {"a.log", "2026-11-21T07:00:00.5Z " + strings.ReplaceAll(strings.TrimSuffix(whole, "\n"), "\n", "\n2026-11-21T07:00:00.5Z ") + "\n", "", 200},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := importer.Read(importer.Options{Arms: []importer.Arm{
+			r, err := importer.Read(importer.Options{Arms: []importer.ArmFiles{
 				{Name: "host", Files: []string{put(t, "host.log", whole)}}, {Name: "pod", Files: []string{put(t, c.file, c.text)}}}})
 			if err != nil {
 				t.Fatal(err)
@@ -157,7 +157,7 @@ func TestEveryGoldenFile(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.IsDir() {
 			continue
 		}
-		r, err := importer.Read(importer.Options{Arms: []importer.Arm{{Name: "a", Files: []string{path}}, {Name: "b", Files: []string{copied(t, path)}}}})
+		r, err := importer.Read(importer.Options{Arms: []importer.ArmFiles{{Name: "a", Files: []string{path}}, {Name: "b", Files: []string{copied(t, path)}}}})
 		if err != nil {
 			t.Logf("%v", err)
 			continue
@@ -269,7 +269,7 @@ func TestArms(t *testing.T) {
 		}
 	}
 	got, err := importer.Arms([]string{"host=" + dir + "/[12].log", "pod=x", "y", "host=" + dir + "/a=b.log", "z"})
-	want := fmt.Sprint([]importer.Arm{{Name: "host", Files: []string{dir + "/1.log", dir + "/2.log", dir + "/a=b.log", "z"}}, {Name: "pod", Files: []string{"x", "y"}}})
+	want := fmt.Sprint([]importer.ArmFiles{{Name: "host", Files: []string{dir + "/1.log", dir + "/2.log", dir + "/a=b.log", "z"}}, {Name: "pod", Files: []string{"x", "y"}}})
 	if err != nil || fmt.Sprint(got) != want {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}

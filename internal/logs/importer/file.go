@@ -21,7 +21,7 @@ import (
 )
 
 // file reads one file of an arm.
-func (r *Result) file(arm Arm, path string, o Options) ([]*observed.Run, error) {
+func (r *Result) file(arm ArmFiles, path string, o Options) ([]*observed.Run, error) {
 	in, size, err := open(path, o.In)
 	if err != nil {
 		return nil, err

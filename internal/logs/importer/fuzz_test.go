@@ -40,7 +40,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		r, err := importer.Read(importer.Options{Arms: []importer.Arm{{Name: "a", Files: []string{path}}, {Name: "b", Files: []string{again}}}})
+		r, err := importer.Read(importer.Options{Arms: []importer.ArmFiles{{Name: "a", Files: []string{path}}, {Name: "b", Files: []string{again}}}})
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), path+": ") && !strings.HasPrefix(err.Error(), "nothing to compare: ") { // about all files
 				t.Fatalf("the error does not name the file: %v", err)

@@ -20,15 +20,15 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Arm has the files of one arm. A file holds one or more runs.
-type Arm struct {
+// ArmFiles has the files of one arm. A file holds one or more runs.
+type ArmFiles struct {
 	Name  string
 	Files []string // "-" is Options.In
 }
 
 // Options says what to read.
 type Options struct {
-	Arms     []Arm
+	Arms     []ArmFiles
 	Baseline string      // the name of an arm; empty: the first one
 	Kind     format.Kind // Unknown: recognise each file
 	Claims   []record.Claim
@@ -193,10 +193,10 @@ func (o *Options) settle(all []*observed.Run) error {
 			commands[x.Sub] = true
 		}
 	}
-	var arms []Arm
+	var arms []ArmFiles
 	add := func(name string) {
-		if !slices.ContainsFunc(arms, func(a Arm) bool { return a.Name == name }) {
-			arms = append(arms, Arm{Name: name})
+		if !slices.ContainsFunc(arms, func(a ArmFiles) bool { return a.Name == name }) {
+			arms = append(arms, ArmFiles{Name: name})
 		}
 	}
 	for _, a := range o.Arms {
@@ -213,7 +213,7 @@ func (o *Options) settle(all []*observed.Run) error {
 	if o.Arms = arms; o.Baseline == "" {
 		o.Baseline = arms[0].Name
 	}
-	if !slices.ContainsFunc(arms, func(a Arm) bool { return a.Name == o.Baseline }) {
+	if !slices.ContainsFunc(arms, func(a ArmFiles) bool { return a.Name == o.Baseline }) {
 		return hint.New(fmt.Errorf("the baseline %q is not an arm", o.Baseline), "name one of the arms that have files")
 	}
 	for i := range o.Claims {

@@ -213,7 +213,7 @@ func TestFilesWithoutAnArm(t *testing.T) {
 			t.Errorf("%q: %s, want %s", in, got, want)
 		}
 	}
-	if _, err := importer.Read(importer.Options{Arms: []importer.Arm{{Files: []string{put(t, "a.csv", "arm,tps\nhost,1\npod,2\n")}}, {Name: "vm", Files: []string{put(t, "b.csv", "tps,p95 (ms)\n3,4\n")}}}}); err != nil {
+	if _, err := importer.Read(importer.Options{Arms: []importer.ArmFiles{{Files: []string{put(t, "a.csv", "arm,tps\nhost,1\npod,2\n")}}, {Name: "vm", Files: []string{put(t, "b.csv", "tps,p95 (ms)\n3,4\n")}}}}); err != nil {
 		t.Error(err)
 	}
 }

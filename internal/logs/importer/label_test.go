@@ -135,5 +135,5 @@ func TestPagesOfTwoArms(t *testing.T) {
 }
 
 func compared(bare, docker string) (*importer.Result, error) {
-	return importer.Read(importer.Options{Arms: []importer.Arm{{Name: "bare", Files: []string{bare}}, {Name: "docker", Files: []string{docker}}}})
+	return importer.Read(importer.Options{Arms: []importer.ArmFiles{{Name: "bare", Files: []string{bare}}, {Name: "docker", Files: []string{docker}}}})
 }

@@ -161,7 +161,7 @@ func TestSummariesOfFioInKubernetes(t *testing.T) {
 
 // A comparison of kbench names its arms.
 func TestComparisonOfKbench(t *testing.T) {
-	r, err := importer.Read(importer.Options{Arms: []importer.Arm{{Files: []string{"../kubefio/testdata/kbench-comparison.txt"}}}})
+	r, err := importer.Read(importer.Options{Arms: []importer.ArmFiles{{Files: []string{"../kubefio/testdata/kbench-comparison.txt"}}}})
 	if err != nil || len(r.Workloads) != 3 || len(r.Workloads[0].Arms) != 2 || r.Workloads[0].Baseline != "Local-Path" {
 		t.Errorf("%v %+v", err, r)
 	}

@@ -117,7 +117,7 @@ func TestTables(t *testing.T) {
 		"a point in between": {"TPS;p95 (ms)\n1.240;15,3\n1.234,5;15,3\n", map[string]float64{"x table: throughput": 1234.5}},
 		"other names":        {"Transactions/s,p99 latency (us)\n100,812\n", map[string]float64{"x table: throughput": 100, "x table: p99": 0.000812}},
 	} {
-		r, err := importer.Read(importer.Options{Arms: []importer.Arm{{Name: "x", Files: []string{put(t, "x.csv", c.text)}}}})
+		r, err := importer.Read(importer.Options{Arms: []importer.ArmFiles{{Name: "x", Files: []string{put(t, "x.csv", c.text)}}}})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -290,7 +290,7 @@ func TestVersionOfLog(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for kind, want := range map[format.Kind]float64{"fio2-log": 0.135313333, "fio3-log": 0.000135313333} {
-		r, err := importer.Read(importer.Options{Kind: kind, Arms: []importer.Arm{{Name: "host", Files: []string{log}}}})
+		r, err := importer.Read(importer.Options{Kind: kind, Arms: []importer.ArmFiles{{Name: "host", Files: []string{log}}}})
 		if err != nil || math.Abs(figure(r.Runs[0], "latency_mean")/want-1) > 1e-6 {
 			t.Errorf("%s: %v %+v", kind, err, r)
 		}

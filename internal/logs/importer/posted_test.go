@@ -15,7 +15,7 @@ import (
 // alone reads the files of one arm.
 func alone(t *testing.T, files ...string) (*importer.Result, error) {
 	t.Helper()
-	return importer.Read(importer.Options{Arms: []importer.Arm{{Name: "host", Files: files}}})
+	return importer.Read(importer.Options{Arms: []importer.ArmFiles{{Name: "host", Files: files}}})
 }
 
 // figure returns a figure of a run: of its summary, else the mean of its reports; NaN: none.
@@ -228,7 +228,7 @@ func TestAnotherLoad(t *testing.T) {
 	// Tests of different kinds have nothing in common.
 	cpu := "sysbench 0.4.12:  multi-threaded system evaluation benchmark\n\nRunning the test with following options:\nNumber of threads: 4\n\nDoing CPU performance benchmark\n\nThreads started!\nDone.\n\n" +
 		"Test execution summary:\n    total time:                          10.0000s\n    total number of events:              10000\n"
-	if _, err := importer.Read(importer.Options{Arms: []importer.Arm{{Name: "host", Files: []string{put(t, "a", cpu)}}, {Name: "pod", Files: []string{put(t, "b", sysbenchLog(4, 60, steady(1, 1000)))}}}}); err == nil || !strings.Contains(err.Error(), "no load in common") {
+	if _, err := importer.Read(importer.Options{Arms: []importer.ArmFiles{{Name: "host", Files: []string{put(t, "a", cpu)}}, {Name: "pod", Files: []string{put(t, "b", sysbenchLog(4, 60, steady(1, 1000)))}}}}); err == nil || !strings.Contains(err.Error(), "no load in common") {
 		t.Errorf("cpu against OLTP: %v", err)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// TestAA runs the baseline against itself 40 times with a short budget and
-// prints how often a difference was claimed; with TARETEST_HOGS beside bursts. It fails only when that is beyond
-// what 5 % can explain.
+// TestAA runs the baseline against itself 40 times with a short budget and prints how often a
+// difference was claimed; with TARETEST_HOGS beside bursts of CPU work. It fails only if that is
+// more often than 5 % of the time can explain.
 func TestAA(t *testing.T) {
 	testneed.Long(t, "aa")
 	testneed.Root(t)
@@ -60,6 +60,6 @@ func TestAA(t *testing.T) {
 	}
 }
 
-// falsePositives is the exact 99 % interval of their share: forty runs are few,
-// and the tier must not fail by chance.
+// falsePositives returns the exact 99 % interval of the share of false positives. Forty runs are
+// few, and the tier must not fail by chance.
 func falsePositives(claimed, of int) stat.Interval { return stat.ClopperPearson(claimed, of, 0.99) }

@@ -11,8 +11,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// A neighbour that cannot be started in the first launch is started again on the site that
-// is up without it.
+// A neighbour that cannot be started in the first launch is started again on its site, which runs
+// without it.
 func TestNeighbourIsTriedAgain(t *testing.T) {
 	testneed.Root(t)
 	for name, times := range map[string]int32{"once": 1, "always": 1000} {
@@ -20,7 +20,7 @@ func TestNeighbourIsTriedAgain(t *testing.T) {
 			e, c := beside(workload.Spin{}, nil, 20*time.Minute)
 			f := failing{Environment: c.Beside, times: times, reason: errors.New("too busy"), opened: new(atomic.Int32)}
 			c.Beside = f
-			e.Named = append(e.Named, experiment.Arm{Name: "quiet", Environment: "cgroup", CPUs: 1}) // without it there is nothing to compare
+			e.Named = append(e.Named, experiment.ArmSpec{Name: "quiet", Environment: "cgroup", CPUs: 1}) // without it there is nothing to compare
 			r := firstBlocks(t, e, c)
 			windows := 0
 			for _, l := range r.Lines {

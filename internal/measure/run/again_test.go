@@ -19,7 +19,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// failing is an environment that cannot be opened the first times.
+// failing is an environment whose first Opens fail.
 type failing struct {
 	environment.Environment
 	times  int32
@@ -27,15 +27,16 @@ type failing struct {
 	opened *atomic.Int32
 }
 
-func (f failing) Open(ctx context.Context, s environment.Spec) (environment.Arm, error) {
+func (f failing) Open(ctx context.Context, s environment.Spec) (environment.OpenArm, error) {
 	if f.opened.Add(1) <= f.times {
 		return nil, f.reason
 	}
 	return f.Environment.Open(ctx, s)
 }
 
-// An arm that fails in the first launch is tried again in it, and is read back like the
-// others; one that fails three times, or for what stays as it is, is given up.
+// An arm that fails in the first launch is tried again in that launch, and read back like the
+// others. An arm that fails three times, or with an error that another try would meet again, is
+// given up.
 func TestFirstLaunchTriesAgain(t *testing.T) {
 	testneed.Root(t)
 	busy, never := errors.New("too busy"), fmt.Errorf("%w: no such thing", facts.ErrUnsupported)
@@ -81,7 +82,7 @@ func TestFirstLaunchTriesAgain(t *testing.T) {
 	}
 }
 
-// firstBlocks executes the first launch of an experiment, and some blocks of it.
+// firstBlocks executes the first launch of an experiment, and some of its blocks.
 func firstBlocks(t *testing.T, e *experiment.Experiment, c plan.Catalog) *record.Result {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -106,10 +107,10 @@ func windowsOfArm(b *record.Block, arm string) (n int) {
 	return n
 }
 
-// The volume of a try that failed is still open when the next one makes its own.
+// The volume of a failed try is still open when the next try opens its own.
 func TestAnotherTryHasAVolume(t *testing.T) {
 	testneed.Root(t)
-	e, c := volumes(experiment.Arm{Name: "disk", Volume: "loop:ext4"}, experiment.Arm{Name: "again", Volume: "loop:ext4"})
+	e, c := volumes(experiment.ArmSpec{Name: "disk", Volume: "loop:ext4"}, experiment.ArmSpec{Name: "again", Volume: "loop:ext4"})
 	e.Named[1].Environment, e.Budget = "cgroup", 20*time.Minute
 	c.Rungs = append(c.Rungs, plan.Rung{Environment: failing{Environment: layers.Cgroup, times: 1, reason: errors.New("too busy"), opened: new(atomic.Int32)}, On: "host"})
 	if r := firstBlocks(t, e, c); len(r.Manifest.Left) > 0 {

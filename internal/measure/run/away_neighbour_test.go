@@ -18,7 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// childrenOf are the states of the processes that a process has started.
+// childrenOf returns the states of a process's children, as in /proc/PID/status.
 func childrenOf(pid int) (states []string) {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, f := range files {
@@ -34,17 +34,17 @@ func childrenOf(pid int) (states []string) {
 	return states
 }
 
-// A neighbour that is elsewhere works in the windows of the arms that are beside it
-// and is stopped between them; what it did is in the record.
+// A neighbour on another node works in the windows of its arms and is stopped between them. What it
+// did is in the record.
 func TestAwayNeighbour(t *testing.T) {
 	testneed.Root(t)
 	arms, its := &lastStream{}, &lastStream{}
 	e := spinExperiment(10 * time.Second)
 	e.Generations, e.Window, e.Discard = 1, 100*time.Millisecond, 10*time.Millisecond
 	e.Neighbours = []experiment.Neighbour{{Name: "batch", Kind: "command", Params: map[string]string{"command": "sh -c 'while :; do :; done & wait'"}, Environment: "its", Memory: 256 << 20, Pids: 64}}
-	e.Named = []experiment.Arm{{Name: "alone", Environment: "base"}, {Name: "busy", Environment: "base", Neighbour: "batch"}}
+	e.Named = []experiment.ArmSpec{{Name: "alone", Environment: "base"}, {Name: "busy", Environment: "base", Neighbour: "batch"}}
 	e.Workloads[0].Baseline = "alone"
-	c := catalog(plan.Rung{Environment: elsewhere{"base", arms}, Pod: true}, plan.Rung{Environment: elsewhere{"its", its}, Pod: true, On: "base"})
+	c := catalog(plan.Rung{Environment: asPod{elsewhere{"base", arms}}}, plan.Rung{Environment: asPod{elsewhere{"its", its}}, On: "base"})
 	c.Neighbour = func(string) (workload.Workload, bool) { return workload.CommandNoise{}, true }
 	var lock sync.Mutex
 	var looked int

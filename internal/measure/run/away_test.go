@@ -21,14 +21,14 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// elsewhere is an environment that is led over a stream, as in a pod of another
-// node; its agent runs here.
+// elsewhere is an environment whose processes an agent runs over a stream, as in a pod on another
+// node. The agent runs on this host.
 type elsewhere struct {
 	name string
 	last *lastStream
 }
 
-// lastStream is the process at the other end of the stream that was made last.
+// lastStream is the process at the other end of the stream that was opened last.
 type lastStream struct {
 	sync.Mutex
 	*exec.Cmd
@@ -41,7 +41,7 @@ func (e elsewhere) Capabilities() environment.Capabilities  { return environment
 func (e elsewhere) Support(facts.Host) facts.Support        { return facts.Supported() }
 func (e elsewhere) Changes(environment.Spec) []facts.Change { return nil }
 
-func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Arm, error) {
+func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.OpenArm, error) {
 	a := &elsewhereArm{as: s.Neighbour, dir: filepath.Join(s.Scratch, "tare-"+s.Run+"-"+s.Arm)}
 	if err := os.Mkdir(a.dir, 0o755); err != nil {
 		return nil, err
@@ -115,8 +115,8 @@ func (a *elsewhereArm) Close() error {
 	return os.RemoveAll(a.dir)
 }
 
-// Loads that count elsewhere are rotated like others: what is in the record was cut
-// there. An arm whose stream breaks costs its block and is back with the next launch.
+// Arms on another node are rotated like others; the agent cuts their windows. An arm whose stream
+// breaks loses its block and comes back with the next launch.
 func TestAway(t *testing.T) {
 	other := &lastStream{}
 	c := catalog(plan.Rung{Environment: elsewhere{"base", &lastStream{}}}, plan.Rung{Environment: elsewhere{"other", other}, On: "base"})

@@ -11,11 +11,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// warnOfCPUs tells an arm that may use CPUs which tare itself may not. What taskset,
-// or CPUAffinity= of a unit, says of tare holds for what tare starts: not for
-// a container that a daemon starts, and before Linux 6.2 not in a control group with
-// the cpuset controller. The host's arm is kept to those CPUs all the same. It is for
-// arms on this host: the numbers of another one's CPUs say nothing.
+// warnOfCPUs warns of an arm that may use CPUs which tare itself may not use. taskset, or
+// CPUAffinity= of a unit, binds the processes that tare starts, as the host's arm. It does not bind
+// a container that a daemon starts, nor, before Linux 6.2, tasks in a control group with the cpuset
+// controller. Only for arms on this host.
 func (l *loadRun) warnOfCPUs(arm string, settings []record.Setting) {
 	own, err := proc.FS("/").Status(os.Getpid())
 	if err != nil {
@@ -23,7 +22,7 @@ func (l *loadRun) warnOfCPUs(arm string, settings []record.Setting) {
 	}
 	for _, s := range settings {
 		if s.Name == probe.CPUsAllowed && beyond(own["Cpus_allowed_list"], s.Got) {
-			l.warn(record.Warning{
+			l.run.rec.warn(record.Warning{
 				Workload: l.load.Name, Arm: arm,
 				Text: fmt.Sprintf("may use the CPUs %s, where tare and what it starts on the host are kept to %s: "+
 					"its difference from the host is also that of the CPUs", s.Got, own["Cpus_allowed_list"]),
@@ -33,8 +32,8 @@ func (l *loadRun) warnOfCPUs(arm string, settings []record.Setting) {
 	}
 }
 
-// beyond says that one list of CPUs has some that are not on the other; lists that
-// cannot be read say nothing.
+// beyond says whether the list of CPUs other has CPUs that own has not; false if a list cannot be
+// read.
 func beyond(own, other string) bool {
 	a, err := cpuset.Parse(own)
 	if err != nil || a.IsEmpty() {

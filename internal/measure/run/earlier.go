@@ -15,8 +15,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Earlier is a record that is continued. It is locked: nobody else writes to it
-// until Close.
+// Earlier is a record that is continued. It is locked: nobody else writes to it until Close.
 type Earlier struct {
 	*record.Result
 	lock *os.File
@@ -27,7 +26,7 @@ var ErrRunning = errors.New("a run is still measuring into it")
 
 // Reopen reads and locks a record. It changes nothing.
 func Reopen(dir string) (*Earlier, error) {
-	if err := own(dir); err != nil {
+	if err := checkOwner(dir); err != nil {
 		return nil, err
 	}
 	lock, err := lockRecord(dir)
@@ -41,11 +40,12 @@ func Reopen(dir string) (*Earlier, error) {
 	return &Earlier{Result: r, lock: lock}, nil
 }
 
-// Close gives up the lock, for a record that is not continued after all.
+// Close unlocks a record that is not continued after all.
 func (e *Earlier) Close() error { return e.lock.Close() }
 
-// own refuses a result directory in which another user can put links. It need not be there.
-func own(dir string) error {
+// checkOwner refuses a result directory of another user, who could put links into it. A directory
+// that does not exist is fine.
+func checkOwner(dir string) error {
 	var st unix.Stat_t
 	if err := unix.Stat(dir, &st); err == nil && int(st.Uid) != os.Geteuid() {
 		return hint.New(fmt.Errorf("the result directory %s is of user %d, who can put links in it", dir, st.Uid),
@@ -72,8 +72,8 @@ func lockRecord(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// lockNow takes the lock of a record. Who reads a record asks for a moment whether it is
-// locked, and must not keep a run from beginning.
+// lockNow locks a record. It tries for 200 ms: a reader holds the lock for a moment to see whether
+// a run does.
 func lockNow(f *os.File) (err error) {
 	for range 20 {
 		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
@@ -84,28 +84,28 @@ func lockNow(f *os.File) (err error) {
 	return err
 }
 
-// openRecord begins the record, or goes on with the earlier one after its last
-// whole line.
+// openRecord begins the record, or goes on with the earlier one after its last whole line.
 func (r *runner) openRecord() (err error) {
-	if e := r.Earlier; e != nil {
-		r.lock = e.lock
-		r.origin = sched.Monotonic() - int64(e.end()*1e9)
-		r.Manifest.Started = e.Manifest.Started
-		r.record, err = record.Open(r.Dir, e.Whole)
+	rec := &r.rec
+	if e := r.config.Earlier; e != nil {
+		rec.lock = e.lock
+		rec.origin = sched.Monotonic() - int64(e.end()*1e9)
+		rec.manifest.Started = e.Manifest.Started
+		rec.writer, err = record.Open(rec.dir, e.Whole)
 		return err
 	}
-	if err := own(r.Dir); err != nil {
+	if err := checkOwner(rec.dir); err != nil {
 		return err
 	}
-	if r.record, err = record.Create(r.Dir); err != nil {
+	if rec.writer, err = record.Create(rec.dir); err != nil {
 		return hint.New(err, "name another directory with -o")
 	}
-	r.origin = sched.Monotonic()
-	r.lock, err = lockRecord(r.Dir)
+	rec.origin = sched.Monotonic()
+	rec.lock, err = lockRecord(rec.dir)
 	return err
 }
 
-// end is when the last window ended, in seconds.
+// end is when the last window ended, in seconds from the start of the record.
 func (e *Earlier) end() (last float64) {
 	for _, l := range e.Lines {
 		if l.Block == nil {
@@ -118,7 +118,7 @@ func (e *Earlier) end() (last float64) {
 	return last
 }
 
-// plan is what was asked for, of both runs together.
+// plan is the plan of both runs together: the earlier plan, with the budgets added. e may be nil.
 func (e *Earlier) plan(now record.Plan) record.Plan {
 	if e == nil {
 		return now
@@ -128,47 +128,34 @@ func (e *Earlier) plan(now record.Plan) record.Plan {
 	return all
 }
 
-// resume takes over what the earlier run has of a workload: its blocks, and the
-// lengths that it measured by. Launches are numbered on, so that no order of the
-// arms comes again.
+// resume takes over what the earlier run recorded of a workload: its blocks, and the lengths of its
+// windows. Launches are numbered on, so that no order of the arms comes twice.
 func (l *loadRun) resume(e *Earlier) {
 	if e == nil {
 		return
 	}
-	l.question, l.passes = nil, 1
+	s := &l.schedule
+	s.firstPass, s.passes = nil, 1
 	for _, line := range e.Lines {
 		switch {
 		case line.Generation != nil && line.Generation.Workload == l.load.Name:
-			l.generation = max(l.generation, line.Generation.Number+1)
-			l.from = l.generation
+			s.launch = max(s.launch, line.Generation.Number+1)
 		case line.Pilot != nil && line.Pilot.Workload == l.load.Name:
-			p := line.Pilot
-			l.lengths = plan.Lengths{Window: seconds(p.Window), Discard: seconds(p.Discard), Blocks: p.Blocks}
-			l.observed = plan.Observed{Pause: p.Pause, Arms: len(l.load.Arms), Least: l.load.Shortest(), Settle: l.settle()}
-			l.noise = plan.NoiseOf(p.Slots, l.lengths.Window)
-			l.lines, l.halves = nil, plan.Halves{}
-			l.keepLine(line)
+			s.resumePilot(line.Pilot)
+			l.results.forget()
+			l.results.addForDecide(line)
 		case line.Block != nil && line.Block.Workload == l.load.Name:
-			l.halves.Add(line.Block, l.load.Baseline, plan.TwinName)
-			l.observed.Switch = l.switched(line.Block)
-			l.keepLine(line)
+			s.resumeBlock(line.Block)
+			l.results.addHalves(line.Block)
+			l.results.addForDecide(line)
 		case line.Check != nil && line.Check.Workload == l.load.Name:
-			l.keepLine(line)
+			l.results.addForDecide(line)
 		}
 	}
-	if l.lengths.Discard < l.settle() {
-		// An earlier tare did not know of it: a pilot begins anew, and what was measured
+	if s.lengths.Discard < s.leastSettle() {
+		// The earlier tare knew of no least settle time. A new pilot begins, and what was measured
 		// no longer counts.
-		l.lengths, l.lines, l.halves = plan.Lengths{}, nil, plan.Halves{}
+		s.lengths = plan.Lengths{}
+		l.results.forget()
 	}
-}
-
-// switched is what the windows of a block took beyond their lengths, on average.
-func (l *loadRun) switched(b *record.Block) time.Duration {
-	n := len(b.Windows)
-	if n < 2 {
-		return l.observed.Switch
-	}
-	each := (b.Windows[n-1].Start - b.Windows[0].Start) / float64(n-1)
-	return max(0, seconds(each)-l.lengths.Window-l.lengths.Discard)
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// A record is continued: launches are numbered on, windows lie behind those that
-// were there, what a kill cut off is gone, and nobody else may write meanwhile.
+// A continued record numbers its launches on, and its new windows follow the old ones. A torn last
+// line is removed, and no other process may write meanwhile.
 func TestContinue(t *testing.T) {
 	testneed.Root(t)
 	host := inspect.Host("/")

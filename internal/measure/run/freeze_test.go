@@ -18,7 +18,7 @@ type starving struct {
 
 func (f *starving) Freeze(timeout time.Duration) error {
 	f.asked = append(f.asked, timeout)
-	if f.on.enforced != nil {
+	if f.on.inForce.enforced != nil {
 		return wire.ErrNotFrozen
 	}
 	return nil
@@ -29,21 +29,21 @@ func (f *starving) Confirm(time.Duration) error { return nil }
 func (f *starving) Thaw() error                 { return nil }
 func (f *starving) Kind() string                { return "test" }
 
-// A neighbour that is held back so far that it does not stop gets its isolation
-// taken back, if that may be, and has the rest of the time to stop.
+// If isolation keeps a neighbour from freezing, it is undone, provided that it is revocable, and
+// the neighbour has the rest of the time to freeze.
 func TestFreezeOfTheStarved(t *testing.T) {
-	s := &site{enforced: &enforce.Enforced{}, holder: "idle", lifts: true}
+	s := &site{inForce: isolationInForce{enforced: &enforce.Enforced{}, arm: "idle", revocable: true}}
 	f := &starving{on: s}
-	freeze := func() error { return yielding{f, s}.Freeze(session.FreezeTimeout) }
-	if err := freeze(); err != nil || s.enforced != nil || s.holder != "" {
-		t.Errorf("%v; in force: %v for %q", err, s.enforced != nil, s.holder)
+	freeze := func() error { return isolationFreezer{f, s}.Freeze(session.FreezeTimeout) }
+	if err := freeze(); err != nil || s.inForce.enforced != nil || s.inForce.arm != "" {
+		t.Errorf("%v; in force: %v for %q", err, s.inForce.enforced != nil, s.inForce.arm)
 	}
 	if len(f.asked) != 2 || f.asked[0]+f.asked[1] != session.FreezeTimeout {
 		t.Errorf("asked to freeze within %v", f.asked)
 	}
-	s.enforced, s.holder, s.lifts, f.asked = &enforce.Enforced{}, "qos", false, nil
-	if err := freeze(); !errors.Is(err, wire.ErrNotFrozen) || s.enforced == nil || s.holder != "qos" {
-		t.Errorf("what must not be taken back: %v; in force: %v for %q", err, s.enforced != nil, s.holder)
+	s.inForce, f.asked = isolationInForce{enforced: &enforce.Enforced{}, arm: "qos"}, nil
+	if err := freeze(); !errors.Is(err, wire.ErrNotFrozen) || s.inForce.enforced == nil || s.inForce.arm != "qos" {
+		t.Errorf("what must not be taken back: %v; in force: %v for %q", err, s.inForce.enforced != nil, s.inForce.arm)
 	}
 	if len(f.asked) != 1 || f.asked[0] != session.FreezeTimeout {
 		t.Errorf("asked to freeze within %v", f.asked)

@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// told is an arm with one process, which says what is done with them.
+// told is an environment with one process; said lists the calls.
 type told struct {
 	name string
 	said *[]string
@@ -40,8 +40,8 @@ func (a *told) Done() <-chan struct{}                 { return a.done }
 func (a *told) Exit() environment.Exit                { return a.exit }
 func (a *told) Kill() error                           { return a.say("kill") }
 
-// A neighbour that has ended is killed with what it has left, and stays open until its
-// site is closed: others are measured meanwhile.
+// A neighbour that ended is killed with its children, and is closed together with its site: until
+// then other arms are measured.
 func TestNeighbourIsClosedWithItsSite(t *testing.T) {
 	var said []string
 	arms := &told{name: "arm", said: &said, done: make(chan struct{})}
@@ -58,25 +58,25 @@ func TestNeighbourIsClosedWithItsSite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &neighbour{Neighbour: &plan.Neighbour{}, opened: its, load: its, log: log}
-	n.part.Memory, n.part.Ended = memory(), n.died
+	n := &neighbour{planned: &plan.Neighbour{}, opened: its, load: its, log: log}
+	n.process.Memory, n.process.Ended = memory(), n.died
 	s := &site{name: "alone", opened: arms, load: arms, neighbour: n}
-	s.parts.Memory, s.parts.Neighbour = memory(), &n.part
+	s.processes.Memory, s.processes.Neighbour = memory(), &n.process
 	written, err := record.Create(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer written.Close()
-	l := &loadRun{
-		runner: &runner{record: written}, load: &plan.Load{Workload: record.Workload{Baseline: "alone"}}, sites: []*site{s},
-		arms:     []*arm{{Arm: record.Arm{Name: "alone"}, site: s}, {Arm: record.Arm{Name: "none", Neighbour: "other"}, site: s}},
-		failures: map[string]int{}, gaveUp: map[string]bool{},
-	}
-	if err := l.reviveNeighbour(s); err != nil {
+	r := &runner{rec: recorder{writer: written}, config: Config{Plan: &plan.Plan{}}}
+	l := newLoadRun(r, &plan.Load{Workload: record.Workload{Baseline: "alone"}}, 0)
+	l.sites.all = []*site{s}
+	l.sites.add(plan.PlannedArm{Arm: record.Arm{Name: "alone"}}, s)
+	l.sites.add(plan.PlannedArm{Arm: record.Arm{Name: "none"}, Neighbour: n.planned}, s)
+	if err := l.removeEndedNeighbour(s); err != nil {
 		t.Fatal(err)
 	}
-	if len(l.arms) != 1 || l.arms[0].Name != "alone" || s.parts.Neighbour != nil {
-		t.Errorf("%d arms are left", len(l.arms))
+	if arms := l.sites.arms; len(arms) != 1 || arms[0].planned.Name != "alone" || s.processes.Neighbour != nil {
+		t.Errorf("%d arms are left", len(arms))
 	}
 	if want := []string{"kill neighbour"}; !slices.Equal(said, want) {
 		t.Errorf("between windows: %v, want %v", said, want)
@@ -89,25 +89,25 @@ func TestNeighbourIsClosedWithItsSite(t *testing.T) {
 	}
 }
 
-// Every second block is for the question alone, but not in a launch in which its arm has
-// ended: nothing of such a block would be of use.
+// Every second block measures the question's arms only, unless the question itself has ended in
+// this launch: such a block would be of no use.
 func TestBlocksWithoutTheQuestion(t *testing.T) {
-	var arms []plan.Arm
+	var arms []plan.PlannedArm
 	for _, name := range []string{"host", plan.TwinName, "cgroup", "rootfs", "container"} {
-		arms = append(arms, plan.Arm{Arm: record.Arm{Name: name, Remainder: name == "container"}})
+		arms = append(arms, plan.PlannedArm{Arm: record.Arm{Name: name, Remainder: name == "container"}})
 	}
-	l := &loadRun{
-		runner: &runner{Config: Config{Plan: &plan.Plan{}}}, gaveUp: map[string]bool{},
-		load: &plan.Load{Workload: record.Workload{Baseline: "host", Question: "container"}, Arms: arms},
-	}
+	load := &plan.Load{Workload: record.Workload{Baseline: "host", Question: "container"}, Subject: "container", Arms: arms}
+	s := newSchedule(&plan.Plan{}, load)
+	s.beginSecondPass(1)
+	var running []*arm
 	for _, a := range arms {
-		l.arms = append(l.arms, &arm{Arm: a.Arm})
+		running = append(running, &arm{planned: a})
 	}
-	if n, other := len(l.ofBlock(0)), len(l.ofBlock(1)); n != 5 || other != 3 {
+	if n, other := len(s.armsOfBlock(0, running)), len(s.armsOfBlock(1, running)); n != 5 || other != 3 {
 		t.Errorf("%d and %d arms", n, other)
 	}
-	l.arms = l.arms[:4]
-	if n, other := len(l.ofBlock(0)), len(l.ofBlock(1)); n != 4 || other != 4 {
+	running = running[:4]
+	if n, other := len(s.armsOfBlock(0, running)), len(s.armsOfBlock(1, running)); n != 4 || other != 4 {
 		t.Errorf("without the question: %d and %d arms", n, other)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLogFollowsNoLink: what a load says is not written where somebody's link leads.
+// TestLogFollowsNoLink: a load's log is not written through a link.
 func TestLogFollowsNoLink(t *testing.T) {
 	target, link := filepath.Join(t.TempDir(), "precious"), filepath.Join(t.TempDir(), "oltp-host-0.log")
 	if err := os.WriteFile(target, []byte("kept"), 0o600); err != nil {

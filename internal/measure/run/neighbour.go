@@ -5,150 +5,128 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
-	"github.com/tarelab/tare/internal/host/enforce"
-	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/measure/session"
 	"github.com/tarelab/tare/internal/planning/plan"
-	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
-// neighbour is a running neighbour.
+// neighbour is a launched neighbour.
 type neighbour struct {
-	*plan.Neighbour
-	opened environment.Arm // nil: not yet
-	load   environment.Running
-	part   session.Neighbour // of its arm's session
-	log    *os.File
-	facts  *os.File // what it read back
+	planned *plan.Neighbour
+	opened  environment.OpenArm // nil: not yet
+	load    environment.Running // nil: not yet
+	process session.Neighbour   // of the session of its arm
+	log     *os.File
+	facts   *os.File // what it read back
 }
 
-// neighbourSpec limits a neighbour. Its time is what the whole run could use:
-// a neighbour that is left running ends all the same.
-func (l *loadRun) neighbourSpec(s plan.Site) *environment.Neighbour {
-	cpus := time.Duration(runtime.NumCPU())
-	budget := time.Duration(l.Plan.Record.Budget * float64(time.Second))
-	return &environment.Neighbour{
-		Controllers: s.Controllers, Grouped: s.Grouped,
-		Limits: cgroup.Limits{Memory: s.Neighbour.Memory, Pids: s.Neighbour.Pids},
-		Time:   cpus*budget + time.Minute,
-	}
-}
-
-// startNeighbour starts the neighbour of a site and freezes it. That it cannot
-// be started is a matter of the arms that have it: the others go on.
-func (l *loadRun) startNeighbour(ctx context.Context, s *site, planned plan.Site, name string) error {
+// startNeighbour starts the neighbour of a site and freezes it. If it cannot be started, the site's
+// neighbourErr says why, and the arms without a neighbour go on.
+func (l *loadRun) startNeighbour(ctx context.Context, s *site, planned plan.Site) error {
 	p := planned.Neighbour
-	n := &neighbour{Neighbour: p}
-	n.part.Ended = n.died
+	n := &neighbour{planned: p}
+	n.process.Ended = n.died
 	var err error
-	if n.part.Memory, err = counter.Create(p.Stages.Threads); err != nil {
+	if n.process.Memory, err = counter.Create(p.Stages.Threads); err != nil {
 		return err
 	}
 	s.neighbour = n
 	if n.facts, err = readback.Create(); err != nil {
 		return err
 	}
-	if n.log, err = createLog(filepath.Join(l.Dir, record.RawDir, name+"-"+p.Name+".log")); err != nil {
+	if n.log, err = l.createLog(l.logName(s.name) + "-" + p.Name); err != nil {
 		return err
 	}
 	err = l.openNeighbour(ctx, s, planned)
 	if err == nil {
-		err = l.runNeighbour(ctx, s)
+		err = l.runNeighbour(ctx, n)
 	}
 	if err != nil {
 		s.neighbourErr = fmt.Errorf("start neighbour %s: %w%s", p.Name, err, lastLines(n.log.Name()))
 		return errors.Join(ctx.Err(), s.endNeighbour())
 	}
-	s.parts.Neighbour = &n.part
-	if n.part.Remote != nil {
+	s.processes.Neighbour = &n.process
+	if n.process.Remote != nil {
 		return nil
 	}
-	n.part.Probes = probe.OpenAll(watching(l.Probes), probe.Target{Root: "/", Group: n.part.Group})
-	if err := session.Patiently(func() error { return n.part.Pause.Freeze(session.FreezeTimeout) }); err != nil {
+	n.process.Probes = probe.OpenAll(neighbourProbes(l.run.config.Probes), probe.Target{Root: "/", Group: n.process.Group})
+	if err := session.Patiently(func() error { return n.process.Pause.Freeze(session.FreezeTimeout) }); err != nil {
 		return fmt.Errorf("freeze neighbour %s: %w", p.Name, err)
 	}
 	return nil
 }
 
-// openNeighbour opens the arm of a neighbour.
+// openNeighbour opens the environment of a neighbour.
 func (l *loadRun) openNeighbour(ctx context.Context, s *site, planned plan.Site) (err error) {
-	n := s.neighbour
-	n.opened, err = n.Env.Open(ctx, environment.Spec{
-		Run: l.ID, Arm: plan.NeighbourArm(s.name), Data: l.data[n.Stages.Key].Dir, Scratch: l.scratch,
-		Journal: l.journal, Groups: l.Groups, Beside: plan.Environments(l.wanted()), Neighbour: l.neighbourSpec(planned),
+	n, c := s.neighbour, &l.run.config
+	n.opened, err = n.planned.Env.Open(ctx, environment.Spec{
+		Run: c.ID, Arm: plan.NeighbourArm(s.name), Data: l.data.dir(n.planned.Stages), Scratch: l.run.scratch,
+		Journal: l.run.journal, Groups: c.Groups, Beside: plan.Environments(l.schedule.sitesToLaunch()),
+		Neighbour: neighbourLimits(planned, c.Plan.Record.Budget),
 	})
 	if err != nil {
 		n.opened = nil
 		return err
 	}
 	place := n.opened.Place()
-	n.part.Group, n.part.Pause, n.part.Remote = place.Group, l.guard.Hold(place.Pause), place.Remote
+	n.process.Group, n.process.Pause, n.process.Remote = place.Group, l.run.guard.Hold(place.Pause), place.Remote
 	s.locate()
 	return nil
 }
 
-// runNeighbour starts its load and waits until that works.
-func (l *loadRun) runNeighbour(ctx context.Context, s *site) (err error) {
-	n := s.neighbour
-	task := n.Stages.Load(onData(n.opened.Place(), l.data[n.Stages.Key]))
+// neighbourLimits limits a neighbour. Its CPU time is what the whole run (budget seconds) could use
+// on all CPUs: the kernel ends a neighbour that is left behind.
+func neighbourLimits(s plan.Site, budget float64) *environment.Neighbour {
+	cpus := time.Duration(runtime.NumCPU())
+	return &environment.Neighbour{
+		Controllers: s.Controllers, Grouped: s.Grouped,
+		Limits: cgroup.Limits{Memory: s.Neighbour.Memory, Pids: s.Neighbour.Pids},
+		Time:   cpus*seconds(budget) + time.Minute,
+	}
+}
+
+// runNeighbour starts the load of a neighbour, waits until it is ready, and lets it settle.
+func (l *loadRun) runNeighbour(ctx context.Context, n *neighbour) (err error) {
+	stages := n.planned.Stages
+	task := stages.Load(onData(n.opened.Place(), l.data.prepared[stages.Key]))
 	n.load, err = n.opened.Start(ctx, environment.Process{
-		Args: task.Args, Env: task.Env, Log: n.log, Files: []*os.File{n.part.Memory.File(), n.facts},
+		Args: task.Args, Env: task.Env, Log: n.log, Files: []*os.File{n.process.Memory.File(), n.facts},
 	})
 	if err != nil {
 		return err
 	}
-	if err := n.awaitReady(ctx, l.readyWithin(len(l.wanted()))); err != nil {
+	if err := n.awaitReady(ctx, l.data.readyWithin(len(l.schedule.sitesToLaunch()))); err != nil {
 		return err
 	}
-	if err := n.part.Start(); err != nil {
+	if err := n.process.Start(); err != nil {
 		return err
 	}
-	if err := sleep(ctx, sched.Monotonic()+int64(n.Stages.Settle)); err != nil {
+	if err := sleep(ctx, sched.Monotonic()+int64(stages.Settle)); err != nil {
 		return err
 	}
-	return n.part.Stop()
-}
-
-// locate finds out where things are on the site, and what stops them: a neighbour here
-// is frozen with its arm.
-func (s *site) locate() {
-	s.parts.Place = s.opened.Place()
-	pause := s.guard.Hold(s.parts.Place.Pause)
-	if s.parts.Alone != pause {
-		launch.Release(s.parts.Alone)
-	}
-	s.parts.Alone = pause
-	if n := s.neighbour; n != nil && n.part.Pause != nil && n.part.Remote == nil && pause != nil {
-		pause = session.Joint(n.part.Pause, pause)
-	}
-	if pause != nil {
-		pause = yielding{pause, s}
-	}
-	s.parts.Freezer = pause
+	return n.process.Stop()
 }
 
 func (n *neighbour) awaitReady(ctx context.Context, within time.Duration) error {
 	for deadline := time.Now().Add(within); ; time.Sleep(2 * time.Millisecond) {
-		state, note := n.part.Memory.State()
+		state, note := n.process.Memory.State()
+		died := n.died()
 		switch {
 		case state == counter.Failed:
 			return errors.New(note)
-		case n.died() != nil:
-			return n.died()
+		case died != nil:
+			return died
 		case state == counter.Ready:
 			return nil
 		case ctx.Err() != nil:
@@ -164,185 +142,78 @@ func (n *neighbour) died() error {
 	if n.load == nil {
 		return session.ErrNoNeighbour
 	}
-	select {
-	case <-n.load.Done():
-	default:
+	if !environment.Ended(n.load) {
 		return nil
 	}
 	err := describeExit(n.load.Exit())
 	if n.load.Exit().OOM {
-		err = hint.New(fmt.Errorf("%w: its memory limit is %d bytes", err, n.Memory), "neighbours."+n.Name+".memory in the experiment")
+		err = n.memoryError(err.Error())
 	}
 	return err
 }
 
-// watching are the probes whose values tell what a neighbour did.
-func watching(all []probe.Probe) []probe.Probe {
-	var out []probe.Probe
-	for _, p := range all {
-		for _, m := range p.Metrics() {
-			if m.Name == record.NeighbourCPU || m.Name == ioRead {
-				out = append(out, p)
-			}
-		}
-	}
-	return out
+// memoryError is the error of a neighbour whose memory limit is too small.
+func (n *neighbour) memoryError(what string) error {
+	return hint.New(fmt.Errorf("%s: its memory limit is %d bytes", what, n.planned.Memory), "neighbours."+n.planned.Name+".memory in the experiment")
 }
 
-// Probe values that make up what a neighbour does on disks.
-const (
-	ioRead    = "io.read"
-	ioWritten = "io.written"
-	ioReads   = "io.reads"
-	ioWrites  = "io.writes"
-)
-
-// did is what it did in the window; nothing is known of it where seen is nil.
-func (n *neighbour) did(seen *wire.NeighbourSample) map[string]record.Value {
-	if seen == nil {
-		unknown := record.Missing("nobody looked at the neighbour in this window")
-		out := map[string]record.Value{}
-		for _, name := range []string{record.NeighbourCPU, record.NeighbourIO, record.NeighbourRequests, record.NeighbourOps} {
-			out[name] = unknown
-		}
-		return out
-	}
-	v := seen.Probes
-	out := map[string]record.Value{
-		record.NeighbourCPU: v[record.NeighbourCPU],
-		record.NeighbourIO:  sum(v[ioRead], v[ioWritten]), record.NeighbourRequests: sum(v[ioReads], v[ioWrites]),
-	}
-	if n.Stages.Work.Name == "" {
-		out[record.NeighbourOps] = record.Number(float64(seen.Ops))
-	}
-	return out
-}
-
-// sum is missing where one of the two is.
-func sum(a, b record.Value) record.Value {
-	x, ok := a.Get()
-	if !ok {
-		return a
-	}
-	y, ok := b.Get()
-	if !ok {
-		return b
-	}
-	return record.Number(x + y)
-}
-
-// trouble says why the neighbour was not what it should have been in a window;
-// nil when it was.
+// trouble says why the neighbour was not what it should have been in a window; nil: it was.
 func (n *neighbour) trouble() error {
 	if err := n.died(); err != nil {
 		return err
 	}
-	if kills := n.part.Kills(); kills > 0 {
-		return hint.New(fmt.Errorf("the out-of-memory killer ended %d of its processes: its memory limit is %d bytes", kills, n.Memory),
-			"neighbours."+n.Name+".memory in the experiment")
+	if kills := n.process.Kills(); kills > 0 {
+		return n.memoryError(fmt.Sprintf("the out-of-memory killer ended %d of its processes", kills))
 	}
 	return nil
 }
 
-// disturbed is the trouble with the neighbour of an arm that has one.
-func (a *arm) disturbed() error {
+// neighbourTrouble is the trouble with the neighbour of an arm; nil for an arm without one.
+func (a *arm) neighbourTrouble() error {
 	switch {
-	case a.Neighbour == "":
+	case a.planned.Neighbour == nil:
 		return nil
-	case a.neighbour == nil:
+	case a.site.neighbour == nil:
 		return session.ErrNoNeighbour
 	}
-	return a.neighbour.trouble()
+	return a.site.neighbour.trouble()
+}
+
+// endNeighbour ends the neighbour of a site that goes on without it. Its environment is closed with
+// the site: removing directories and disabling controllers would disturb the arms that are measured
+// meanwhile.
+func (s *site) endNeighbour() error {
+	n := s.neighbour
+	s.endedNeighbour, s.neighbour, s.processes.Neighbour = n, nil, nil
+	s.locate() // the freezers of the remaining processes
+	if n.load == nil {
+		return nil
+	}
+	return n.load.Kill() // its children too
 }
 
 func (n *neighbour) close() error {
 	var errs []error
-	launch.Release(n.part.Pause)
+	launch.Release(n.process.Pause)
 	if n.opened != nil {
 		errs = append(errs, n.opened.Close())
 	}
-	if n.part.Probes != nil {
-		errs = append(errs, n.part.Probes.Close())
+	if n.process.Probes != nil {
+		errs = append(errs, n.process.Probes.Close())
 	}
-	for _, f := range []*os.File{n.log, n.facts} {
-		if f != nil {
-			errs = append(errs, f.Close())
-		}
-	}
-	return errors.Join(append(errs, n.part.Memory.Close())...)
+	errs = append(errs, closeFiles(n.log, n.facts), n.process.Memory.Close())
+	return errors.Join(errs...)
 }
 
-// settings are what the neighbour's own server read back, and what its own
-// environment consists of.
+// settings returns what the neighbour's environment and its own server read back.
 func (n *neighbour) settings() ([]record.Setting, error) {
-	said, err := readback.Read(n.facts)
+	all, err := readback.Read(n.facts)
 	if n.opened != nil {
 		of, oerr := n.opened.Settings()
-		said, err = append(of, said...), errors.Join(oerr, err)
+		all, err = append(of, all...), errors.Join(oerr, err)
 	}
-	for i := range said {
-		said[i].Name = "neighbour." + said[i].Name
+	for i := range all {
+		all[i].Name = "neighbour." + all[i].Name
 	}
-	return said, err
-}
-
-// endNeighbour ends the neighbour of a site that goes on without it. Its environment is
-// closed with the site: what is removed there, and controllers that are disabled, would
-// disturb those that are measured meanwhile.
-func (s *site) endNeighbour() error {
-	s.gone = s.neighbour
-	s.neighbour, s.parts.Neighbour = nil, nil
-	s.locate() // what is left to be paused
-	if s.gone.load == nil {
-		return nil
-	}
-	return s.gone.load.Kill() // with what it has left
-}
-
-// hold puts the arm's isolation in force, and reads it back where it is already.
-// Everything on the site is frozen. For an arm whose neighbour stays frozen what
-// another one left is taken back: it may bind the arm too, as a split of the
-// CPUs does.
-func (a *arm) hold() error {
-	if a.neighbour == nil || a.Neighbour == "" {
-		return a.release()
-	}
-	if a.holder == a.Name && a.enforced != nil {
-		if _, err := a.enforced.Check(); err != nil {
-			return errors.Join(err, a.release()) // it is set anew for the next window
-		}
-		return nil
-	}
-	if err := a.release(); err != nil {
-		return err
-	}
-	e, err := enforce.Set(a.sides(), a.isolation)
-	if err != nil {
-		return err
-	}
-	a.enforced, a.holder = e, a.Name
-	a.lifts = !slices.ContainsFunc(a.isolation, func(s isolation.Settings) bool { return !s.Live })
-	return nil
-}
-
-// held puts the arm's isolation in force and returns it as read back.
-func (a *arm) held() ([]record.Setting, error) {
-	if err := a.hold(); err != nil || a.enforced == nil || a.holder != a.Name {
-		return nil, err
-	}
-	return a.enforced.Check()
-}
-
-// release takes back what is in force on the site.
-func (s *site) release() error {
-	e := s.enforced
-	s.enforced, s.holder = nil, ""
-	if e == nil {
-		return nil
-	}
-	return e.Undo()
-}
-
-func (s *site) sides() enforce.Sides {
-	return enforce.Sides{Neighbour: s.neighbour.part.Group, Arm: []cgroup.Group{s.parts.Place.Group, s.parts.Place.OutsideGroup}}
+	return all, err
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/layers"
 	"github.com/tarelab/tare/internal/loads/pgbench"
 	"github.com/tarelab/tare/internal/loads/sysbench"
@@ -21,26 +22,26 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// beside is arithmetic alone and beside a neighbour, without isolation and with.
+// beside is an experiment of arithmetic alone, beside a neighbour, and beside one with isolation.
 func beside(kind workload.Workload, params map[string]string, budget time.Duration) (*experiment.Experiment, plan.Catalog) {
 	e := spinExperiment(budget)
 	e.Generations, e.Window = 1, 200*time.Millisecond
 	e.Neighbours = []experiment.Neighbour{{Name: "other", Kind: kind.Name(), Params: params, Memory: 512 << 20, Pids: 512}}
-	e.Named = []experiment.Arm{
+	e.Named = []experiment.ArmSpec{
 		{Name: "alone", Environment: "cgroup"},
 		{Name: "none", Environment: "cgroup", Neighbour: "other"},
 		{Name: "idle", Environment: "cgroup", Neighbour: "other", Isolation: []string{"cpu.idle"}},
 	}
 	e.Workloads[0].Baseline = "alone"
-	c := catalog(plan.Rung{Environment: layers.Cgroup, Grouped: true})
+	c := catalog(plan.Rung{Environment: layers.Cgroup})
 	c.Neighbour = func(string) (workload.Workload, bool) { return kind, true }
 	return e, c
 }
 
-// looked is what the kernel says of the processes of a neighbour.
+// looked is what the kernel says of a neighbour's processes.
 type looked struct{ processes, wrong []string }
 
-// look reads the status of every process in the neighbour's groups of a run.
+// look reads the status of every process in the control groups of a run's neighbours.
 func look(id string) (l looked) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cgroup")
 	for _, f := range files {
@@ -68,8 +69,8 @@ func look(id string) (l looked) {
 	return l
 }
 
-// executeLooking looks at the neighbour's processes between windows, once it
-// works.
+// executeLooking executes an experiment, and looks at the neighbour's processes between windows
+// once they work.
 func executeLooking(t *testing.T, e *experiment.Experiment, c plan.Catalog) (*record.Result, looked) {
 	t.Helper()
 	var seen looked
@@ -112,7 +113,7 @@ func gotten(r *record.Result, arm string) map[string]string {
 	return got
 }
 
-// noGroupLeft: no group of the run is there any more.
+// noGroupLeft fails if a control group of the run exists.
 func noGroupLeft(t *testing.T) {
 	t.Helper()
 	for _, pattern := range []string{"/sys/fs/cgroup/tare-", "/sys/fs/cgroup/*/tare-"} {
@@ -122,8 +123,8 @@ func noGroupLeft(t *testing.T) {
 	}
 }
 
-// A neighbour is nobody, has no privilege, and is kept in bounds; what it does is
-// recorded with its arms alone.
+// A neighbour runs as nobody, without privileges and within its limits. What it does is recorded
+// with its own arms only.
 func TestNeighbour(t *testing.T) {
 	testneed.Root(t)
 	e, c := beside(workload.Spin{}, map[string]string{"threads": "2"}, 8*time.Second)
@@ -154,8 +155,8 @@ func TestNeighbour(t *testing.T) {
 	noGroupLeft(t)
 }
 
-// Another database: MariaDB with sysbench, and PostgreSQL with pgbench, each on a
-// copy of its data set, as nobody.
+// The neighbour is a database: MariaDB with sysbench, and PostgreSQL with pgbench, each as nobody
+// on a copy of its data set.
 func TestNeighbourDatabase(t *testing.T) {
 	testneed.Root(t)
 	for _, d := range []struct {
@@ -188,11 +189,11 @@ func TestNeighbourDatabase(t *testing.T) {
 	}
 }
 
-// A neighbour that its memory limit ends in a window: the window is dropped with
-// the reason, the record kept, and the arm alone goes on.
+// If the out-of-memory killer ends a neighbour in a window, that window is dropped with the reason,
+// and the arm without a neighbour goes on.
 func TestNeighbourKilledByItsLimit(t *testing.T) {
 	testneed.Root(t)
-	// It waits until blocks are measured, then takes more than it has.
+	// The neighbour waits until blocks are measured, then takes more memory than its limit.
 	begun := filepath.Join(t.TempDir(), "begun")
 	if err := os.Chmod(filepath.Dir(filepath.Dir(begun)), 0o755); err != nil { // the neighbour is nobody
 		t.Fatal(err)
@@ -243,11 +244,11 @@ func TestNeighbourKilledByItsLimit(t *testing.T) {
 	noGroupLeft(t)
 }
 
-// One that never starts leaves its arms out, with what it said.
+// If a neighbour never starts, its arms are left out, and the reason has the neighbour's output.
 func TestNeighbourThatDoesNotStart(t *testing.T) {
 	testneed.Root(t)
 	e, c := beside(workload.CommandNoise{}, map[string]string{"command": "no-such-program"}, 4*time.Second)
-	e.Named = append(e.Named, experiment.Arm{Name: "quiet", Environment: "cgroup", CPUs: 1}) // without it there is nothing to compare
+	e.Named = append(e.Named, experiment.ArmSpec{Name: "quiet", Environment: "cgroup", CPUs: 1}) // without it there is nothing to compare
 	r, out, err := executeShowing(context.Background(), t, e, c, nil)
 	if err != nil {
 		t.Fatalf("ended by %q: %v", out.Reason, err)
@@ -260,14 +261,23 @@ func TestNeighbourThatDoesNotStart(t *testing.T) {
 	noGroupLeft(t)
 }
 
-// A neighbour in an environment of its own is thawed with its arm and frozen
-// without it, and its environment is read back. A group stands in for the pod.
+// asPod is an environment whose capabilities are those of a pod.
+type asPod struct{ environment.Environment }
+
+func (p asPod) Capabilities() environment.Capabilities {
+	can := p.Environment.Capabilities()
+	can.Pod = true
+	return can
+}
+
+// A neighbour in an environment of its own is thawed with its arm and frozen between windows, and
+// its environment is read back. A control group stands in for the pod.
 func TestNeighbourElsewhere(t *testing.T) {
 	testneed.Root(t)
 	e, c := beside(workload.Spin{}, map[string]string{"threads": "2"}, 8*time.Second)
 	e.Neighbours[0].Environment = "cgroup"
 	e.Named = e.Named[:2]
-	c.Rungs[len(c.Rungs)-1].Pod = true
+	c.Rungs[len(c.Rungs)-1].Environment = asPod{layers.Cgroup}
 	r, out, err := executeShowing(context.Background(), t, e, c, nil)
 	if err != nil {
 		t.Fatalf("ended by %q: %v", out.Reason, err)

@@ -17,18 +17,18 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// refused is an environment whose arms cannot be had, which shows when one is opened.
+// refused is an environment whose Open fails as unsupported.
 type refused struct{ environment.Environment }
 
 func (refused) Name() string { return "refused" }
 
-func (refused) Open(context.Context, environment.Spec) (environment.Arm, error) {
+func (refused) Open(context.Context, environment.Spec) (environment.OpenArm, error) {
 	return nil, hint.New(errors.New(`storageclass "fast" not found`), "kubectl get storageclass")
 }
 
-// A run of which only the baseline and its twin come up ends before it measures, as not
-// supported here, with the reason and what to do, whether it has one workload or several. One
-// in which another workload compares something goes on.
+// A run in which only the baseline and its twin can be launched ends before it measures, as
+// unsupported here, with reason and remedy, whether it has one workload or several. If another
+// workload has an arm to compare, the run goes on.
 func TestNothingIsLeftToCompare(t *testing.T) {
 	testneed.Root(t)
 	for name, workloads := range map[string][]experiment.Workload{
@@ -37,7 +37,7 @@ func TestNothingIsLeftToCompare(t *testing.T) {
 	} {
 		e := spinExperiment(20 * time.Second)
 		e.Workloads = workloads
-		r, out, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: refused{layers.Host}, Beside: true}))
+		r, out, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: refused{layers.Host}}))
 		if !errors.Is(err, facts.ErrUnsupported) || !strings.Contains(err.Error(), `nothing is left to compare with host (not supported here): refused: `) ||
 			!strings.Contains(err.Error(), `storageclass "fast" not found`) || hint.Of(err) != "kubectl get storageclass" || out.Reason != "error" {
 			t.Errorf("%s: ended by %q: %v (%s)", name, out.Reason, err, hint.Of(err))
@@ -51,7 +51,7 @@ func TestNothingIsLeftToCompare(t *testing.T) {
 	e := spinExperiment(12 * time.Second)
 	e.Workloads = []experiment.Workload{{Name: "spin", Kind: "spin", Share: 1, Arms: []string{"host", "refused"}}, {Name: "more", Kind: "spin", Share: 1, Arms: []string{"host", "cgroup"}}}
 	r, out, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host},
-		plan.Rung{Environment: layers.Cgroup, On: "host"}, plan.Rung{Environment: refused{layers.Host}, Beside: true}))
+		plan.Rung{Environment: layers.Cgroup, On: "host"}, plan.Rung{Environment: refused{layers.Host}}))
 	if err != nil || out.Reason != "budget" {
 		t.Errorf("beside another workload: ended by %q: %v", out.Reason, err)
 	}

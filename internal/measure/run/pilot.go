@@ -11,75 +11,142 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// thaws is how often the pilot looks at each arm after a thaw.
-const thaws = 2
-
-// pilot looks at this host before anything counts: traces of the counters after
-// a thaw, a long one of the baseline and short ones of every arm.
+// pilot looks at all arms before a window counts, and chooses settle time and length of the
+// windows. It records traces of the counters after a thaw: a long one of the baseline, and short
+// ones of every arm.
 func (l *loadRun) pilot(ctx context.Context) error {
+	l.run.showProgress(l.event("pilot"))
 	if l.load.Stages.Windowed != nil {
 		return l.pilotWindowed(ctx)
 	}
-	l.event(l.at("pilot"))
-	o := plan.Observed{Stands: true, Launch: l.launchTime, Arms: len(l.arms), Pause: l.arms[0].session.Method(), Least: l.load.Shortest(), Settle: l.settle()}
+	const thaws = 2 // short traces of each arm
+	o := l.observed()
 	began, ran := time.Now(), time.Duration(0)
 	look := func(a *arm, length time.Duration) (err error) {
-		if err := l.watch.Ahead(lookBetween); err != nil {
+		if err := l.run.watch.Ahead(lookBetween); err != nil {
 			return err
 		}
 		t, wasted, err := l.trace(ctx, a, length)
 		if err == nil {
 			o.Traces, ran = append(o.Traces, t), ran+length+wasted
-		} else if a.disturbed() != nil {
-			err = l.revive()
+		} else if a.neighbourTrouble() != nil {
+			err = l.removeEnded()
 		}
 		return err
 	}
-	base := l.armCalled(l.load.Baseline)
-	long, short := plan.PilotLengths(l.remaining(), len(l.arms), false)
+	base := l.sites.arm(l.load.Baseline)
+	long, short := plan.PilotLengths(l.schedule.remaining(), len(l.sites.arms), false)
 	if err := look(base, long); err != nil {
 		return err
 	}
 	if plan.Slow(o.Traces[0]) {
-		long, short = plan.PilotLengths(l.remaining(), len(l.arms), true)
+		long, short = plan.PilotLengths(l.schedule.remaining(), len(l.sites.arms), true)
 		o.Traces = nil
 		if err := look(base, long); err != nil {
 			return err
 		}
 	}
-	all := slices.Clone(l.arms)
 	for round := range thaws {
-		for _, i := range plan.Order(l.Plan.Record.Seed, l.load.Name+"/pilot", 0, round, len(all)) {
-			if !slices.Contains(l.arms, all[i]) {
-				continue // with a neighbour that has ended
-			}
-			if err := look(all[i], short); err != nil {
-				return err
-			}
+		if err := l.eachArmOnce(round, func(a *arm) error { return look(a, short) }); err != nil {
+			return err
 		}
 	}
 	o.Switch = (time.Since(began) - ran) / time.Duration(max(1, len(o.Traces)))
-	o.Budget = l.share - time.Since(l.began) // of all passes
-	fixed := plan.Lengths{Window: l.Plan.Window, Discard: l.Plan.Discard, Generations: l.Plan.Generations}
-	lengths, p := plan.Tune(o, fixed)
-	return l.tuned(o, lengths, p)
+	o.Budget = l.schedule.share - time.Since(l.schedule.began) // of all passes
+	lengths, p := plan.Tune(o, l.schedule.fixed())
+	return l.takeLengths(o, lengths, p)
 }
 
-// tuned keeps what the pilot chose.
-func (l *loadRun) tuned(o plan.Observed, lengths plan.Lengths, p record.Pilot) error {
-	l.observed, l.lengths, l.noise = o, lengths, plan.NoiseOf(p.Slots, lengths.Window)
+// pilotWindowed asks every arm for one window: the time that a window takes beyond its length
+// decides how many windows there are.
+func (l *loadRun) pilotWindowed(ctx context.Context) error {
+	s, windowed := &l.schedule, *l.load.Stages.Windowed
+	s.lengths = plan.Lengths{Window: windowed.Least, Discard: max(windowed.Discard, s.leastSettle())}
+	o := l.observed()
+	over, windows := time.Duration(0), 0 // time beyond the lengths, of so many windows
+	err := l.eachArmOnce(0, func(a *arm) error {
+		if err := l.run.watch.Ahead(lookBetween); err != nil {
+			return err
+		}
+		took, err := l.askOnce(ctx, a)
+		if a.neighbourTrouble() != nil {
+			return l.removeEnded()
+		}
+		if err != nil {
+			return err
+		}
+		over += max(0, took-s.lengths.Window-s.lengths.Discard)
+		windows++
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if windows > 0 { // a block has each arm once: the mean counts
+		o.Switch = over / time.Duration(windows)
+	}
+	o.Budget = s.remaining()
+	lengths, p := plan.TuneWindowed(o, windowed, s.fixed())
+	return l.takeLengths(o, lengths, p)
+}
+
+// askOnce asks an arm's tool for one window and says how long that took.
+func (l *loadRun) askOnce(ctx context.Context, a *arm) (took time.Duration, err error) {
+	var began time.Time
+	var w record.Window
+	_, err = repeatWhileSilent(func() (err error) {
+		began = time.Now()
+		w, _, err = l.window(ctx, a, 1, 0, false)
+		return err
+	})
+	took = time.Since(began)
+	if err != nil {
+		return took, armError(a, err)
+	}
+	if w.Errors > 0 {
+		return took, armError(a, fmt.Errorf("the load reports %d errors", w.Errors))
+	}
+	return took, nil
+}
+
+// observed is what the pilot knows before it looks.
+func (l *loadRun) observed() plan.Observed {
+	return plan.Observed{
+		Stands: true, Launch: l.schedule.launchTime, Arms: len(l.sites.arms), Pause: l.sites.arms[0].site.session.Method(),
+		Least: l.load.Shortest(), Settle: l.schedule.leastSettle(),
+	}
+}
+
+// eachArmOnce visits every arm in random order. It skips an arm that ended meanwhile, with its
+// neighbour.
+func (l *loadRun) eachArmOnce(round int, visit func(*arm) error) error {
+	all := slices.Clone(l.sites.arms)
+	for _, i := range plan.Order(l.schedule.plan.Record.Seed, l.load.Name+"/pilot", 0, round, len(all)) {
+		if !slices.Contains(l.sites.arms, all[i]) {
+			continue
+		}
+		if err := visit(all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeLengths takes over the lengths that the pilot chose, and records them.
+func (l *loadRun) takeLengths(o plan.Observed, lengths plan.Lengths, p record.Pilot) error {
+	s := &l.schedule
+	s.observed, s.lengths, s.noise = o, lengths, plan.NoiseOf(p.Slots, lengths.Window)
 	p.Workload = l.load.Name
 	l.warnOfLengths()
-	l.lines = append(l.lines, record.Line{Pilot: &p})
-	return l.append(record.Line{Pilot: &p})
+	return l.results.beginPilot(&p)
 }
 
-// trace lets an arm run for a while and counts its operations each tick. Wasted is what
-// tries took that do not count.
+// trace lets an arm run for a while and counts its operations in each tick. wasted is the time of
+// tries that do not count.
 func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t plan.Trace, wasted time.Duration, err error) {
-	t = plan.Trace{Arm: a.Name}
+	t = plan.Trace{Arm: a.planned.Name}
 	var seen wire.Sample
-	wasted, err = undisturbed(func() (err error) {
+	wasted, err = repeatWhileSilent(func() (err error) {
 		seen, err = l.measure(ctx, a, wire.WindowSpec{Seed: 1, Length: length, Tick: plan.Tick})
 		return err
 	})
@@ -87,41 +154,38 @@ func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t pl
 	case ctx.Err() != nil:
 		return t, wasted, ctx.Err()
 	case err == nil:
-		err = a.died()
+		err = a.site.died()
 	}
 	if err != nil {
-		return t, wasted, fmt.Errorf("arm %s: %w%s", a.Name, err, lastLines(a.log.Name()))
+		return t, wasted, armError(a, err)
 	}
 	t.Ticks = seen.Ticks
 	return t, wasted, nil
 }
 
-// settle is the least settle time; 0 where one was asked for, which stays.
-func (l *loadRun) settle() time.Duration {
-	if l.Plan.Discard > 0 {
-		return 0
-	}
-	return l.load.Settle()
+// armError names the arm of an error and adds the end of its log.
+func armError(a *arm, err error) error {
+	return fmt.Errorf("arm %s: %w%s", a.planned.Name, err, lastLines(a.site.log.Name()))
 }
 
-// warnOfLengths says that what was asked for does not go with what an arm is granted.
+// warnOfLengths warns of lengths in the experiment that do not suit what the kernel grants an arm.
 func (l *loadRun) warnOfLengths() {
+	lengths, granted, need := l.schedule.lengths, l.load.Granted(), l.load.Settle()
 	warn := func(text, key string, need time.Duration, of string) {
-		l.warn(record.Warning{
+		l.run.rec.warn(record.Warning{
 			Workload: l.load.Name, Text: text,
 			Remedy: fmt.Sprintf("leave %s: out of the experiment, or make it %s%s", key, of, need),
 		})
 	}
-	granted, need := l.load.Granted(), l.load.Settle()
-	if l.lengths.Discard < need {
+	if lengths.Discard < need {
 		why := "beside a neighbour CPU time is divided otherwise than later on"
 		if granted > 0 {
 			why = "an arm with a quota has more than its share"
 		}
-		warn(fmt.Sprintf("discard: %s is too short: until %s after a thaw %s", l.lengths.Discard, need, why), "discard", need, "")
+		warn(fmt.Sprintf("discard: %s is too short: until %s after a thaw %s", lengths.Discard, need, why), "discard", need, "")
 	}
-	if granted > 0 && l.lengths.Window%granted != 0 {
-		warn(fmt.Sprintf("window: %s is no multiple of %s, the period of a quota: a window holds more or less of it by chance", l.lengths.Window, granted),
+	if granted > 0 && lengths.Window%granted != 0 {
+		warn(fmt.Sprintf("window: %s is no multiple of %s, the period of a quota: a window holds more or less of it by chance", lengths.Window, granted),
 			"window", granted, "a multiple of ")
 	}
 }

@@ -8,23 +8,22 @@ import (
 	"sync"
 )
 
-// The ports of servers in arms lie below the range from which the kernel takes
-// the ports of clients (32768 and up unless it was changed): a client must not
-// take one between choosing and listening.
+// The ports of servers in arms lie below the kernel's range of ephemeral ports
+// (net.ipv4.ip_local_port_range, by default from 32768 on): a client must not take a port between
+// next and the server's listen.
 const (
 	firstPort = 20000
 	lastPort  = 32000
 )
 
-// ports hands out TCP ports, each once in a run. It begins anywhere: a server
-// listens a moment after its port was found free, and two runs beside each other
-// must not choose the same. The zero value is ready.
+// ports hands out TCP ports, each once in a run. It begins at a random port, so that two runs at the
+// same time do not choose the same. The zero value is ready.
 type ports struct {
 	mu   sync.Mutex
-	last int // 0: none was handed out
+	last int // offset from firstPort; 0: none was handed out
 }
 
-// next is a port that nobody listens on now, on any address.
+// next returns a port on which nobody listens now, on any address.
 func (p *ports) next() (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

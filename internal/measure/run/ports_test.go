@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Two runs beside each other do not begin with the same port, no port comes
-// twice in a run, and none that somebody listens on.
+// Two runs at the same time do not begin with the same port. A run hands out no port twice, and
+// none on which somebody listens.
 func TestPortsOfRuns(t *testing.T) {
 	firsts := map[int]bool{}
 	for range 20 {

@@ -17,100 +17,117 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/reserve"
 	"github.com/tarelab/tare/internal/loads/workload"
-	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
 const (
-	// prepareTimeout is for data sets of the published sizes on a slow disk.
-	// Whoever waits sees how long it has taken, and can end it.
+	// prepareTimeout has room for data sets of the published sizes on a slow disk. The user sees
+	// how long it has taken, and can end it.
 	prepareTimeout = 2 * time.Hour
-	// readyTimeout is how long a small load may take until it is ready, and
-	// readyRate how many bytes of data a server may take a second more for.
+	// readyTimeout is how long a small load may take until it is ready. A server may take one
+	// second more for each readyRate bytes of its data.
 	readyTimeout = 30 * time.Second
 	readyRate    = 20 << 20
-	// prepareShown is how often the progress says that preparing goes on.
+	// prepareShown is how often progress says that preparing goes on.
 	prepareShown = time.Second
 )
 
-// prepare builds every data set that the arms need, once, by its key, and
-// holds those of the cache until release.
-func (l *loadRun) prepare(ctx context.Context) error {
-	l.data = map[string]dataset.Prepared{}
-	for _, n := range l.prepared() {
-		s := n.Stages
-		if _, ok := l.data[s.Key]; ok {
+// dataSets owns the data sets of a workload, which all its turns use.
+type dataSets struct {
+	prepared map[string]dataset.Prepared // by their key; nil: not prepared yet
+	unlocks  []func()                    // of the data sets in the cache, which are not removed meanwhile
+}
+
+// dir is the directory of the data set that stages work on; empty: they need none, or it is not
+// prepared.
+func (d *dataSets) dir(s workload.Stages) string { return d.prepared[s.Key].Dir }
+
+// add adds a data set, and locks it if it is in the cache.
+func (d *dataSets) add(key string, p dataset.Prepared) error {
+	if p.Key != "" {
+		unlock, err := dataset.Set{Dir: p.Dir, Marker: dataset.Marker{Key: p.Key}}.Hold()
+		if err != nil {
+			return err
+		}
+		d.unlocks = append(d.unlocks, unlock)
+	}
+	d.prepared[key] = p
+	return nil
+}
+
+// unlock unlocks the data sets in the cache.
+func (d *dataSets) unlock() {
+	for _, unlock := range d.unlocks {
+		unlock()
+	}
+	d.unlocks = nil
+}
+
+// readyWithin is how long a load may take until it is ready, beside others of the same launch: a
+// server reads the data that it was given.
+func (d *dataSets) readyWithin(launched int) time.Duration {
+	most := int64(0)
+	for _, p := range d.prepared {
+		most = max(most, p.Bytes)
+	}
+	return readyTimeout + time.Duration(most/readyRate)*time.Second*time.Duration(launched)
+}
+
+// prepareData prepares each data set that arms and their neighbours need once.
+func (l *loadRun) prepareData(ctx context.Context) error {
+	l.data.prepared = map[string]dataset.Prepared{}
+	for _, a := range l.load.Arms {
+		if err := l.prepareFor(ctx, a.Stages); err != nil {
+			return err
+		}
+	}
+	for _, a := range l.load.Arms {
+		if a.Neighbour == nil {
 			continue
 		}
-		name := "data-" + l.load.Name
-		if n := len(l.data); n > 0 {
-			name += fmt.Sprint("-", n)
+		if err := l.prepareFor(ctx, a.Neighbour.Stages); err != nil {
+			return fmt.Errorf("neighbour %s: %w", a.Neighbour.Name, err)
 		}
-		p, err := l.prepareOne(ctx, s, name)
-		if err != nil {
-			return n.about(err)
-		}
-		if p.Key != "" {
-			r, err := dataset.Set{Dir: p.Dir, Marker: dataset.Marker{Key: p.Key}}.Hold()
-			if err != nil {
-				return err
-			}
-			l.held = append(l.held, r)
-		}
-		l.data[s.Key] = p
 	}
 	return nil
 }
 
-// needy are stages that work on a data set, and the neighbour whose they are;
-// nil: they are an arm's.
-type needy struct {
-	workload.Stages
-	of *plan.Neighbour
-}
-
-func (n needy) about(err error) error {
-	if n.of == nil {
+// prepareFor prepares the data set of stages, unless they need none or it is there.
+func (l *loadRun) prepareFor(ctx context.Context, s workload.Stages) error {
+	if _, ok := l.data.prepared[s.Key]; ok || s.Prepare == nil {
+		return nil
+	}
+	name := "data-" + l.load.Name
+	if n := len(l.data.prepared); n > 0 {
+		name += fmt.Sprint("-", n)
+	}
+	p, err := l.prepareOne(ctx, s, name)
+	if err != nil {
 		return err
 	}
-	return fmt.Errorf("neighbour %s: %w", n.of.Name, err)
+	return l.data.add(s.Key, p)
 }
 
-// prepared are those of the arms, then those of their neighbours.
-func (l *loadRun) prepared() (all []needy) {
-	for _, a := range l.load.Arms {
-		if a.Stages.Prepare != nil {
-			all = append(all, needy{Stages: a.Stages})
-		}
-	}
-	for _, a := range l.load.Arms {
-		if a.Neighbour != nil && a.Neighbour.Stages.Prepare != nil {
-			all = append(all, needy{a.Neighbour.Stages, a.Neighbour})
-		}
-	}
-	return all
-}
-
-// prepareOne has one data set built, or found in the cache.
+// prepareOne starts the process that builds a data set, or finds it in the cache.
 func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string) (dataset.Prepared, error) {
 	var none dataset.Prepared
-	dir := filepath.Join(l.scratch, name)
+	dir := filepath.Join(l.run.scratch, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return none, fmt.Errorf("prepare the data set: %w", err)
 	}
 	ctx, stop := context.WithTimeout(ctx, prepareTimeout)
 	defer stop()
-	defer l.stillPreparing()()
-	log := filepath.Join(l.Dir, record.RawDir, strings.TrimPrefix(name, "data-")+"-prepare.log")
-	enter, leave, err := l.preparing()
+	defer l.showPreparing()()
+	log := filepath.Join(l.run.config.Dir, record.RawDir, strings.TrimPrefix(name, "data-")+"-prepare.log")
+	enter, leave, err := l.run.prepareGroup()
 	if err != nil {
 		return none, fmt.Errorf("prepare the data set: %w", err)
 	}
 	if err := errors.Join(runSelf(ctx, s.Prepare(dir), log, enter), leave()); err != nil {
 		if errors.Is(context.Cause(ctx), reserve.ErrShort) {
-			err = errors.Join(err, giveRoomBack())
+			err = errors.Join(err, removeUnfinished())
 		}
 		remedy := "see " + log
 		if errors.Is(err, reserve.ErrShort) {
@@ -123,20 +140,17 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 		return none, err
 	}
 	if p.Instead != "" {
-		l.warn(record.Warning{Workload: l.load.Name, Text: "prepared anew, for the data set in the cache is not used: " + p.Instead})
+		l.run.rec.warn(record.Warning{Workload: l.load.Name, Text: "prepared anew, for the data set in the cache is not used: " + p.Instead})
 	}
 	if len(p.Versions) > 0 {
-		if l.Manifest.Versions == nil {
-			l.Manifest.Versions = map[string]string{}
-		}
-		maps.Copy(l.Manifest.Versions, p.Versions)
+		maps.Copy(l.run.rec.manifest.Versions, p.Versions)
 	}
 	return p, nil
 }
 
-// giveRoomBack removes what a process that was ended had prepared. After Ctrl-C, which does
-// not wait for that, the next run or tare cleanup does it.
-func giveRoomBack() error {
+// removeUnfinished removes data sets of processes that ended before they had finished them. After
+// Ctrl-C, which does not wait for that, the next run or tare cleanup removes them.
+func removeUnfinished() error {
 	store, err := dataset.Default()
 	if err != nil {
 		return err
@@ -145,9 +159,9 @@ func giveRoomBack() error {
 	return err
 }
 
-// onData is where things are for a load on a prepared data set. Which program its server
-// is and, for a process beside the arm, the password come from what tare keeps: what runs
-// in the arm may write in the copy.
+// onData adds the data set to the place in which a load runs. The program of its server and, for a
+// client outside of the arm, the password come from tare's own data set, not from the arm's copy:
+// processes in the arm can write to that.
 func onData(at wire.Place, p dataset.Prepared) wire.Place {
 	at.Program = p.Program
 	if p.Key != "" {
@@ -156,31 +170,31 @@ func onData(at wire.Place, p dataset.Prepared) wire.Place {
 	return at
 }
 
-// preparing is a control group for what prepares: the programs that install a database
-// start others, which would go on writing when their parents have been killed. A user who
-// can have no groups goes without.
-func (l *loadRun) preparing() (enter func(pid int) error, leave func() error, err error) {
+// prepareGroup makes a control group for the process that prepares data. Programs that install a
+// database start others, which would go on writing after their parents were killed. Without the
+// right to make control groups there is none.
+func (r *runner) prepareGroup() (enter func(pid int) error, leave func() error, err error) {
 	enter, leave = func(int) error { return nil }, func() error { return nil }
-	if l.Groups == nil {
+	if r.config.Groups == nil {
 		return enter, leave, nil
 	}
-	path := "tare-" + l.ID + "/prepare"
-	p, err := l.Groups.Plan(path, nil)
+	path := "tare-" + r.config.ID + "/prepare"
+	p, err := r.config.Groups.Plan(path, nil)
 	if err != nil {
 		return enter, leave, nil
 	}
 	var g cgroup.Group
-	undo, err := l.journal.Record(steps.Group{Plan: p}, func() error { return g.Remove() })
+	undo, err := r.journal.Record(steps.Group{Plan: p}, func() error { return g.Remove() })
 	if err != nil {
 		return nil, nil, err
 	}
-	if g, err = l.Groups.Make(path, nil); err != nil { // it has taken back what it made
+	if g, err = r.config.Groups.Make(path, nil); err != nil { // Make has taken back what it changed
 		return enter, undo, nil
 	}
 	var watched wire.Freezer
 	f, err := g.Freezer()
 	if err == nil {
-		watched = l.guard.Hold(f)
+		watched = r.guard.Hold(f)
 	}
 	return g.Add, func() error {
 		if watched != nil {
@@ -191,9 +205,9 @@ func (l *loadRun) preparing() (enter func(pid int) error, leave func() error, er
 	}, nil
 }
 
-// stillPreparing shows that preparing goes on until it is told to stop.
-func (l *loadRun) stillPreparing() (stop func()) {
-	l.event(l.at("prepare"))
+// showPreparing shows until stop that preparing goes on.
+func (l *loadRun) showPreparing() (stop func()) {
+	l.run.showProgress(l.event("prepare"))
 	done, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
@@ -202,21 +216,11 @@ func (l *loadRun) stillPreparing() (stop func()) {
 		for {
 			select {
 			case <-t.C:
-				l.event(l.at("prepare"))
+				l.run.showProgress(l.event("prepare"))
 			case <-done:
 				return
 			}
 		}
 	}()
 	return func() { close(done); <-over }
-}
-
-// readyWithin is how long a load may take until it is ready beside others of
-// the same launch: a server reads what it was given.
-func (l *loadRun) readyWithin(launched int) time.Duration {
-	most := int64(0)
-	for _, p := range l.data {
-		most = max(most, p.Bytes)
-	}
-	return readyTimeout + time.Duration(most/readyRate)*time.Second*time.Duration(launched)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// What decides which program is executed, and the password that goes to a server, do not
-// come from a copy in which what runs in the arm can write.
+// The program of a server and its password come from tare's own data set, not from the copy that
+// processes in the arm can write to.
 func TestOnData(t *testing.T) {
 	arm := wire.Place{Volume: "/.tare/data", HostVolume: "/scratch/arm/upper/.tare/data"}
 	cached := dataset.Prepared{Dir: "/cache/set", Key: "set", Program: "/usr/sbin/mariadbd"}

@@ -10,15 +10,15 @@ import (
 
 // Arms differ where a setting of the server, or a parameter of the load, loses commits in one of them only.
 func TestPromises(t *testing.T) {
-	arm := func(name string, settings ...string) durability.Arm {
+	arm := func(name string, settings ...string) durability.ArmFacts {
 		var all []record.Setting
 		for i := 0; i < len(settings); i += 2 {
 			all = append(all, record.Setting{Name: settings[i], Got: settings[i+1]})
 		}
-		return durability.Arm{Name: name, Promises: promises(all)}
+		return durability.ArmFacts{Name: name, Promises: promises(all)}
 	}
 	for name, c := range map[string]struct {
-		base, arm durability.Arm
+		base, arm durability.ArmFacts
 		want      string // in the one difference; empty: equal
 	}{
 		"commits that wait":       {arm("host", "innodb_flush_log_at_trx_commit", "1"), arm("t", "innodb_flush_log_at_trx_commit", "2"), "innodb_flush_log_at_trx_commit is 2 in t and 1 in host"},

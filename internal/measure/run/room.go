@@ -10,82 +10,73 @@ import (
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/linux/reserve"
-	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// The run ends before a file system that it writes to, or the process ids, run out.
+// The run ends before it has used up a file system that it writes to, or the process ids.
 
 const (
-	// lookBetween is how often the host is looked at between windows, which takes some tens of
-	// microseconds, and lookWithin how often in a window that lasts longer than that.
+	// lookBetween is how often the run looks at the room between windows, which takes some tens of
+	// microseconds, and lookWithin how often it does in a window that lasts longer.
 	lookBetween = 50 * time.Millisecond
 	lookWithin  = time.Second
 )
 
-// watchHost begins to watch what every run uses up.
+// watchHost begins to watch what every run uses: scratch directory, result directory, process ids.
 func (r *runner) watchHost() {
 	r.watch.Host(r.scratchParent(), "tare run --scratch DIR, a directory on a file system with more room")
-	dir, err := filepath.Abs(r.Dir)
+	dir, err := filepath.Abs(r.rec.dir)
 	if err != nil {
-		dir = r.Dir
+		dir = r.rec.dir
 	}
 	r.watch.Host(dir, "tare run -o DIR, a directory on a file system with more room")
-	r.watch.Pids(r.Groups)
+	r.watch.Pids(r.config.Groups)
 }
 
-// whileRoom does something in which no window is open, and ends its context when too little room
-// is left.
+// whileRoom calls do, in which no window is open, and cancels its context when too little room is
+// left.
 func (r *runner) whileRoom(ctx context.Context, do func(context.Context) error) error {
 	ctx, stop := r.watch.During(ctx)
 	err := do(ctx)
 	if short := stop(); short != nil {
-		return short // what failed for it is a consequence
+		return short // err is a consequence
 	}
 	return err
 }
 
 const cacheRemedy = "tare cache prune, or XDG_CACHE_HOME=DIR on a file system with more room"
 
-// watchCache watches where data sets are prepared.
+// watchCache begins to watch the directory in which data sets are prepared.
 func (r *runner) watchCache() {
 	if store, err := dataset.Default(); err == nil {
 		r.watch.Host(store.Dir, cacheRemedy)
 	}
 }
 
-// watchLayer watches what the layer of an arm is on: an engine has a directory of its own.
+// watchLayer begins to watch the file system of an arm's own layer: an engine has a directory of its
+// own.
 func (l *loadRun) watchLayer(s *site, v volume.Volume) {
-	if v.Kind() != volume.Layer || s.parts.Place.HostVolume == "" {
+	if v.Kind() != volume.Layer || s.processes.Place.HostVolume == "" {
 		return
 	}
-	l.watch.Host(s.parts.Place.HostVolume, "make room there, or leave arm "+s.name+" out with --arms")
-	l.layers = append(l.layers, s.parts.Place.HostVolume)
+	l.run.watch.Host(s.processes.Place.HostVolume, "make room there, or leave arm "+s.name+" out with --arms")
+	l.sites.layers = append(l.sites.layers, s.processes.Place.HostVolume)
 }
 
-// forgetLayers ends that.
+// forgetLayers ends what watchLayer began.
 func (l *loadRun) forgetLayers() {
-	for _, dir := range l.layers {
-		l.watch.Forget(dir)
+	for _, dir := range l.sites.layers {
+		l.run.watch.Forget(dir)
 	}
-	l.layers = nil
+	l.sites.layers = nil
 }
 
-// ofRoom is the error of a launch. Where too little room is left, that comes first: a load may
-// fail for it.
-func (l *loadRun) ofRoom(ctx context.Context, err error) error {
+// roomFirst is the error of a launch. Too little room comes first: a load may fail for it.
+func (r *runner) roomFirst(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil || errors.Is(err, reserve.ErrShort) {
 		return err
 	}
-	if short := l.watch.Look(); short != nil {
+	if short := r.watch.Look(); short != nil {
 		return fmt.Errorf("%w; %w", short, err)
 	}
 	return err
-}
-
-// grows is how much the arms of a site add to their data in the time that they run, in bytes: for
-// their part of the time of their load,
-// as if one launch had all of it.
-func (l *loadRun) grows(s plan.Site) int64 {
-	part := float64(len(s.Arms)) / float64(max(1, len(l.load.Arms)))
-	return int64(float64(s.Arms[0].Stages.Rate) * l.load.Budget * min(1, part))
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// disk is a file system of memory, which is used as it is written to.
+// disk is a file system in memory, of which a test uses up room.
 func disk(t *testing.T, options string) string {
 	t.Helper()
 	testneed.Root(t)
@@ -38,7 +38,7 @@ func disk(t *testing.T, options string) string {
 	return dir
 }
 
-// whileMeasured does something once, when windows are measured.
+// whileMeasured calls do once, when windows are measured.
 func whileMeasured(t *testing.T, do func() error) func(run.Event) {
 	done := false
 	return func(e run.Event) {
@@ -51,8 +51,8 @@ func whileMeasured(t *testing.T, do func() error) func(run.Event) {
 	}
 }
 
-// endedFull is what every run says that ended for want of room: the reason and the remedy, and
-// a record that can be read to its end with all that was measured.
+// endedFull checks what every run must say that ended for want of room: reason and remedy, and a
+// readable record with everything that was measured.
 func endedFull(t *testing.T, r *record.Result, out run.Outcome, err error, kind, of string) record.Room {
 	t.Helper()
 	if out.Reason != record.EndedFull || !errors.Is(err, reserve.ErrShort) || hint.Of(err) == "" || !strings.Contains(err.Error(), of) {
@@ -74,8 +74,8 @@ func endedFull(t *testing.T, r *record.Result, out run.Outcome, err error, kind,
 	return record.Room{}
 }
 
-// Somebody else fills the disk under test: the run ends with what it has measured while a
-// gibibyte is free, or a thousand inodes, and takes its own away.
+// Another program fills the disk under test: the run ends with what it has measured while a
+// gibibyte, or a thousand inodes, is still free, and removes its own files.
 func TestEndsBeforeTheDiskIsFull(t *testing.T) {
 	for name, c := range map[string]struct {
 		options, kind string
@@ -95,7 +95,7 @@ func TestEndsBeforeTheDiskIsFull(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, cat := volumes(experiment.Arm{Name: "layer"}, experiment.Arm{Name: "other", Volume: "bind"})
+			e, cat := volumes(experiment.ArmSpec{Name: "layer"}, experiment.ArmSpec{Name: "other", Volume: "bind"})
 			e.Unequal, e.Budget, e.Scratch = experiment.Mark, 20*time.Second, disk(t, c.options)
 			r, out, err := executeShowing(context.Background(), t, e, cat, whileMeasured(t, func() error { return c.fill(e.Scratch) }))
 			room := endedFull(t, r, out, err, c.kind, e.Scratch)
@@ -126,10 +126,10 @@ func blocksOf(r *record.Result) (n int) {
 	return n
 }
 
-// writing is a load that writes more and more into the data directory of its arm, an amount at
-// most 20 times a second.
+// writing is a load that writes a fixed amount into the data directory of its arm, at most 20 times
+// a second.
 func writing(volume, amount string, budget time.Duration) *experiment.Experiment {
-	e, _ := volumes(experiment.Arm{Name: "disk", Volume: volume}, experiment.Arm{Name: "other", Volume: volume})
+	e, _ := volumes(experiment.ArmSpec{Name: "disk", Volume: volume}, experiment.ArmSpec{Name: "other", Volume: volume})
 	e.Unequal, e.Budget = experiment.Mark, budget
 	e.Workloads = []experiment.Workload{{Name: "command", Kind: "command", Share: 1, Baseline: "disk", Params: map[string]string{
 		"command": "head -c " + amount + " /dev/zero >>grows && sleep 0.05", "shell": "on",
@@ -137,8 +137,8 @@ func writing(volume, amount string, budget time.Duration) *experiment.Experiment
 	return e
 }
 
-// The load itself fills the disk: a volume on a file system of the host, where the bound holds,
-// and one that tare made for the plan, of which a twentieth is left.
+// The load itself fills the disk: a volume on a file system of the host, where the fixed bounds
+// hold, and a file system that tare made for the plan, of which a twentieth stays free.
 func TestEndsBeforeTheLoadFillsTheDisk(t *testing.T) {
 	testneed.Root(t)
 	small := disk(t, "size=1500m")

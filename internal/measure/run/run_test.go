@@ -66,8 +66,8 @@ func spinExperiment(budget time.Duration) *experiment.Experiment {
 	}
 }
 
-// idOf is the run's id: the name of the test, and of this process, so that what a
-// killed one left in directories of the host is not met.
+// idOf returns the run's id: the name of the test and the pid of this process, so that the test
+// does not meet directories that a killed process left.
 func idOf(t *testing.T) string {
 	return strings.ReplaceAll(strings.ToLower(t.Name()), "/", "") + strconv.Itoa(os.Getpid())
 }
@@ -83,7 +83,7 @@ func executeDeciding(ctx context.Context, t *testing.T, e *experiment.Experiment
 	return executeWith(ctx, t, e, c, decide, nil)
 }
 
-// executeShowing is execute with a look at its progress.
+// executeShowing is execute with a function that sees the progress.
 func executeShowing(ctx context.Context, t *testing.T, e *experiment.Experiment, c plan.Catalog, progress func(run.Event)) (*record.Result, run.Outcome, error) {
 	t.Helper()
 	return executeWith(ctx, t, e, c, func(record.Workload, []record.Line) run.Decision { return run.Decision{} }, progress)
@@ -110,8 +110,8 @@ func executeWith(ctx context.Context, t *testing.T, e *experiment.Experiment, c 
 	return r, out, err
 }
 
-// A run on the real kernel: blocks are complete and randomised, windows have
-// the length that the pilot chose, and the host gets its groups back.
+// A run on the real kernel: its blocks are complete and in random order, its windows have the
+// length that the pilot chose, and its control groups are removed.
 func TestSpinUnderTwoRungs(t *testing.T) {
 	testneed.Root(t)
 	c := catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: layers.Cgroup, On: "host"})
@@ -136,7 +136,7 @@ func TestSpinUnderTwoRungs(t *testing.T) {
 			if w.Dropped != "" || w.Seconds < pilot.Window { // on a busy host one may have done nothing
 				t.Errorf("window %+v", w)
 			}
-			// The middle of short windows is marked in a third of the blocks, in all arms of one.
+			// In a third of the blocks the middle of short windows is marked, in all arms alike.
 			if marked := pilot.Window >= 0.05 || l.Block.Number/2%3 == 0; (w.FirstSeconds > 0) != marked || w.FirstSeconds >= w.Seconds {
 				t.Errorf("block %d: the middle of %s is at %g s", l.Block.Number, w.Arm, w.FirstSeconds)
 			}
@@ -163,7 +163,7 @@ func TestSpinUnderTwoRungs(t *testing.T) {
 	t.Logf("self: %+v", e.Self)
 }
 
-// A cancelled run keeps its record and says so.
+// A cancelled run keeps its record, which says that it was cancelled.
 func TestCancelledRun(t *testing.T) {
 	testneed.Root(t)
 	ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
@@ -179,8 +179,7 @@ func TestCancelledRun(t *testing.T) {
 	}
 }
 
-// A failed transparency check doubles the window: measuring begins again, and
-// the record says so.
+// A failed transparency check doubles the window: measuring begins again, and the record says so.
 func TestLengthenedWindow(t *testing.T) {
 	testneed.Root(t)
 	asked := false
@@ -215,7 +214,7 @@ func TestLengthenedWindow(t *testing.T) {
 	}
 }
 
-// A run may stop when it has the width.
+// A run ends as soon as its precision is reached.
 func TestStopsOnDecision(t *testing.T) {
 	testneed.Root(t)
 	decide := func(record.Workload, []record.Line) run.Decision { return run.Decision{Stop: true} }
@@ -231,7 +230,7 @@ func TestStopsOnDecision(t *testing.T) {
 			windows += len(l.Block.Windows)
 		}
 	}
-	// Each arm is visited once before anything counts.
+	// Each arm is visited once before a window counts.
 	if last := r.Lines[len(r.Lines)-1]; last.End == nil || last.End.Self.Switches <= windows || last.End.Self.MaxRSS == 0 {
 		t.Errorf("last line %+v, %d windows", last.End, windows)
 	}

@@ -23,9 +23,9 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// What a variable of a command holds is nowhere but in the command and in the load that
-// starts it: in no argument, in no other process, in no file that others can read, and
-// in nothing that is left of the run.
+// The value of a command's environment variable is in the command and in the load that starts it,
+// and nowhere else: in no argument, in no other process, in no file that others can read, and in
+// nothing that the run leaves.
 func TestSecret(t *testing.T) {
 	testneed.Root(t)
 	testneed.Tool(t, "runc")
@@ -70,8 +70,8 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// processesWith are the names of the processes of a run that have a word in their
-// environment; nobody has it in the arguments, and nobody else in the environment.
+// processesWith returns the names of the processes of a run that have a word in their environment.
+// It fails if a process has the word in its arguments, or a process outside of the run has it.
 func processesWith(t *testing.T, word, id string) (names []string) {
 	t.Helper()
 	of := regexp.MustCompile(`/tare-` + id + `/`)
@@ -95,7 +95,7 @@ func processesWith(t *testing.T, word, id string) (names []string) {
 	return names
 }
 
-// holding checks that files with a word in them have a mode; 0: there is none.
+// holding checks the mode of files with a word in them; 0: there must be no such file.
 func holding(t *testing.T, word string, mode fs.FileMode, dirs ...string) {
 	t.Helper()
 	for _, dir := range dirs {

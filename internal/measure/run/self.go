@@ -16,13 +16,13 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// selfUse is what tare itself used: CPU inside windows, memory, switch times.
+// selfUse is what tare itself used in windows.
 type selfUse struct {
-	cpu, window time.Duration
-	switches    []float64 // seconds
+	cpu, window time.Duration // CPU time, and time of the windows
+	switches    []float64     // seconds of a thaw and a freeze
 }
 
-// add takes what tare used in a window. A freezer's switch is kept too.
+// add adds a window. frozen says that a freezer paused the arm, whose switch time counts.
 func (s *selfUse) add(seen wire.Sample, frozen bool) {
 	s.cpu += seen.Self
 	s.window += seen.SelfWall
@@ -31,24 +31,24 @@ func (s *selfUse) add(seen wire.Sample, frozen bool) {
 	}
 }
 
-// forgetPeak gives back what planning and the look at the noise needed, and has the
-// kernel forget the most that it was: what counts is what is there beside the load.
+// forgetPeak frees the memory that planning and the look at the noise needed, and resets VmHWM, the
+// kernel's peak of resident memory: the summary is to say what tare used beside the load.
 func forgetPeak() {
 	debug.FreeOSMemory()
 	unmapProgram()
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // without it the peak is the larger one
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // if it fails, the summary has the larger peak
 }
 
-// unmapProgram gives back the pages of this program's own file, of which planning
-// needed the most: those that are needed again come from the kernel's cache. Parts that
-// were written to (by the loader of an executable that may lie anywhere) stay.
+// unmapProgram drops the resident pages of this program's own file, most of which only planning
+// needed. The kernel maps a page again from the page cache when it is used. Writable mappings, and
+// pages that the loader of a position-independent executable wrote to, stay.
 func unmapProgram() {
 	exe, err := os.Readlink("/proc/self/exe")
 	smaps, rerr := os.ReadFile("/proc/self/smaps")
 	if err != nil || rerr != nil {
 		return
 	}
-	var from, to uintptr // 0: not of the program
+	var from, to uintptr // of a mapping; 0: it is not of the program's file
 	for line := range strings.Lines(string(smaps)) {
 		f := strings.Fields(line)
 		switch {
@@ -69,8 +69,7 @@ func (s *selfUse) summary() record.Self {
 	if s.window > 0 {
 		out.CPURatio = s.cpu.Seconds() / s.window.Seconds()
 	}
-	// Not getrusage's: that keeps the largest of what the process was before it
-	// became this program.
+	// ru_maxrss of getrusage would include the process before it became this program.
 	if status, err := proc.FS("/").Status(os.Getpid()); err == nil {
 		if kib, err := strconv.ParseUint(strings.TrimSuffix(status["VmHWM"], " kB"), 10, 64); err == nil {
 			out.MaxRSS = kib * 1024

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -16,13 +16,9 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// createLog creates what a load says as a file, or empties it; it follows no link.
-func createLog(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o644)
-}
-
-// runSelf runs this binary with the task's arguments on the host, to its end.
-// It dies with tare. What it starts in its turn is where enter has put it.
+// runSelf runs a task, which is this binary with other arguments, on the host and waits for its end.
+// The process dies with tare. enter puts it into a control group before it starts processes of its
+// own.
 func runSelf(ctx context.Context, t workload.Task, log string, enter func(pid int) error) error {
 	f, err := createLog(log)
 	if err != nil {
@@ -37,7 +33,7 @@ func runSelf(ctx context.Context, t workload.Task, log string, enter func(pid in
 	err = cmd.Start()
 	if err == nil {
 		if err = enter(cmd.Process.Pid); errors.Is(err, unix.ESRCH) {
-			err = nil // it has ended, and says why
+			err = nil // it has ended; Wait says why
 		}
 		if err != nil {
 			_ = cmd.Process.Kill()
@@ -55,4 +51,15 @@ func runSelf(ctx context.Context, t workload.Task, log string, enter func(pid in
 		return err
 	}
 	return nil
+}
+
+// taskName is the name of a task for people.
+func taskName(t workload.Task) string {
+	var words []string
+	for _, a := range t.Args {
+		if !strings.HasPrefix(a, "{") { // its parameters
+			words = append(words, strings.TrimPrefix(a, "__"))
+		}
+	}
+	return strings.Join(words, " ")
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// Pages of the program's file that nothing needs at the moment are not resident, and the
-// program goes on.
+// unmapProgram drops pages of the program's file from memory, and the program goes on.
 func TestUnmapProgram(t *testing.T) {
 	file := func() (kib int) {
 		status, err := proc.FS("/").Status(os.Getpid())

@@ -17,8 +17,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Where an arm has a CPU quota, windows open two of its periods after a thaw; a shorter
-// settle time that was asked for is kept, with a warning.
+// With a CPU quota, windows open two of its periods after a thaw. A shorter settle time in the
+// experiment is kept, with a warning.
 func TestSettleTimeOfALimit(t *testing.T) {
 	testneed.Root(t)
 	for _, c := range []struct{ asked, want time.Duration }{{0, 200 * time.Millisecond}, {20 * time.Millisecond, 20 * time.Millisecond}} {
@@ -27,8 +27,8 @@ func TestSettleTimeOfALimit(t *testing.T) {
 		if c.asked > 0 {
 			e.Window = 150 * time.Millisecond
 		}
-		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "half", Environment: "cgroup", CPUs: 0.5}}
-		r, _, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: layers.Cgroup, Grouped: true}))
+		e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, {Name: "half", Environment: "cgroup", CPUs: 0.5}}
+		r, _, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: layers.Cgroup}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,8 +50,8 @@ func TestSettleTimeOfALimit(t *testing.T) {
 	}
 }
 
-// A result that an earlier tare measured with a shorter one is measured anew when it is
-// continued.
+// When a record with a shorter settle time, of an earlier tare, is continued, everything is
+// measured again.
 func TestContinuedWithALongerSettleTime(t *testing.T) {
 	testneed.Root(t)
 	host := inspect.Host("/")
@@ -59,8 +59,8 @@ func TestContinuedWithALongerSettleTime(t *testing.T) {
 	for i, discard := range []time.Duration{20 * time.Millisecond, 0} {
 		e := spinExperiment(5 * time.Second)
 		e.Discard, e.Workloads[0].Baseline = discard, "host"
-		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "half", Environment: "cgroup", CPUs: 0.5}}
-		p, err := plan.Build(e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: layers.Cgroup, Grouped: true}), host, nil)
+		e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, {Name: "half", Environment: "cgroup", CPUs: 0.5}}
+		p, err := plan.Build(e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: layers.Cgroup}), host, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

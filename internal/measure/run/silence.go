@@ -8,68 +8,68 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/measure/session"
 	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
-// tare may be stopped (a signal, a debugger, a frozen control group) or suspended with the
-// machine at any instant. The guard then freezes the arms, and a window that was open does
-// not count.
+// tare may be stopped (a signal, a debugger, a frozen control group) or suspended with the machine
+// at any instant. The guard then freezes the arms, and an open window does not count.
 
 // errLong means that a window took much longer than planned.
 var errLong = errors.New("longer than planned")
 
 const (
-	// betweenSteps is how long tare may take from one window to the next, while all arms
-	// are paused: what was measured is synced, and shown.
+	// betweenSteps is how long tare may take from one window to the next, while all arms are
+	// paused: it syncs the record and shows progress.
 	betweenSteps = 30 * time.Second
-	// leastLate is by how much a window may be longer than planned at least.
+	// leastLate is how much longer than planned a window may always be.
 	leastLate = 250 * time.Millisecond
-	// soon is until when tare is heard of again in a window that has no planned end.
+	// soon is the deadline of the guard in a window that has no planned end; tare extends it.
 	soon = time.Second
 )
 
-// watched measures a window. Its error is launch.ErrSilent or errLong when tare was away
-// meanwhile, whatever else is wrong then.
-func (l *loadRun) watched(ctx context.Context, a *arm, w wire.WindowSpec) (wire.Sample, error) {
-	if a.parts.Place.Remote == nil {
-		l.guard.Allow(silentFor(w))
+// measureGuarded measures a window on a site while the guard watches tare. If tare was silent meanwhile its error is launch.ErrSilent or
+// errLong, whatever else is wrong then.
+func (l *loadRun) measureGuarded(ctx context.Context, s *site, w wire.WindowSpec) (wire.Sample, error) {
+	if s.processes.Place.Remote == nil {
+		l.run.guard.Allow(silentFor(w))
 	} else {
-		l.guard.Attend() // the window is cut where tare is not
+		l.run.guard.Attend() // the agent in the pod cuts the window
 	}
-	l.wasSilent(l.load.Name) // before it: no window was open
+	l.run.wasSilent(l.load.Name) // before this window
 	began, running := sched.Boottime(), sched.Monotonic()
-	seen, err := a.session.Measure(ctx, w)
+	seen, err := s.session.Measure(ctx, w)
 	suspended := time.Duration(sched.Boottime() - began - (sched.Monotonic() - running))
-	l.guard.Allow(betweenSteps)
+	l.run.guard.Allow(betweenSteps)
 	switch {
 	case ctx.Err() != nil:
 		return seen, err
-	case l.wasSilent(l.load.Name):
+	case l.run.wasSilent(l.load.Name):
 		return seen, launch.ErrSilent
 	case err == nil:
-		err = l.late(w, seen, suspended)
+		err = late(w, l.load.Stages.Windowed, seen, suspended)
 	}
 	return seen, err
 }
 
-// silentFor is how long tare may say nothing from a thaw to the next pause.
+// silentFor is how long tare may be silent from a thaw to the next pause.
 func silentFor(w wire.WindowSpec) time.Duration {
 	switch {
 	case w.Asked:
-		return soon // extended as long as the load is waited for
+		return soon // endedOn extends it while tare waits for the load
 	case w.Tick > 0:
 		return w.Length + session.PatientTimeout
 	}
 	return w.Discard + w.Length + w.Steady
 }
 
-// endedOn says why a window on the site is not waited for any longer.
+// endedOn returns a function that says why to wait no longer for a window on the site.
 func (l *loadRun) endedOn(s *site) func() error {
-	silent := l.guard.Silent
+	silent := l.run.guard.Silent
 	if l.load.Stages.Windowed != nil {
-		silent = func() error { return l.guard.Extend(soon) }
+		silent = func() error { return l.run.guard.Extend(soon) }
 	}
 	return func() error {
 		if err := silent(); err != nil {
@@ -78,16 +78,16 @@ func (l *loadRun) endedOn(s *site) func() error {
 		if err := s.died(); err != nil {
 			return err
 		}
-		return l.watch.Ahead(lookWithin)
+		return l.run.watch.Ahead(lookWithin)
 	}
 }
 
-// late is errLong for a window that is longer than planned by more than its length and by
-// more than 250 ms, or for which the machine was suspended as long. How long the window of a
-// tool is that is not exact is a result.
-func (l *loadRun) late(w wire.WindowSpec, seen wire.Sample, suspended time.Duration) error {
+// late returns errLong for a window that is longer than planned by more than its length and by more
+// than leastLate, or during which the machine was suspended for so long. The window of a tool that
+// is not exact is as long as it is: its length is a result. tool is nil for other loads.
+func late(w wire.WindowSpec, tool *workload.Windowed, seen wire.Sample, suspended time.Duration) error {
 	by := suspended
-	if !w.Asked || l.load.Stages.Windowed.Exact {
+	if !w.Asked || tool.Exact {
 		by += time.Duration(seen.Seconds*float64(time.Second)) - w.Length
 	}
 	if by <= max(w.Length, leastLate) {
@@ -99,25 +99,24 @@ func (l *loadRun) late(w wire.WindowSpec, seen wire.Sample, suspended time.Durat
 	return fmt.Errorf("%w: by %v", errLong, by.Round(time.Millisecond))
 }
 
-// untimely says that what was seen is not to be looked at for the time that it took.
-func untimely(err error) bool { return errors.Is(err, launch.ErrSilent) || errors.Is(err, errLong) }
+// isSilence says whether an error means that tare was silent during the window: what was read then
+// explains nothing.
+func isSilence(err error) bool { return errors.Is(err, launch.ErrSilent) || errors.Is(err, errLong) }
 
-// wasSilent says whether the guard froze the arms since it was called last, and warns once
-// of each time.
+// wasSilent says whether the guard froze the arms since the last call, and warns of it.
 func (r *runner) wasSilent(workload string) bool {
 	froze := r.guard.Froze()
 	if froze == r.froze {
 		return false
 	}
 	r.froze = froze
-	r.warn(record.Warning{Workload: workload, Text: launch.ErrSilent.Error()})
+	r.rec.warn(record.Warning{Workload: workload, Text: launch.ErrSilent.Error()})
 	return true
 }
 
-// undisturbed measures, and again when tare was away meanwhile. On a host on which a window
-// is always too long, the third one counts: there is no better one. Wasted is what the
-// others took.
-func undisturbed(measure func() error) (wasted time.Duration, err error) {
+// repeatWhileSilent measures again while tare was silent. On a host on which a window always takes too
+// long, the third try counts. wasted is the time of the tries that do not count.
+func repeatWhileSilent(measure func() error) (wasted time.Duration, err error) {
 	for try := 1; ; try++ {
 		began := sched.Boottime()
 		err := measure()

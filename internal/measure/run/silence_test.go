@@ -7,7 +7,6 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/loads/workload"
-	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/wire"
 )
 
@@ -32,18 +31,17 @@ func TestLateWindows(t *testing.T) {
 		{"a tool that ends on time, and did not", 500 * ms, 1001 * ms, 0, &workload.Windowed{Exact: true}, true},
 		{"a tool that ends on time", 500 * ms, 510 * ms, 0, &workload.Windowed{Exact: true}, false},
 	} {
-		l := &loadRun{load: &plan.Load{Stages: workload.Stages{Windowed: c.tool}}}
 		w := wire.WindowSpec{Length: c.length, Asked: c.tool != nil}
-		err := l.late(w, wire.Sample{Seconds: c.took.Seconds()}, c.suspended)
+		err := late(w, c.tool, wire.Sample{Seconds: c.took.Seconds()}, c.suspended)
 		if (err != nil) != c.late || err != nil && !errors.Is(err, errLong) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }
 
-// What tare was away from is measured again, until it was not away; a host that is always
-// late is taken as it is.
-func TestUndisturbed(t *testing.T) {
+// While tare was silent the window is measured again. On a host on which windows are always late,
+// the third one counts.
+func TestRepeatWhileSilent(t *testing.T) {
 	other := errors.New("other")
 	for _, c := range []struct {
 		errs  []error
@@ -57,7 +55,7 @@ func TestUndisturbed(t *testing.T) {
 		{[]error{launch.ErrSilent, other}, other, 2},
 	} {
 		tries := 0
-		_, err := undisturbed(func() error { tries++; return c.errs[tries-1] })
+		_, err := repeatWhileSilent(func() error { tries++; return c.errs[tries-1] })
 		if !errors.Is(err, c.want) || tries != c.tries {
 			t.Errorf("%v: %v after %d tries", c.errs, err, tries)
 		}

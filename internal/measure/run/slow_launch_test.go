@@ -11,19 +11,19 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// slow is an environment whose arms take long to open, as a server with much data does.
+// slow is an environment whose Open takes long, as that of a server with much data does.
 type slow struct {
 	environment.Environment
 	takes time.Duration
 }
 
-func (s slow) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+func (s slow) Open(ctx context.Context, spec environment.Spec) (environment.OpenArm, error) {
 	time.Sleep(s.takes)
 	return s.Environment.Open(ctx, spec)
 }
 
-// A run whose launches take so long that another one would have no time to measure uses its
-// budget in the launch that stands: it ends when less than a block is left.
+// If another launch would have no time left to measure, the run uses its budget in the present
+// launch, and ends when less than a block's time is left.
 func TestSlowLaunchesUseTheBudget(t *testing.T) {
 	testneed.Root(t)
 	const budget, takes = 14 * time.Second, 5 * time.Second // a launch of 5 s and a pilot; 8 s are left, 7.5 s are too few

@@ -19,7 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// allowed is a load whose number is how many CPUs its thread may use.
+// allowed is a load whose value is the number of CPUs that its thread may use.
 type allowed struct{ workload.Spin }
 
 const allowedCommand = "__allowed"
@@ -50,8 +50,8 @@ func allowedMain() int {
 	}
 }
 
-// An arm whose neighbour stays frozen has the host as it is: nothing of what
-// protects another arm, which binds the arm itself where the CPUs are split.
+// An arm whose neighbour stays frozen has all CPUs of the host: the isolation of another arm, which
+// splits the CPUs and so binds the arm too, is undone.
 func TestSplitIsTakenBack(t *testing.T) {
 	testneed.Root(t)
 	all := len(inspect.Host("/").Control.CPUs)
@@ -61,7 +61,7 @@ func TestSplitIsTakenBack(t *testing.T) {
 	e, c := beside(workload.Spin{}, map[string]string{"threads": "1"}, 8*time.Second)
 	e.Workloads[0].Kind, e.Window = "allowed", 50*time.Millisecond
 	c.Workload = func(string) (workload.Workload, bool) { return allowed{}, true }
-	e.Named = append(e.Named[:2], experiment.Arm{Name: "split", Environment: "cgroup", Neighbour: "other", Isolation: []string{"cpuset.split"}})
+	e.Named = append(e.Named[:2], experiment.ArmSpec{Name: "split", Environment: "cgroup", Neighbour: "other", Isolation: []string{"cpuset.split"}})
 	r, _, err := execute(context.Background(), t, e, c)
 	if err != nil {
 		t.Fatal(err)

@@ -15,45 +15,44 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// turns runs the passes of the plan: in each, one workload after the other. Each
-// inherits the time that the ones before it did not use.
+// turns runs the passes of the plan: in each pass, one workload after the other. A workload inherits
+// the time that the workloads before it did not use.
 func (r *runner) turns(ctx context.Context) (reason string, err error) {
 	loads := r.loadRuns()
 	defer func() {
 		for _, l := range loads {
-			l.release()
+			l.data.unlock()
 		}
 	}()
 	started := time.Now()
 	for _, l := range loads {
-		if l.question == nil {
+		if l.schedule.firstPass == nil {
 			continue
 		}
-		if err := r.turn(ctx, l, plan.First(l.share)); err != nil {
+		if err := r.turn(ctx, l, plan.FirstPassTime(l.schedule.share)); err != nil {
 			return reasonOf(err), err
 		}
 	}
 	shares := time.Duration(0)
-	weights := weigh(loads)
-	for i, l := range loads {
-		l.question = nil // from here on all arms
-		l.share = time.Duration(weights[i] * float64(max(l.share-l.spent, 0)))
-		shares += l.share
+	for i, weight := range weigh(loads) {
+		shares += loads[i].schedule.beginSecondPass(weight)
 	}
 	reason = "precision"
 	for _, l := range loads {
-		remaining := r.total() - time.Since(started)
-		budget := time.Duration(float64(remaining) * float64(l.share) / float64(max(shares, 1)))
-		shares -= l.share
-		if remaining <= 0 && len(l.lines) == 0 && l.over == nil {
-			r.skip(noTimeFor(l.load.Workload))
+		s := &l.schedule
+		remaining := seconds(r.config.Plan.Record.Budget) - time.Since(started)
+		budget := time.Duration(float64(remaining) * float64(s.share) / float64(max(shares, 1)))
+		shares -= s.share
+		nothingYet := len(l.results.lines) == 0
+		if remaining <= 0 && nothingYet && s.leftOut == nil {
+			r.rec.leaveOut(noTimeFor(l.load.Workload))
 		}
-		if remaining > 0 || l == loads[0] && len(l.lines) == 0 {
+		if remaining > 0 || l == loads[0] && nothingYet {
 			if err := r.turn(ctx, l, budget); err != nil {
 				return reasonOf(err), err
 			}
 		}
-		if l.ended != "precision" && l.over == nil {
+		if s.endedFor != "precision" && s.leftOut == nil {
 			reason = "budget"
 		}
 	}
@@ -63,23 +62,23 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 	return reason, nil
 }
 
-// noneRan is why the first workload could not be measured here, where none could.
+// noneRan says why the first workload was left out, if all were; nil: one was measured.
 func noneRan(loads []*loadRun) error {
 	for _, l := range loads {
-		if l.over == nil {
+		if l.schedule.leftOut == nil {
 			return nil
 		}
 	}
-	return loads[0].over
+	return loads[0].schedule.leftOut
 }
 
-// mostWeight is how much more time than usual a noisy workload gets at most, and how
-// much less a quiet one.
+// mostWeight is the largest factor by which weigh gives a noisy workload more time than planned, or
+// a quiet one less.
 const mostWeight = 2
 
-// weigh divides the time of the second pass: a workload needs it in proportion to the
-// variance that the first pass saw, not to the effect. Shares that the experiment has
-// chosen stay as they are, and so do those of workloads without a first pass.
+// weigh returns the factors by which the workloads' times in the second pass change. A workload
+// needs time in proportion to the variance that the first pass saw, not to the effect. All factors
+// are 1 if the experiment chose different shares, or a workload had no first pass.
 func weigh(loads []*loadRun) []float64 {
 	weights := make([]float64, len(loads))
 	variances, logs := make([]float64, len(loads)), 0.0
@@ -97,42 +96,44 @@ func weigh(loads []*loadRun) []float64 {
 	return weights
 }
 
-// perArm is the time that the plan has for each of the arms, in seconds.
+// perArm is the time in seconds that the plan has for each arm.
 func (l *loadRun) perArm() float64 { return l.load.Budget / float64(len(l.load.Arms)) }
 
-// variance is that of the arm of the first pass over the time that it took; NaN
-// where it is not known.
+// variance is the squared half-width of the subject's interval after the first pass, times the
+// seconds that the pass took; NaN: unknown.
 func (l *loadRun) variance() float64 {
-	for _, r := range l.running {
-		if l.question != nil && r.Arm == l.question[len(l.question)-1] && !math.IsInf(r.Half, 0) {
-			return r.Half * r.Half * l.spent.Seconds()
+	s := &l.schedule
+	for _, r := range l.results.effects {
+		if s.firstPass != nil && r.Arm == l.load.Subject && !math.IsInf(r.Half, 0) {
+			return r.Half * r.Half * s.spent.Seconds()
 		}
 	}
 	return math.NaN()
 }
 
-// turn measures one workload in one pass. One that this host cannot have is left
-// out when there are others.
+// turn measures one workload in one pass. It leaves out a workload that this host cannot have, if
+// the plan has others.
 func (r *runner) turn(ctx context.Context, l *loadRun, budget time.Duration) (err error) {
-	if l.over != nil {
+	s := &l.schedule
+	if s.leftOut != nil {
 		return nil
 	}
-	l.began, l.budget = time.Now(), budget
-	l.ended, err = l.execute(ctx)
-	l.spent += time.Since(l.began)
+	s.beginTurn(budget)
+	s.endedFor, err = l.execute(ctx)
+	s.spent += time.Since(s.began)
 	switch {
 	case ctx.Err() != nil:
 		return ErrInterrupted
-	case errors.Is(err, facts.ErrUnsupported) && len(r.Plan.Loads) > 1:
-		l.over = fmt.Errorf("workload %s: %w", l.load.Name, err)
-		r.skip(record.Left{Workload: l.load.Name, Arm: l.load.Baseline, Reason: err.Error(), Remedy: hint.Of(err)})
+	case errors.Is(err, facts.ErrUnsupported) && len(r.config.Plan.Loads) > 1:
+		s.leftOut = fmt.Errorf("workload %s: %w", l.load.Name, err)
+		r.rec.leaveOut(record.Left{Workload: l.load.Name, Arm: l.load.Baseline, Reason: err.Error(), Remedy: hint.Of(err)})
 	case err != nil:
 		return fmt.Errorf("workload %s: %w", l.load.Name, err)
 	}
 	return nil
 }
 
-// reasonOf is the reason of record.End for what ended a run.
+// reasonOf is the reason in record.End for the error that ended a run.
 func reasonOf(err error) string {
 	switch {
 	case errors.Is(err, ErrInterrupted):
@@ -143,30 +144,18 @@ func reasonOf(err error) string {
 	return "error"
 }
 
-func (r *runner) total() time.Duration { return seconds(r.Plan.Record.Budget) }
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-// loadRuns are the workloads before their first turns.
+// loadRuns returns the workloads before their first turns.
 func (r *runner) loadRuns() []*loadRun {
 	var all []*loadRun
-	for i := range r.Plan.Loads {
-		load := &r.Plan.Loads[i]
-		l := &loadRun{
-			runner: r, load: load, number: i, share: seconds(load.Budget),
-			failures: map[string]int{}, gaveUp: map[string]bool{},
-		}
-		if l.question = r.Plan.Question(load); l.question != nil {
-			l.passes = 1
-		}
-		l.passes++
-		l.resume(r.Earlier)
+	for i := range r.config.Plan.Loads {
+		l := newLoadRun(r, &r.config.Plan.Loads[i], i)
+		l.resume(r.config.Earlier)
 		all = append(all, l)
 	}
 	return all
 }
 
-// noTimeFor leaves a workload out whose turn came after the end.
+// noTimeFor says of a workload that its turn came after the end of the run.
 func noTimeFor(w record.Workload) record.Left {
 	return record.Left{
 		Workload: w.Name, Arm: w.Baseline, Reason: record.LeftBudget,

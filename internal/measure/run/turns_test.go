@@ -8,14 +8,14 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// A noisy workload gets more of the second pass, within bounds; where the first pass
-// says too little, or the experiment has chosen, all is as planned.
+// A noisy workload gets more of the second pass, within bounds. If the first pass says too little,
+// or the experiment fixes the shares, the plan's shares hold.
 func TestTimeGoesToTheNoisy(t *testing.T) {
 	made := func(half, budget float64, arms int) *loadRun {
-		l := &loadRun{load: &plan.Load{Arms: make([]plan.Arm, arms)}, spent: 10 * time.Second}
-		l.load.Budget = budget
-		l.question = []string{"host", "twin", "container"}
-		l.running = []Running{{"cgroup", 1, math.Inf(1)}, {"container", 1, half}}
+		load := &plan.Load{Arms: make([]plan.PlannedArm, arms), Subject: "container"}
+		load.Budget = budget
+		l := &loadRun{load: load, schedule: schedule{spent: 10 * time.Second, firstPass: []string{"host", "twin", "container"}}}
+		l.results.effects = []Running{{"cgroup", 1, math.Inf(1)}, {"container", 1, half}}
 		return l
 	}
 	for name, c := range map[string]struct {
@@ -33,7 +33,7 @@ func TestTimeGoesToTheNoisy(t *testing.T) {
 		}
 	}
 	none := made(0.2, 30, 6)
-	none.question = nil
+	none.schedule.firstPass = nil
 	if got := weigh([]*loadRun{none}); got[0] != 1 {
 		t.Errorf("without a first pass: %v", got)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/volume"
@@ -15,34 +14,38 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Volumes of the arms: looked at for room, opened before the arm and closed
-// after it, and described in the manifest.
-
-// need is how many bytes of data a load has. Before the data set is there it is
-// what the load says. grows is what is written to it while it runs.
-func (l *loadRun) need(w workload.Stages, grows int64) (int64, error) {
+// bytesNeeded is how many bytes of data a load needs: the size of its data set, or, before that is
+// prepared, what the load says; and written, what it writes while it runs.
+func (l *loadRun) bytesNeeded(w workload.Stages, written int64) (int64, error) {
 	bytes := int64(0)
-	if dir := l.data[w.Key].Dir; dir != "" {
+	if dir := l.data.dir(w); dir != "" {
 		var err error
 		if bytes, err = clonetree.Size(dir); err != nil {
 			return 0, fmt.Errorf("find the size of the data set: %w", err)
 		}
 	}
-	return max(bytes, w.Bytes) + w.Grows + grows, nil
+	return max(bytes, w.Bytes) + w.Grows + written, nil
 }
 
-// room says of each site why there is no room for its data; nil: there is.
-// Nothing has been written yet. The neighbours' data is in the scratch directory.
-// What a node has on which tare is not is the cluster's to say.
-func (l *loadRun) room(sites []plan.Site) ([]error, error) {
-	if l.Plan.PodNode != "" {
+// bytesWritten is how many bytes the arms of a site write while they run: in their part of the time
+// of their load, as if one launch had all of it.
+func (l *loadRun) bytesWritten(s plan.Site) int64 {
+	part := float64(len(s.Arms)) / float64(max(1, len(l.load.Arms)))
+	return int64(float64(s.Arms[0].Stages.Rate) * l.load.Budget * min(1, part))
+}
+
+// checkRoom says of each site why there is no room for its data; nil: there is. Nothing has been
+// written yet. The neighbours' data is in the scratch directory. On another node the cluster says
+// whether there is room.
+func (l *loadRun) checkRoom(sites []plan.Site) ([]error, error) {
+	if l.schedule.plan.PodNode != "" {
 		return make([]error, len(sites)), nil
 	}
 	asks := make([]volume.Ask, len(sites))
-	var of []int // the sites of the asks behind those
+	var of []int // the sites of the neighbours' asks, which follow
 	for i, s := range sites {
 		a := s.Arms[0]
-		need, err := l.need(a.Stages, l.grows(s))
+		need, err := l.bytesNeeded(a.Stages, l.bytesWritten(s))
 		if err != nil {
 			return nil, err
 		}
@@ -50,12 +53,12 @@ func (l *loadRun) room(sites []plan.Site) ([]error, error) {
 		if s.Neighbour == nil {
 			continue
 		}
-		if need, err = l.need(s.Neighbour.Stages, 0); err != nil {
+		if need, err = l.bytesNeeded(s.Neighbour.Stages, 0); err != nil {
 			return nil, err
 		}
 		asks, of = append(asks, volume.Ask{Need: need, Memory: s.Neighbour.Stages.Memory(need)}), append(of, i)
 	}
-	short := volume.Enough(l.scratch, asks)
+	short := volume.Enough(l.run.scratch, asks)
 	out := short[:len(sites)]
 	for n, i := range of {
 		if out[i] == nil {
@@ -65,11 +68,10 @@ func (l *loadRun) room(sites []plan.Site) ([]error, error) {
 	return out, nil
 }
 
-// roomAtAll refuses a workload whose baseline has no room, before its data set
-// is made.
-func (l *loadRun) roomAtAll() error {
-	sites := l.wanted()
-	short, err := l.room(sites)
+// checkBaselineRoom refuses a workload whose baseline has no room, before its data set is prepared.
+func (l *loadRun) checkBaselineRoom() error {
+	sites := l.schedule.sitesToLaunch()
+	short, err := l.checkRoom(sites)
 	if err != nil {
 		return err
 	}
@@ -81,67 +83,53 @@ func (l *loadRun) roomAtAll() error {
 	return nil
 }
 
-// openVolume makes what is under the data directory of an arm.
+// openVolume makes what is under the data directory of a site.
 func (l *loadRun) openVolume(ctx context.Context, s plan.Site, spec *environment.Spec) (*volume.Opened, error) {
 	a := s.Arms[0]
 	spec.Bind = a.Volume.Kind() == volume.Bind
-	need, err := l.need(a.Stages, l.grows(s))
+	need, err := l.bytesNeeded(a.Stages, l.bytesWritten(s))
 	if err != nil {
 		return nil, err
 	}
 	name := a.Name
-	if n := l.failures[name]; n > 0 && l.trying { // volumes are closed with the launch: that of a try before is there
+	if n := l.schedule.failures[name]; n > 0 && l.sites.retrying { // the volume of an earlier try is open until the launch ends
 		name = fmt.Sprintf("%s-again%d", name, n)
 	}
-	o, err := a.Volume.Open(ctx, volume.Spec{Run: l.ID, Arm: name, Scratch: l.scratch, Need: need, Journal: l.journal})
+	o, err := a.Volume.Open(ctx, volume.Spec{Run: l.run.config.ID, Arm: name, Scratch: l.run.scratch, Need: need, Journal: l.run.journal})
 	if err != nil {
 		return nil, err
 	}
 	spec.Volume = o.Dir
-	o.Watch(&l.watch)
-	l.volumes.add(o)
+	o.Watch(&l.run.watch)
+	l.sites.volumes.add(o)
 	return o, nil
 }
 
-// volumes are those that are open in this generation. They are closed after
-// all arms: an arm that has a mount namespace of its own may have a copy of the
-// mounts of the others.
-type volumes struct {
-	mu  sync.Mutex
-	all []*volume.Opened
-}
-
-func (v *volumes) add(o *volume.Opened) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.all = append(v.all, o)
-}
-
-// closeVolumes takes them back. A device that is kept by somebody else's
-// process goes with that, and is no reason to end the run.
+// closeVolumes closes the volumes of the launch. A device that another user's process holds goes
+// with that process, and does not end the run.
 func (l *loadRun) closeVolumes() error {
 	var errs []error
-	for _, o := range l.volumes.all {
-		o.Unwatch(&l.watch)
+	for _, o := range l.sites.volumes.all {
+		o.Unwatch(&l.run.watch)
 		err := o.Close()
 		if held := (*volume.DeviceInUse)(nil); errors.As(err, &held) {
-			l.warn(record.Warning{Workload: l.load.Name, Text: err.Error(), Remedy: "it goes when that process ends; losetup -l shows it"})
+			l.run.rec.warn(record.Warning{Workload: l.load.Name, Text: err.Error(), Remedy: "it goes when that process ends; losetup -l shows it"})
 			continue
 		}
 		errs = append(errs, err)
 	}
-	l.volumes.all = nil
+	l.sites.volumes.all = nil
 	return errors.Join(errs...)
 }
 
-// warnOf passes on what is wrong with the volume of a site, where the load is
-// about data that lasts; what a network costs in speed concerns every load.
-func (l *loadRun) warnOf(s *site, on session.Data) {
+// warnOfVolume warns of what is wrong with the volume of a site, if the load is about what it
+// writes, or the volume is reached over a network, which every load may feel.
+func (l *loadRun) warnOfVolume(s *site, on session.Data) {
 	if on.Elsewhere || !l.load.Stages.Disk && !on.Network() {
 		return
 	}
 	for _, w := range on.Warnings() {
 		w.Workload, w.Arm = l.load.Name, s.name
-		l.warn(w)
+		l.run.rec.warn(w)
 	}
 }

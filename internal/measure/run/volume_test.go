@@ -21,9 +21,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// volumes is an experiment about commits on volumes; the first arm is the
-// baseline.
-func volumes(arms ...experiment.Arm) (*experiment.Experiment, plan.Catalog) {
+// volumes is an experiment that measures commits on volumes; the first arm is the baseline.
+func volumes(arms ...experiment.ArmSpec) (*experiment.Experiment, plan.Catalog) {
 	for i := range arms {
 		arms[i].Environment = "host"
 	}
@@ -40,7 +39,7 @@ func volumes(arms ...experiment.Arm) (*experiment.Experiment, plan.Catalog) {
 	}
 }
 
-// nothingLeft: no mount, device or directory of the run is there any more.
+// nothingLeft fails if a mount, device or directory of the run exists.
 func nothingLeft(t *testing.T) {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
@@ -61,12 +60,12 @@ func nothingLeft(t *testing.T) {
 	}
 }
 
-// An arm without barriers and one in memory keep less than the baseline: they are
-// left out with the difference, and what is equal is compared.
+// An arm without barriers and an arm in memory are less durable than the baseline: they are left
+// out with the difference, and equal arms are compared.
 func TestUnequalRefused(t *testing.T) {
 	testneed.Root(t)
-	e, c := volumes(experiment.Arm{Name: "ext4", Volume: "loop:ext4"}, experiment.Arm{Name: "open", Volume: "loop:ext4:nobarrier"},
-		experiment.Arm{Name: "memory", Volume: "tmpfs"}, experiment.Arm{Name: "disk", Volume: "bind"})
+	e, c := volumes(experiment.ArmSpec{Name: "ext4", Volume: "loop:ext4"}, experiment.ArmSpec{Name: "open", Volume: "loop:ext4:nobarrier"},
+		experiment.ArmSpec{Name: "memory", Volume: "tmpfs"}, experiment.ArmSpec{Name: "disk", Volume: "bind"})
 	r, _, err := execute(context.Background(), t, e, c)
 	if err != nil {
 		t.Fatal(err)
@@ -93,11 +92,11 @@ func TestUnequalRefused(t *testing.T) {
 	nothingLeft(t)
 }
 
-// With leave to be unequal they are compared, and every result is marked.
+// With unequal=mark such arms are compared, and every result of theirs is marked.
 func TestUnequalMarked(t *testing.T) {
 	testneed.Root(t)
-	e, c := volumes(experiment.Arm{Name: "ext4", Volume: "loop:ext4"}, experiment.Arm{Name: "memory", Volume: "tmpfs"},
-		experiment.Arm{Name: "disk", Volume: "bind"})
+	e, c := volumes(experiment.ArmSpec{Name: "ext4", Volume: "loop:ext4"}, experiment.ArmSpec{Name: "memory", Volume: "tmpfs"},
+		experiment.ArmSpec{Name: "disk", Volume: "bind"})
 	e.Unequal = experiment.Mark
 	r, _, err := execute(context.Background(), t, e, c)
 	if err != nil {
@@ -122,10 +121,10 @@ func TestUnequalMarked(t *testing.T) {
 	nothingLeft(t)
 }
 
-// When nothing is left to be compared, the run says why.
+// If no arm is left to compare, the run says why.
 func TestNothingEqual(t *testing.T) {
 	testneed.Root(t)
-	e, c := volumes(experiment.Arm{Name: "memory", Volume: "tmpfs"}, experiment.Arm{Name: "disk", Volume: "bind"})
+	e, c := volumes(experiment.ArmSpec{Name: "memory", Volume: "tmpfs"}, experiment.ArmSpec{Name: "disk", Volume: "bind"})
 	_, _, err := execute(context.Background(), t, e, c)
 	if !errors.Is(err, run.ErrUnequal) || !strings.Contains(err.Error(), "what disk synced is on the device") {
 		t.Errorf("%v", err)
@@ -133,8 +132,7 @@ func TestNothingEqual(t *testing.T) {
 	nothingLeft(t)
 }
 
-// A disk that is too small is refused before anything is written to it, for the
-// arms that it concerns.
+// An arm whose disk is too small is left out before anything is written to that disk.
 func TestDiskTooSmall(t *testing.T) {
 	testneed.Root(t)
 	small := t.TempDir()
@@ -146,8 +144,8 @@ func TestDiskTooSmall(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	e, c := volumes(experiment.Arm{Name: "disk", Volume: "bind"}, experiment.Arm{Name: "small", Volume: "dir:" + small},
-		experiment.Arm{Name: "other", Volume: "bind"}) // without it there is nothing to compare
+	e, c := volumes(experiment.ArmSpec{Name: "disk", Volume: "bind"}, experiment.ArmSpec{Name: "small", Volume: "dir:" + small},
+		experiment.ArmSpec{Name: "other", Volume: "bind"}) // without it there is nothing to compare
 	e.Workloads[0].Params["log"] = "16MiB"
 	e.Unequal = experiment.Mark
 	r, _, err := execute(context.Background(), t, e, c)
@@ -162,22 +160,22 @@ func TestDiskTooSmall(t *testing.T) {
 		t.Errorf("left behind: %v", rest)
 	}
 	nothingLeft(t)
-	e, c = volumes(experiment.Arm{Name: "small", Volume: "dir:" + small}, experiment.Arm{Name: "disk", Volume: "bind"})
+	e, c = volumes(experiment.ArmSpec{Name: "small", Volume: "dir:" + small}, experiment.ArmSpec{Name: "disk", Volume: "bind"})
 	e.Workloads[0].Params["log"] = "16MiB"
 	if _, _, err := execute(context.Background(), t, e, c); !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "MiB are free") {
 		t.Errorf("%v", err)
 	}
 }
 
-// The disk under test is a directory of a database's user: root measures on it, and
-// nothing is left.
+// The disk under test is a directory of a database's user: root measures on it, and nothing is
+// left.
 func TestOnAnothersDisk(t *testing.T) {
 	testneed.Root(t)
 	theirs := filepath.Join(t.TempDir(), "theirs")
 	if err := errors.Join(os.Mkdir(theirs, 0o700), os.Chown(theirs, 12345, 12345)); err != nil {
 		t.Fatal(err)
 	}
-	e, c := volumes(experiment.Arm{Name: "layer"}, experiment.Arm{Name: "rootfs"}, experiment.Arm{Name: "dir", Volume: "dir:" + theirs})
+	e, c := volumes(experiment.ArmSpec{Name: "layer"}, experiment.ArmSpec{Name: "rootfs"}, experiment.ArmSpec{Name: "dir", Volume: "dir:" + theirs})
 	e.Named[1].Environment, e.Scratch = "rootfs", theirs
 	c.Rungs = append(c.Rungs, plan.Rung{Environment: layers.RootFS})
 	r, out, err := execute(context.Background(), t, e, c)
@@ -198,8 +196,8 @@ func TestOnAnothersDisk(t *testing.T) {
 	nothingLeft(t)
 }
 
-// While the arms are launched the owner of the directory that --scratch names, who sees
-// the name of the run's own in it, puts a link in its place: the run goes on where it was.
+// The owner of the directory that --scratch names sees the run's own directory in it. During the
+// launch he puts a link in its place: the run goes on in its own directory.
 func TestMovedScratch(t *testing.T) {
 	testneed.Root(t)
 	theirs := filepath.Join(t.TempDir(), "theirs")
@@ -224,7 +222,7 @@ func TestMovedScratch(t *testing.T) {
 	if !moved || out.Reason != "interrupted" {
 		t.Errorf("moved: %v; ended by %q, %v", moved, out.Reason, err)
 	}
-	// What the owner of a directory has renamed is his to remove.
+	// The owner of a directory removes what he has renamed.
 	for dir, want := range map[string]int{theirs: 1, path + "-moved": 0} {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != want {
 			t.Errorf("in %s: %v %v", dir, entries, err)
@@ -233,8 +231,8 @@ func TestMovedScratch(t *testing.T) {
 	nothingLeft(t)
 }
 
-// A run's name is drawn when it begins, so that nobody knows it before; a link that
-// is there all the same is not followed.
+// A run's id is random, so that nobody knows the name of its directory before. A link of that name
+// is not followed all the same.
 func TestPlantedScratch(t *testing.T) {
 	testneed.Root(t)
 	theirs, target := filepath.Join(t.TempDir(), "theirs"), t.TempDir()

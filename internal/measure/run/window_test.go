@@ -11,13 +11,13 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// two is a session that has two probes.
+// two is a session with two probes.
 type two struct{ session.Session }
 
 func (two) Metrics() []probe.Metric { return []probe.Metric{{Name: "cpu.time"}, {Name: "nfs.sent"}} }
 
-// What has nothing to observe is no value that is missing; a window in which nothing was
-// read misses all.
+// A probe without anything to observe gives no missing value. In a window without any reading,
+// every value is missing.
 func TestFill(t *testing.T) {
 	for _, c := range []struct {
 		read map[string]record.Value

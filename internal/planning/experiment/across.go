@@ -37,13 +37,13 @@ func (e *Experiment) Across(where string, names, volumes []string, words Words) 
 
 // baselineArm is a workload's baseline as an arm. Without named arms the baseline is the name
 // of an environment.
-func (e *Experiment) baselineArm(w *Workload) Arm {
+func (e *Experiment) baselineArm(w *Workload) ArmSpec {
 	for _, a := range e.namedOf(w) {
 		if a.Name == w.Baseline {
 			return a
 		}
 	}
-	return Arm{Environment: w.Baseline}
+	return ArmSpec{Environment: w.Baseline}
 }
 
 // withoutArms drops the sizes that set arms or baselines.

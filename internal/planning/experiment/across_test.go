@@ -22,7 +22,7 @@ func TestAcross(t *testing.T) {
 		if err := e.Across("--volume", []string{"one", "two"}, []string{"bind", "dir:/x"}, testWords()); err != nil {
 			t.Fatal(err)
 		}
-		want := []Arm{{Name: "one", Environment: environment, Volume: "bind"}, {Name: "two", Environment: environment, Volume: "dir:/x"}}
+		want := []ArmSpec{{Name: "one", Environment: environment, Volume: "bind"}, {Name: "two", Environment: environment, Volume: "dir:/x"}}
 		for i := range e.Workloads {
 			if w := &e.Workloads[i]; !cmp.Equal(e.ArmsOf(w), want) || w.Baseline != "one" {
 				t.Errorf("%s: %s has %+v, baseline %s", src, w.Name, e.ArmsOf(w), w.Baseline)

@@ -11,8 +11,8 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Arm is one combination of factors, under a name that the experiment gives it.
-type Arm struct {
+// ArmSpec is one combination of factors, under a name that the experiment gives it.
+type ArmSpec struct {
 	Name        string
 	Environment string // one of Words.Arms, optionally with a colon and levels
 	Neighbour   string // name of a neighbour of the experiment; empty: none
@@ -34,8 +34,8 @@ type Arm struct {
 }
 
 // armKeys are the keys of one arm.
-func armKeys(words Words) []key[Arm] {
-	type a = Arm
+func armKeys(words Words) []key[ArmSpec] {
+	type a = ArmSpec
 	return []key[a]{
 		environmentKey("", words.Arms, words, func(x *a) *string { return &x.Environment }),
 		optional(value("neighbour", "", words.neighbour, asIs, func(x *a) *string { return &x.Neighbour }),
@@ -101,7 +101,7 @@ const noneWord = "none"
 
 // readArmsOf reads the key arms. A mapping names arms. A list chooses among the arms that are
 // named already, of which those in keep stay in any case, or else among environments.
-func readArmsOf(named *[]Arm, chosen *[]string, keep []string, n *yaml.Node, words Words, s *sink) {
+func readArmsOf(named *[]ArmSpec, chosen *[]string, keep []string, n *yaml.Node, words Words, s *sink) {
 	if target(n).Kind == yaml.MappingNode {
 		*named, *chosen = readNamed(n, words, s), nil
 		return
@@ -113,20 +113,20 @@ func readArmsOf(named *[]Arm, chosen *[]string, keep []string, n *yaml.Node, wor
 	var names []string
 	readArms(&names, armNamesOf(*named), words, n, s)
 	if len(names) > 0 {
-		*named = slices.DeleteFunc(slices.Clone(*named), func(a Arm) bool {
+		*named = slices.DeleteFunc(slices.Clone(*named), func(a ArmSpec) bool {
 			return !slices.Contains(names, a.Name) && !slices.Contains(keep, a.Name)
 		})
 	}
 }
 
-func readNamed(n *yaml.Node, words Words, s *sink) []Arm {
-	var arms []Arm
+func readNamed(n *yaml.Node, words Words, s *sink) []ArmSpec {
+	var arms []ArmSpec
 	for _, p := range pairs("arms", n, s) {
 		if !workloadName.MatchString(p.name) || p.name == twinWord {
 			s.badName(p.key, "arm", p.name, twinWord)
 			continue
 		}
-		a := Arm{Name: p.name, Environment: Baseline}
+		a := ArmSpec{Name: p.name, Environment: Baseline}
 		if t := target(p.value); t.Kind != yaml.ScalarNode || t.ShortTag() != "!!null" {
 			read(&a, armKeys(words), "arm "+p.name, p.value, s)
 		}
@@ -151,7 +151,7 @@ func (w Words) neighbour(text string) (string, error) {
 const twinWord = "twin"
 
 // tidy replaces the word none by an empty neighbour.
-func (a Arm) tidy() Arm {
+func (a ArmSpec) tidy() ArmSpec {
 	if a.Neighbour == noneWord {
 		a.Neighbour = ""
 	}
@@ -159,11 +159,11 @@ func (a Arm) tidy() Arm {
 }
 
 // isolated says whether the arm has a mechanism of isolation.
-func (a Arm) isolated() bool {
+func (a ArmSpec) isolated() bool {
 	return slices.ContainsFunc(a.Isolation, func(name string) bool { return name != noneWord })
 }
 
-func armNamesOf(arms []Arm) []string {
+func armNamesOf(arms []ArmSpec) []string {
 	var names []string
 	for _, a := range arms {
 		names = append(names, a.Name)
@@ -202,7 +202,7 @@ func readIsolation(to *[]string, n *yaml.Node, words Words, s *sink) {
 
 // readSet reads an arm's parameters without checking them: Experiment.check does, which knows
 // the workloads.
-func readSet(a *Arm, n *yaml.Node, s *sink) {
+func readSet(a *ArmSpec, n *yaml.Node, s *sink) {
 	a.Set = nil
 	for _, p := range pairs("set", n, s) {
 		v, ok := scalarText(p.name, p.value, s)
@@ -226,7 +226,7 @@ func setNode(set map[string]string) *yaml.Node {
 }
 
 // writeArms writes the named arms, each on a line of its own, or the chosen names.
-func writeArms(named []Arm, chosen []string, words Words) *yaml.Node {
+func writeArms(named []ArmSpec, chosen []string, words Words) *yaml.Node {
 	if len(named) == 0 {
 		return armsNode(chosen)
 	}
@@ -240,8 +240,8 @@ func writeArms(named []Arm, chosen []string, words Words) *yaml.Node {
 }
 
 // applyArm sets one key of a named arm.
-func applyArm(arms []Arm, path []string, n *yaml.Node, words Words, s *sink) {
-	i := slices.IndexFunc(arms, func(a Arm) bool { return a.Name == path[0] })
+func applyArm(arms []ArmSpec, path []string, n *yaml.Node, words Words, s *sink) {
+	i := slices.IndexFunc(arms, func(a ArmSpec) bool { return a.Name == path[0] })
 	keys := armKeys(words)
 	switch {
 	case i < 0:

@@ -42,7 +42,7 @@ func TestSetArms(t *testing.T) {
 		},
 		"arms.idle.environment=cgroup:cpu=1": func(e *Experiment) { e.Named[2].Environment = "cgroup:cpu=1" },
 
-		"arms=idle":    func(e *Experiment) { e.Named, e.Sizes = []Arm{e.Named[0], e.Named[1], e.Named[2]}, nil },
+		"arms=idle":    func(e *Experiment) { e.Named, e.Sizes = []ArmSpec{e.Named[0], e.Named[1], e.Named[2]}, nil },
 		"b.arms=idle":  func(e *Experiment) { e.Workloads[1].Arms = []string{"idle"} },
 		"c.arms=large": func(e *Experiment) {},
 		"size=published": func(e *Experiment) {

@@ -73,7 +73,7 @@ func (e *Experiment) checkBaseline(w *Workload, words Words, s *sink, n *yaml.No
 }
 
 // namedOf are the named arms that a workload can choose from: its own, or the experiment's.
-func (e *Experiment) namedOf(w *Workload) []Arm {
+func (e *Experiment) namedOf(w *Workload) []ArmSpec {
 	if len(w.Named) > 0 {
 		return w.Named
 	}
@@ -94,8 +94,8 @@ func (e *Experiment) Volumes() []string {
 
 // ArmsOf are the named arms of a workload, with its baseline; empty where the workload has
 // environments of the ladder instead.
-func (e *Experiment) ArmsOf(w *Workload) []Arm {
-	var out []Arm
+func (e *Experiment) ArmsOf(w *Workload) []ArmSpec {
+	var out []ArmSpec
 	for _, a := range e.namedOf(w) {
 		if len(w.Arms) == 0 || a.Name == w.Baseline || slices.Contains(w.Arms, a.Name) {
 			out = append(out, a)

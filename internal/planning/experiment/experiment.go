@@ -41,7 +41,7 @@ type Experiment struct {
 	// the ladder that the host can have. Empty where there are Named arms.
 	Arms []string
 	// Named are arms that the experiment defines itself, in place of environments of the ladder.
-	Named     []Arm
+	Named     []ArmSpec
 	Workloads []Workload
 	Sizes     []Size
 }
@@ -59,7 +59,7 @@ type Workload struct {
 	// Arms replace the experiment's choice of environments, or choose among its named arms; the
 	// baseline is an arm in any case. Named are arms of this workload alone.
 	Arms     []string
-	Named    []Arm
+	Named    []ArmSpec
 	Baseline string
 }
 

@@ -107,7 +107,7 @@ func (e *Experiment) applyTop(name string, n *yaml.Node, words Words, s *sink) {
 
 // dropRemoved removes from the workloads' own choices the arms that were named before and are
 // not now. A workload with no arm left keeps its baseline.
-func (e *Experiment) dropRemoved(before []Arm) {
+func (e *Experiment) dropRemoved(before []ArmSpec) {
 	had, have := armNamesOf(before), armNamesOf(e.Named)
 	for i := range e.Workloads {
 		w := &e.Workloads[i]
@@ -173,7 +173,7 @@ func (e *Experiment) clone() *Experiment {
 	return &c
 }
 
-func cloneArms(arms []Arm) []Arm {
+func cloneArms(arms []ArmSpec) []ArmSpec {
 	out := slices.Clone(arms)
 	for i := range out {
 		out[i].Set = maps.Clone(out[i].Set)

@@ -131,7 +131,7 @@ func colocatedExperiment() *Experiment {
 			{Name: "hogs", Kind: "spin", Params: map[string]string{"threads": "4"}, Memory: 64 << 20, Pids: 1024},
 			{Name: "noise", Kind: "stress", Params: map[string]string{"cpu": "4", "note": ""}, Memory: 256 << 20, Pids: 1024},
 		},
-		Named: []Arm{
+		Named: []ArmSpec{
 			{Name: "alone", Environment: "host"},
 			{Name: "none", Environment: "host", Neighbour: "hogs"},
 			{Name: "idle", Environment: "cgroup", Neighbour: "hogs", Isolation: []string{"cpu.idle"}},
@@ -141,7 +141,7 @@ func colocatedExperiment() *Experiment {
 		Workloads: []Workload{
 			{Name: "a", Kind: "oltp", Share: 1, Baseline: "alone", Params: params()},
 			{Name: "b", Kind: "oltp", Share: 1, Baseline: "none", Arms: []string{"none", "idle"}, Params: params()},
-			{Name: "c", Kind: "commit", Share: 1, Baseline: "small", Params: map[string]string{"bytes": "512"}, Named: []Arm{
+			{Name: "c", Kind: "commit", Share: 1, Baseline: "small", Params: map[string]string{"bytes": "512"}, Named: []ArmSpec{
 				{Name: "small", Environment: "host", Set: map[string]string{"bytes": "100"}},
 				{Name: "large", Environment: "host", Set: map[string]string{"bytes": "1000"}},
 			}},

@@ -89,7 +89,7 @@ func nameArms(t *rapid.T, e *Experiment) {
 	}
 	e.Arms = nil
 	for _, name := range rapid.SliceOfNDistinct(word, 1, 4, rapid.ID).Draw(t, "arm names") {
-		a := Arm{Name: name, Environment: rapid.SampledFrom(words.Arms).Draw(t, "environment"),
+		a := ArmSpec{Name: name, Environment: rapid.SampledFrom(words.Arms).Draw(t, "environment"),
 			Volume:  rapid.SampledFrom([]string{"", Volume, "bind"}).Draw(t, "volume of the arm"),
 			Image:   rapid.SampledFrom([]string{"", "localhost/x:1"}).Draw(t, "image"),
 			Network: rapid.SampledFrom([]string{"", "host", "bridge"}).Draw(t, "network"),

@@ -6,16 +6,15 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 )
 
-// quotaPeriod is the period by which the kernel grants CPU time, where nobody chose
-// another.
+// quotaPeriod is the kernel's default period of a CPU quota (cpu.cfs_period_us, cpu.max).
 const quotaPeriod = 100 * time.Millisecond
 
-// Granted is the longest period by which the kernel grants an arm of the load, or a
-// neighbour, the CPU time or the I/O that it is bounded to; zero: none is bounded.
+// Granted returns the longest period of the CPU quotas and I/O limits of the load's arms and their
+// neighbours; zero: nothing has a quota.
 func (l *Load) Granted() (period time.Duration) {
 	for _, a := range l.Arms {
 		n := a.Neighbour
-		if a.Limits.CPUs > 0 || quota(a.Env) || n != nil && quota(n.Env) {
+		if a.Limits.CPUs > 0 || hasQuota(a.Env) || n != nil && hasQuota(n.Env) {
 			period = max(period, quotaPeriod)
 		}
 		for _, s := range a.Isolation {
@@ -25,19 +24,21 @@ func (l *Load) Granted() (period time.Duration) {
 	return period
 }
 
-func quota(e environment.Environment) bool { return e != nil && e.Capabilities().Quota }
+func hasQuota(e environment.Environment) bool { return e != nil && e.Capabilities().Quota }
 
-// Settle is the shortest settle time of the load. While an arm is paused its account
-// becomes full. The period in which it is thawed is cut short by the clock of its group
-// and yet has the whole account: an arm that may use half of a CPU had 66 % of one
-// where the window opened after 20 ms. In the first whole period each busy CPU may
-// still hold a slice of the account (5 ms, sched_cfs_bandwidth_slice_us; it outlives its
-// period since Linux 5.4). From the second one on it is as without a pause, but for a
-// quota that takes less than the slices in a period (docs/method.md).
+// Settle returns the shortest settle time of the load.
 //
-// Beside a neighbour, groups divide the CPUs by averages of their load, which fall to
-// nothing in a pause and come back by a half every 32 ms (kernel/sched/pelt.c); after
-// three halves an eighth of it is left.
+// With a quota it is two periods. While an arm is paused, the runtime that its quota grants
+// accumulates up to one period's. The period in which the arm thaws is cut short, because its timer
+// runs on, and has the whole runtime: an arm with half of a CPU had 66 % of one where the window
+// opened 20 ms after the thaw. In the first whole period each busy CPU may still hold a slice of
+// runtime (5 ms, sched_cfs_bandwidth_slice_us; it outlives its period since Linux 5.4). From the
+// second whole period on the arm runs as without a pause, unless its quota grants less in a period
+// than the slices (docs/method.md).
+//
+// Beside a neighbour it is three half-lives of the kernel's load averages (PELT, 32 ms,
+// kernel/sched/pelt.c), by which control groups share the CPUs. The averages decay in a pause; after
+// three half-lives an eighth of the gap is left.
 func (l *Load) Settle() time.Duration {
 	if granted := l.Granted(); granted > 0 {
 		return 2 * granted
@@ -50,12 +51,13 @@ func (l *Load) Settle() time.Duration {
 	return 0
 }
 
+// loadHalfLife is the half-life of PELT's load averages.
 const loadHalfLife = 32 * time.Millisecond
 
-// Shortest is the shortest window that means something for the load: whole periods of
-// what is granted, so that it does not matter where in one it begins. One would do; two
-// halve what the settle time costs. What protects from a neighbour, or what a pod has,
-// may work by such periods, too.
+// Shortest returns the shortest useful window of the load. With a quota that is two whole periods, so
+// that it does not matter where in a period the window begins; one period would do, two halve the
+// share of the settle time. A pod, or the isolation from a neighbour, may have a quota that tare does
+// not see: the window has one default period then.
 func (l *Load) Shortest() time.Duration {
 	if granted := l.Granted(); granted > 0 {
 		return 2 * granted

@@ -14,11 +14,11 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// granted is the CPU time, in ticks of 0.1 ms, that one thread which always wants to
-// run has in a window after a thaw, under a quota of a period of 100 ms: a model of
-// kernel/sched/fair.c. The account is full at the thaw, is filled by the clock of the
-// group, whose phase the thaw does not change, and is drawn from in slices of 5 ms, of
-// which the rest outlives a period.
+// granted models the kernel's bandwidth control (kernel/sched/fair.c). It returns the CPU time, in
+// ticks of 0.1 ms, that one thread which always wants to run has in a window after a thaw, under a
+// quota with a period of 100 ms. The runtime is full at the thaw and refilled by the timer of the
+// group, whose phase the thaw does not change. The thread draws from it in slices of 5 ms, the rest
+// of which outlives a period.
 func granted(quota, phase int, discard, window time.Duration) int {
 	const period, slice = 1000, 50
 	tick := func(d time.Duration) int { return int(d / (100 * time.Microsecond)) }
@@ -41,10 +41,10 @@ func granted(quota, phase int, discard, window time.Duration) int {
 	return got
 }
 
-// A window that opens soon after a thaw has more CPU time than a quota grants; one
-// that opens after Settle has what it grants, whatever the phase.
+// A window that opens soon after a thaw has more CPU time than the quota grants. A window that
+// opens after Settle has what it grants, whatever the phase.
 func TestAQuotaHasItsShare(t *testing.T) {
-	l := Load{Arms: []Arm{{}, {Limits: cgroup.Limits{CPUs: 0.5}}}}
+	l := Load{Arms: []PlannedArm{{}, {Limits: cgroup.Limits{CPUs: 0.5}}}}
 	share := func(quota int, discard, window time.Duration) float64 {
 		rng, sum := rand.New(rand.NewPCG(1, uint64(quota))), 0
 		const times = 2000
@@ -66,20 +66,20 @@ func TestAQuotaHasItsShare(t *testing.T) {
 
 func TestWhatIsGrantedByThePeriod(t *testing.T) {
 	for name, c := range map[string]struct {
-		arm            Arm
+		arm            PlannedArm
 		settle, window time.Duration
 	}{
-		"nothing":            {Arm{}, 0, 10 * time.Millisecond},
-		"memory":             {Arm{Limits: cgroup.Limits{Memory: 1 << 30}}, 0, 10 * time.Millisecond},
-		"cpus":               {Arm{Limits: cgroup.Limits{CPUs: 2}}, 200 * time.Millisecond, 200 * time.Millisecond},
-		"an environment's":   {Arm{Env: limited{}}, 200 * time.Millisecond, 200 * time.Millisecond},
-		"a neighbour's":      {Arm{Neighbour: &Neighbour{Env: limited{}}}, 200 * time.Millisecond, 200 * time.Millisecond},
-		"a neighbour":        {Arm{Neighbour: &Neighbour{}}, 96 * time.Millisecond, 100 * time.Millisecond},
-		"a mechanism's":      {Arm{Neighbour: &Neighbour{}, Isolation: settingsOf(t, "cpu.quota", "25%")}, 200 * time.Millisecond, 200 * time.Millisecond},
-		"a mechanism's, I/O": {Arm{Neighbour: &Neighbour{}, Isolation: settingsOf(t, "io.max", "1MiB/s")}, 200 * time.Millisecond, 200 * time.Millisecond},
-		"a weight":           {Arm{Neighbour: &Neighbour{}, Isolation: settingsOf(t, "cpu.weight", "10")}, 96 * time.Millisecond, 100 * time.Millisecond},
+		"nothing":            {PlannedArm{}, 0, 10 * time.Millisecond},
+		"memory":             {PlannedArm{Limits: cgroup.Limits{Memory: 1 << 30}}, 0, 10 * time.Millisecond},
+		"cpus":               {PlannedArm{Limits: cgroup.Limits{CPUs: 2}}, 200 * time.Millisecond, 200 * time.Millisecond},
+		"an environment's":   {PlannedArm{Env: limited{}}, 200 * time.Millisecond, 200 * time.Millisecond},
+		"a neighbour's":      {PlannedArm{Neighbour: &Neighbour{Env: limited{}}}, 200 * time.Millisecond, 200 * time.Millisecond},
+		"a neighbour":        {PlannedArm{Neighbour: &Neighbour{}}, 96 * time.Millisecond, 100 * time.Millisecond},
+		"a mechanism's":      {PlannedArm{Neighbour: &Neighbour{}, Isolation: settingsOf(t, "cpu.quota", "25%")}, 200 * time.Millisecond, 200 * time.Millisecond},
+		"a mechanism's, I/O": {PlannedArm{Neighbour: &Neighbour{}, Isolation: settingsOf(t, "io.max", "1MiB/s")}, 200 * time.Millisecond, 200 * time.Millisecond},
+		"a weight":           {PlannedArm{Neighbour: &Neighbour{}, Isolation: settingsOf(t, "cpu.weight", "10")}, 96 * time.Millisecond, 100 * time.Millisecond},
 	} {
-		l := Load{Arms: []Arm{{}, c.arm}}
+		l := Load{Arms: []PlannedArm{{}, c.arm}}
 		if l.Settle() != c.settle || l.Shortest() != c.window {
 			t.Errorf("%s: settle time %s, window %s; want %s, %s", name, l.Settle(), l.Shortest(), c.settle, c.window)
 		}
@@ -105,10 +105,10 @@ func settingsOf(t *testing.T, name, level string) []isolation.Settings {
 	return nil
 }
 
-// The pilot takes that settle time and whole periods, whatever it saw; what was fixed
-// stays; and windows that get longer keep it.
+// With a quota the pilot takes that settle time and whole periods, whatever it saw. Fixed lengths
+// stay, and longer windows keep the settle time.
 func TestTuneForAQuota(t *testing.T) {
-	l := Load{Arms: []Arm{{}, {Limits: cgroup.Limits{CPUs: 0.5}}}}
+	l := Load{Arms: []PlannedArm{{}, {Limits: cgroup.Limits{CPUs: 0.5}}}}
 	for _, budget := range []time.Duration{8 * time.Second, time.Minute, 10 * time.Minute} {
 		o := observed(budget, traces(1, 4, 20e3, 0.01, 0, 0.5, 60*time.Millisecond))
 		o.Least, o.Settle = l.Shortest(), l.Settle()
@@ -129,10 +129,10 @@ func TestTuneForAQuota(t *testing.T) {
 	}
 }
 
-// Beside a neighbour the pilot still looks for a transient, and the settle time is no
-// shorter than the load averages need.
+// Beside a neighbour the pilot still looks for a transient, and the settle time is no shorter than
+// the load averages need.
 func TestTuneBesideANeighbour(t *testing.T) {
-	l := Load{Arms: []Arm{{}, {Neighbour: &Neighbour{}}}}
+	l := Load{Arms: []PlannedArm{{}, {Neighbour: &Neighbour{}}}}
 	for _, c := range []struct {
 		own float64 // transient of one arm
 		tau time.Duration
@@ -149,11 +149,11 @@ func TestTuneBesideANeighbour(t *testing.T) {
 	}
 }
 
-// A tool's window that the budget makes shorter holds whole periods.
+// A tool's window that the budget makes shorter still holds whole periods.
 func TestToolsWindowsAreWholePeriods(t *testing.T) {
 	asked := workload.Windowed{Usual: 500 * time.Millisecond, Least: 100 * time.Millisecond, Discard: 50 * time.Millisecond}
 	o := observed(20*time.Second, traces(1, 4, 20e3, 0.01, 0, 0, time.Millisecond))
-	l := Load{Arms: []Arm{{}, {Limits: cgroup.Limits{CPUs: 0.5}}}}
+	l := Load{Arms: []PlannedArm{{}, {Limits: cgroup.Limits{CPUs: 0.5}}}}
 	o.Least, o.Settle = l.Shortest(), l.Settle()
 	if got, _ := TuneWindowed(o, asked, Lengths{}); got.Window != 200*time.Millisecond {
 		t.Errorf("a window of %s", got.Window)
@@ -162,8 +162,8 @@ func TestToolsWindowsAreWholePeriods(t *testing.T) {
 
 // The least budget has room for a window of every arm with its settle time.
 func TestLeastWithAQuota(t *testing.T) {
-	with := Plan{Loads: []Load{{Arms: []Arm{{}, {Limits: cgroup.Limits{CPUs: 0.5}}}}}}
-	without := Plan{Loads: []Load{{Arms: []Arm{{}, {}}}}}
+	with := Plan{Loads: []Load{{Arms: []PlannedArm{{}, {Limits: cgroup.Limits{CPUs: 0.5}}}}}}
+	without := Plan{Loads: []Load{{Arms: []PlannedArm{{}, {}}}}}
 	if more := with.Least() - without.Least(); more != 2*400*time.Millisecond {
 		t.Errorf("two arms with a quota need %s more", more)
 	}

@@ -2,15 +2,17 @@ package plan
 
 import "time"
 
-// What a workload takes at least before its first block is complete: preparing
-// and waiting for the load, and of each arm a launch, the pilot and a window.
 const (
+	// leastLoad is the least time of a workload before its first block: preparing, and waiting
+	// until the load is ready.
 	leastLoad = time.Second
-	leastArm  = 250 * time.Millisecond
+	// leastArm is the least time of an arm until the first block is complete: its launch, its part
+	// of the pilot and one window.
+	leastArm = 250 * time.Millisecond
 )
 
-// Least is the shortest budget in which a run can measure anything of each
-// workload; a host that is busy needs more.
+// Least returns the shortest budget in which a run can measure anything of each workload. A busy host
+// needs more.
 func (p *Plan) Least() time.Duration {
 	least := time.Duration(p.Arms()) * leastArm
 	for i := range p.Loads {
@@ -23,7 +25,7 @@ func (p *Plan) Least() time.Duration {
 	return least
 }
 
-// Arms is how many arms there are, each counted with every workload.
+// Arms counts the arms of all workloads.
 func (p *Plan) Arms() int {
 	n := 0
 	for _, l := range p.Loads {

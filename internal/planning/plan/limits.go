@@ -12,18 +12,18 @@ import (
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
-// limitsOf are the limits that an arm was given, for its control group.
-func limitsOf(spec experiment.Arm, r Rung, host facts.Host) (cgroup.Limits, error) {
+// limitsOf returns the limits of an arm's control group that the experiment sets.
+func limitsOf(spec experiment.ArmSpec, r Rung, host facts.Host) (cgroup.Limits, error) {
 	l := cgroup.Limits{CPUs: spec.CPUs, Memory: uint64(spec.Memory), CPUSet: spec.CPUSet}
 	switch {
 	case l == cgroup.Limits{}:
 		return l, nil
-	case r.Pod:
+	case r.Capabilities().Pod:
 		return l, hint.New(fmt.Errorf("%s: the limits of a pod are its class's", r.Name()), "environment: guaranteed:cpu=N,memory=SIZE")
-	case !r.Grouped:
+	case !r.Capabilities().Grouped:
 		return l, hint.New(fmt.Errorf("%s has no control group that could limit it", r.Name()), "environment: cgroup, or a container")
 	case l.CPUs > float64(len(host.Control.CPUs)):
-		return l, hint.New(fmt.Errorf("cpus: %s are more than the %d CPUs that tare may use here", figure(l.CPUs), len(host.Control.CPUs)), "a quota beyond that limits nothing: leave cpus out")
+		return l, hint.New(fmt.Errorf("cpus: %s are more than the %d CPUs that tare may use here", strconv.FormatFloat(l.CPUs, 'g', -1, 64), len(host.Control.CPUs)), "a quota beyond that limits nothing: leave cpus out")
 	}
 	if l.CPUSet == "" {
 		return l, nil
@@ -44,20 +44,9 @@ func limitsOf(spec experiment.Arm, r Rung, host facts.Host) (cgroup.Limits, erro
 	return l, nil
 }
 
-// figure is a number for people; empty for none.
-func figure(x float64) string {
-	if x == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
-}
-
-// bytes is a size for people; empty for none.
+// bytes formats a size in GiB, or in MiB where it is not a multiple of one.
 func bytes(n int64) string {
-	switch {
-	case n == 0:
-		return ""
-	case n%(1<<30) == 0:
+	if n%(1<<30) == 0 {
 		return fmt.Sprintf("%d GiB", n>>30)
 	}
 	return fmt.Sprintf("%d MiB", n>>20)

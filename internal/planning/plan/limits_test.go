@@ -4,37 +4,34 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
-// Limits are of arms that have a group with controllers, and within what the
-// host has.
+// Only arms in control groups with controllers have limits, within what the host has.
 func TestBuildLimits(t *testing.T) {
 	c := ladder("")
-	for i := range c.Rungs {
-		c.Rungs[i].Grouped = c.Rungs[i].Name() != "host"
-	}
-	c.Rungs = append(c.Rungs, Rung{Environment: place{"guaranteed", facts.Supported()}, Beside: true, Asked: true, Pod: true})
+	c.Rungs = append(c.Rungs, byName("guaranteed", environment.Capabilities{Pod: true}))
 	host := facts.Host{Control: facts.Control{CPUs: []int{0, 1, 2, 5}}}
 	for _, x := range []struct {
-		arm  experiment.Arm
+		arm  experiment.ArmSpec
 		want cgroup.Limits
 		says string
 	}{
-		{experiment.Arm{Environment: "cgroup", CPUs: 1.5, Memory: 1 << 30}, cgroup.Limits{CPUs: 1.5, Memory: 1 << 30}, ""},
-		{experiment.Arm{Environment: "container", CPUSet: "5,1,0"}, cgroup.Limits{CPUSet: "0-1,5"}, ""},
-		{experiment.Arm{Environment: "cgroup", CPUs: 4.5}, cgroup.Limits{}, "more than the 4 CPUs"},
-		{experiment.Arm{Environment: "cgroup", CPUSet: "3-5"}, cgroup.Limits{}, "tare may use CPU 0-2,5"},
-		{experiment.Arm{Environment: "cgroup", CPUSet: "all"}, cgroup.Limits{}, "is not a list"},
-		{experiment.Arm{Environment: "host", CPUs: 1}, cgroup.Limits{}, "no control group"},
-		{experiment.Arm{Environment: "guaranteed", Memory: 1 << 30}, cgroup.Limits{}, "its class's"},
+		{experiment.ArmSpec{Environment: "cgroup", CPUs: 1.5, Memory: 1 << 30}, cgroup.Limits{CPUs: 1.5, Memory: 1 << 30}, ""},
+		{experiment.ArmSpec{Environment: "container", CPUSet: "5,1,0"}, cgroup.Limits{CPUSet: "0-1,5"}, ""},
+		{experiment.ArmSpec{Environment: "cgroup", CPUs: 4.5}, cgroup.Limits{}, "more than the 4 CPUs"},
+		{experiment.ArmSpec{Environment: "cgroup", CPUSet: "3-5"}, cgroup.Limits{}, "tare may use CPU 0-2,5"},
+		{experiment.ArmSpec{Environment: "cgroup", CPUSet: "all"}, cgroup.Limits{}, "is not a list"},
+		{experiment.ArmSpec{Environment: "host", CPUs: 1}, cgroup.Limits{}, "no control group"},
+		{experiment.ArmSpec{Environment: "guaranteed", Memory: 1 << 30}, cgroup.Limits{}, "its class's"},
 	} {
 		e := asked("commit")
 		x.arm.Name = "x"
-		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, x.arm}
+		e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, x.arm}
 		e.Workloads[0].Baseline = "host"
 		p, err := Build(e, c, host, nil)
 		if x.says != "" {

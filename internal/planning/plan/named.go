@@ -18,10 +18,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Arms that the experiment names: combinations of environment, neighbour,
+// This file makes the arms that an experiment names: combinations of environment, neighbour,
 // isolation, volume and parameters.
 
-// impossible is why this host cannot have an arm; errors.Is ErrUnsupported.
+// impossible is the error of an arm that this host cannot have; errors.Is(facts.ErrUnsupported).
 type impossible struct{ facts.Support }
 
 func (i impossible) Error() string { return i.Reason }
@@ -37,9 +37,10 @@ type builder struct {
 	host facts.Host
 }
 
-// arms makes those that the host can have, the baseline first.
-func (b builder) arms() ([]Arm, []record.Left, error) {
-	var arms []Arm
+// arms returns the baseline, its twin and the other arms that the host can have, and says of each
+// remaining arm why the host cannot have it.
+func (b builder) arms() ([]PlannedArm, []record.Left, error) {
+	var arms []PlannedArm
 	var left []record.Left
 	asked := b.w.Baseline
 	b.w.Baseline = b.baseline()
@@ -54,10 +55,10 @@ func (b builder) arms() ([]Arm, []record.Left, error) {
 		case !errors.As(err, &not):
 			return nil, nil, fmt.Errorf("workload %s: arm %s: %w", b.w.Name, spec.Name, err)
 		case spec.Name == b.w.Baseline:
-			return nil, nil, hint.New(fmt.Errorf("workload %s: the baseline %s is not possible here: %w", b.w.Name, spec.Name, err), not.Remedy)
+			return nil, nil, noBaseline(b.w.Name, spec.Name, not)
 		case spec.Name == asked && len(b.w.Arms) > 0 && !slices.Contains(b.w.Arms, asked):
-			// It stands in the experiment as the baseline, which is another one here, and those
-			// who named the arms did not name it.
+			// The experiment has this arm as its baseline only, a pod has taken its place, and
+			// the user's choice of arms does not name it: nobody misses it.
 		default:
 			left = append(left, record.Left{Workload: b.w.Name, Arm: spec.Name, Reason: not.Reason, Remedy: not.Remedy})
 		}
@@ -65,76 +66,68 @@ func (b builder) arms() ([]Arm, []record.Left, error) {
 	if len(arms) == 0 || arms[0].Name != b.w.Baseline {
 		return nil, nil, fmt.Errorf("workload %s: no arm is called %q", b.w.Name, b.w.Baseline)
 	}
-	share(arms)
+	shareProcesses(arms)
 	t := twin(arms[0])
-	if !slices.ContainsFunc(arms[1:], func(a Arm) bool { return a.Shares != arms[0].Name }) && len(arms) > 1 {
+	if !slices.ContainsFunc(arms[1:], func(a PlannedArm) bool { return a.Shares != arms[0].Name }) && len(arms) > 1 {
 		t.Shares = arms[0].Name // no comparison has a launch in it, so this one has none either
 	}
 	return slices.Insert(arms, 1, t), left, nil
 }
 
-// baseline is the arm that the others are compared with: the one that was asked
-// for, or, where that would be on this host and the pods are not, the first pod that
-// can be had; where none can, the first one says why.
+// baseline returns the name of the arm that the others are compared with.
 func (b builder) baseline() string {
-	all := b.e.ArmsOf(&b.w)
-	asked := slices.IndexFunc(all, func(a experiment.Arm) bool { return a.Name == b.w.Baseline })
-	pod := func(a experiment.Arm) bool {
-		r, err := b.rung(a.Environment)
-		return err == nil && r.Pod && a.Neighbour == ""
-	}
-	possible := func(a experiment.Arm) bool {
-		r, _ := b.rung(a.Environment)
-		return pod(a) && r.Support(b.host).Answer == facts.Yes
-	}
-	if b.host.PodNode == "" || asked < 0 || pod(all[asked]) {
-		return b.w.Baseline
-	}
-	for _, want := range []func(experiment.Arm) bool{possible, pod} {
-		if i := slices.IndexFunc(all, want); i >= 0 {
-			return all[i].Name
+	var all []baselineCandidate
+	known := false
+	for _, a := range b.e.ArmsOf(&b.w) {
+		known = known || a.Name == b.w.Baseline
+		if r, err := b.rung(a.Environment); err == nil && a.Neighbour == "" {
+			all = append(all, baselineCandidate{a.Name, r})
 		}
 	}
-	return b.w.Baseline
+	if !known {
+		return b.w.Baseline
+	}
+	return chooseBaseline(b.w.Baseline, all, b.host)
 }
 
-func (b builder) arm(spec experiment.Arm) (Arm, error) {
+// arm makes one arm.
+func (b builder) arm(spec experiment.ArmSpec) (PlannedArm, error) {
 	r, err := b.rung(spec.Environment)
 	if err != nil {
-		return Arm{}, err
+		return PlannedArm{}, err
 	}
-	if err := possible(support(r, b.host)); err != nil {
-		return Arm{}, err
+	if err := possible(rungSupport(r, b.host)); err != nil {
+		return PlannedArm{}, err
 	}
 	on, err := volumeOf(cmp.Or(spec.Volume, b.e.Volume), b.host)
 	if err != nil {
-		return Arm{}, err
+		return PlannedArm{}, err
 	}
-	a := Arm{Env: r.Environment, grouped: r.Grouped, Volume: on, Arm: record.Arm{
+	a := PlannedArm{Env: r.Environment, Volume: on, Arm: record.Arm{
 		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour,
 		Isolation: spec.Isolation, Volume: spec.Volume, Set: spec.Set,
-		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image, Pod: r.Pod,
+		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image, Pod: r.Capabilities().Pod,
 		CPUs: spec.CPUs, MemoryBytes: spec.Memory, CPUSet: spec.CPUSet,
 	}}
 	a.Container = environment.Container{
 		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image,
 	}
 	if a.Stages, err = stagesOf(b.kind, b.w.Params, spec.Set); err != nil {
-		return Arm{}, err
+		return PlannedArm{}, err
 	}
-	if err := containerOf(a, r); err != nil {
-		return Arm{}, err
+	if err := checkContainer(a, r); err != nil {
+		return PlannedArm{}, err
 	}
 	if a.Limits, err = limitsOf(spec, r, b.host); err != nil {
-		return Arm{}, err
+		return PlannedArm{}, err
 	}
 	if spec.Neighbour != "" {
 		if a.Neighbour, err = b.neighbour(spec.Neighbour); err != nil {
-			return Arm{}, err
+			return PlannedArm{}, err
 		}
 	}
 	a.Isolation, err = b.isolation(spec, r)
-	a.Title = titleOf(spec, r, a)
+	a.Title = titleOf(a)
 	return a, err
 }
 
@@ -149,7 +142,7 @@ func (b builder) rung(word string) (Rung, error) {
 	if !has {
 		return r, nil
 	}
-	with := r.Environment.Capabilities().With
+	with := r.Capabilities().With
 	if with == nil {
 		return Rung{}, fmt.Errorf("environment %s has no levels", name)
 	}
@@ -158,6 +151,7 @@ func (b builder) rung(word string) (Rung, error) {
 	return r, err
 }
 
+// possible returns the error impossible unless the host has what s is about.
 func possible(s facts.Support) error {
 	if s.Answer == facts.Yes {
 		return nil
@@ -165,21 +159,21 @@ func possible(s facts.Support) error {
 	return impossible{s}
 }
 
-// containerOf says what is wrong with what was chosen of a container.
-func containerOf(a Arm, r Rung) error {
-	only := environment.Container{Image: a.Container.Image}
+// checkContainer says what is wrong with what was chosen of an arm's container.
+func checkContainer(a PlannedArm, r Rung) error {
+	can, onlyImage := r.Capabilities(), environment.Container{Image: a.Container.Image}
 	if err := possible(suits(r, a.Container, a.Stages)); err != nil {
 		return err
 	}
 	switch {
-	case r.Archive && a.Container.Image == "":
+	case can.Archive && a.Container.Image == "":
 		return hint.New(fmt.Errorf("%s needs an image", r.Name()), "image: FILE, an archive of docker save")
-	case a.Container == environment.Container{}, r.Archive && a.Container == only:
+	case a.Container == environment.Container{}, can.Archive && a.Container == onlyImage:
 		return nil
-	case !r.Container:
+	case !can.Container:
 		return hint.New(fmt.Errorf("%s makes no container whose network, seccomp, capabilities or profile could be chosen", r.Name()),
 			"environment: container, runc, crun, podman or docker")
-	case a.Container.Image != "" && !r.Images:
+	case a.Container.Image != "" && !can.Images:
 		return hint.New(fmt.Errorf("%s has no images", r.Name()), "environment: podman or docker")
 	case a.Container.Image != "" && !a.Volume.Binds():
 		return hint.New(errors.New("volume layer: the layer of an image is the engine's, which tare cannot fill with data"),
@@ -190,10 +184,10 @@ func containerOf(a Arm, r Rung) error {
 	return nil
 }
 
-// suits says whether an environment can have what was chosen of a container. A server is
-// reached at a published port unless something else was.
+// suits says whether an environment can have what was chosen of a container. A server is reached
+// at a published port unless another network was chosen.
 func suits(r Rung, c environment.Container, s workload.Stages) facts.Support {
-	refuses := r.Environment.Capabilities().Refuses
+	refuses := r.Capabilities().Refuses
 	if refuses == nil {
 		return facts.Supported()
 	}
@@ -206,7 +200,7 @@ func suits(r Rung, c environment.Container, s workload.Stages) facts.Support {
 	return facts.Supported()
 }
 
-// volumeOf is a volume that this host can have; the zero one of no word.
+// volumeOf returns a volume that this host can have; the zero volume for an empty word.
 func volumeOf(word string, host facts.Host) (volume.Volume, error) {
 	if word == "" {
 		return volume.Volume{}, nil
@@ -225,7 +219,7 @@ func volumeOf(word string, host facts.Host) (volume.Volume, error) {
 	return v, possible(s)
 }
 
-// stagesOf is what is started, under parameters of the arm's own.
+// stagesOf returns the stages of a kind of load. Parameters in set replace those in params.
 func stagesOf(kind workload.Workload, params, set map[string]string) (workload.Stages, error) {
 	all := maps.Clone(params)
 	if all == nil {
@@ -239,7 +233,7 @@ func stagesOf(kind workload.Workload, params, set map[string]string) (workload.S
 	return kind.Stages(values)
 }
 
-// neighbour makes a neighbour, which needs groups with limits, and its tools.
+// neighbour makes a neighbour by its name. It needs control groups with limits, and its tools.
 func (b builder) neighbour(name string) (*Neighbour, error) {
 	spec := b.e.Neighbour(name)
 	if spec == nil {
@@ -253,11 +247,11 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 	if err != nil {
 		return nil, fmt.Errorf("neighbour %s: %w", name, err)
 	}
-	env, err := b.place(spec.Environment)
+	env, err := b.neighbourEnvironment(spec.Environment)
 	if err != nil {
 		return nil, fmt.Errorf("neighbour %s: %w", name, err)
 	}
-	if err := b.bounds(name, env); err != nil {
+	if err := b.canLimit(name, env); err != nil {
 		return nil, err
 	}
 	for _, t := range stages.Tools {
@@ -283,8 +277,8 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 	return n, nil
 }
 
-// place is the environment that a neighbour runs in.
-func (b builder) place(word string) (environment.Environment, error) {
+// neighbourEnvironment returns the environment that a neighbour runs in: the host or a pod.
+func (b builder) neighbourEnvironment(word string) (environment.Environment, error) {
 	if word == "" || word == experiment.Baseline {
 		return b.c.Beside, nil
 	}
@@ -292,15 +286,15 @@ func (b builder) place(word string) (environment.Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !r.Pod {
+	if !r.Capabilities().Pod {
 		return nil, hint.New(fmt.Errorf("a neighbour cannot be in %s", r.Name()), "environment: host, or a pod: besteffort, burstable or guaranteed")
 	}
 	return r.Environment, possible(r.Support(b.host))
 }
 
-// bounds says whether a neighbour can be kept in bounds and paused. In a pod of a node
-// that this host is not that is for tare in the pod.
-func (b builder) bounds(name string, env environment.Environment) error {
+// canLimit says whether the neighbour's memory and processes can be limited and paused. In a pod
+// on another node the agent in the pod does that.
+func (b builder) canLimit(name string, env environment.Environment) error {
 	what := "neighbour " + name + " needs a control group with limits: "
 	h := b.host
 	switch {
@@ -319,8 +313,8 @@ func (b builder) bounds(name string, env environment.Environment) error {
 	return nil
 }
 
-// isolation is what protects the arm.
-func (b builder) isolation(spec experiment.Arm, r Rung) ([]isolation.Settings, error) {
+// isolation returns the settings that protect the arm from its neighbour.
+func (b builder) isolation(spec experiment.ArmSpec, r Rung) ([]isolation.Settings, error) {
 	var all []isolation.Settings
 	for _, text := range spec.Isolation {
 		m, level, err := isolation.Parse(text)
@@ -334,7 +328,7 @@ func (b builder) isolation(spec experiment.Arm, r Rung) ([]isolation.Settings, e
 		if err != nil {
 			return nil, err
 		}
-		if len(s.Arm) > 0 && !r.Grouped {
+		if len(s.Arm) > 0 && !r.Capabilities().Grouped {
 			return nil, impossible{facts.Unsupported(
 				fmt.Sprintf("%s is set on the arm, and %s has no %s group of its own", text, r.Name(), strings.Join(s.Arm, " or ")),
 				"environment: cgroup")}
@@ -345,43 +339,50 @@ func (b builder) isolation(spec experiment.Arm, r Rung) ([]isolation.Settings, e
 }
 
 // titleOf says in a line what an arm is.
-func titleOf(spec experiment.Arm, r Rung, a Arm) string {
+func titleOf(a PlannedArm) string {
 	var parts []string
-	switch {
-	case a.Neighbour == nil:
-		parts = append(parts, "alone")
-	case a.Neighbour.Environment != "":
-		parts = append(parts, "beside "+a.Neighbour.Name+": in a pod of its own ("+a.Neighbour.Environment+")")
-	case len(spec.Isolation) == 0:
-		parts = append(parts, "beside "+a.Neighbour.Name+", unprotected")
-	default:
-		var words []string
-		for _, text := range spec.Isolation {
-			if m, _, err := isolation.Parse(text); err == nil {
-				words = append(words, m.Describe().Title)
-			}
-		}
-		parts = append(parts, fmt.Sprintf("beside %s, %s: %s", a.Neighbour.Name, strings.Join(spec.Isolation, " and "), strings.Join(words, "; ")))
+	if a.Neighbour != nil {
+		parts = append(parts, besideTitle(a))
 	}
-	if r.Name() != experiment.Baseline {
-		parts = append(parts, "in "+spec.Environment) // with its levels
-	}
-	if spec.Volume != "" {
-		parts = append(parts, "on "+spec.Volume)
-	}
-	for _, chosen := range []struct{ name, word string }{
-		{"cpus", figure(spec.CPUs)}, {"memory", bytes(spec.Memory)}, {"cpuset", spec.CPUSet},
-		{"network", spec.Network}, {"seccomp", spec.Seccomp}, {"capabilities", spec.Capabilities}, {"apparmor", spec.AppArmor}, {"image", spec.Image},
-	} {
-		if chosen.word != "" {
-			parts = append(parts, chosen.name+" "+chosen.word)
+	for _, chosen := range a.Chosen() {
+		switch {
+		case chosen.Got == "" || chosen.Name == "environment" && chosen.Got == experiment.Baseline:
+		case chosen.Name == "environment":
+			parts = append(parts, "in "+chosen.Got)
+		case chosen.Name == "volume":
+			parts = append(parts, "on "+chosen.Got)
+		case chosen.Name == "memory":
+			parts = append(parts, "memory "+bytes(a.MemoryBytes))
+		default:
+			parts = append(parts, chosen.Name+" "+chosen.Got)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(spec.Set)) {
-		parts = append(parts, name+"="+spec.Set[name])
+	for _, name := range slices.Sorted(maps.Keys(a.Set)) {
+		parts = append(parts, name+"="+a.Set[name])
 	}
-	if a.Neighbour == nil && len(parts) > 1 {
-		parts = parts[1:]
+	if len(parts) == 0 {
+		return "alone"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// besideTitle says what an arm's neighbour is, and what protects the arm from it.
+func besideTitle(a PlannedArm) string {
+	name, words := a.Neighbour.Name, a.Arm.Isolation
+	switch {
+	case a.Neighbour.Environment != "":
+		return "beside " + name + ": in a pod of its own (" + a.Neighbour.Environment + ")"
+	case len(words) == 0:
+		return "beside " + name + ", unprotected"
+	}
+	return fmt.Sprintf("beside %s, %s: %s", name, strings.Join(words, " and "), strings.Join(mechanismTitles(words), "; "))
+}
+
+func mechanismTitles(words []string) (titles []string) {
+	for _, text := range words {
+		if m, _, err := isolation.Parse(text); err == nil {
+			titles = append(titles, m.Describe().Title)
+		}
+	}
+	return titles
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
-// leveled is a place with levels.
+// leveled is a place with levels behind its name.
 type leveled struct{ place }
 
 func (l leveled) Capabilities() environment.Capabilities {
@@ -25,13 +25,13 @@ func (l leveled) with(levels string) (environment.Environment, error) {
 	return l, nil
 }
 
-// A named arm has the environment with its levels, and the word as it was written.
+// A named arm has the environment with its levels; the record has the word as it was written.
 func TestBuildLevels(t *testing.T) {
 	build := func(word string) (*Plan, error) {
 		c := ladder("")
-		c.Rungs = append(c.Rungs, Rung{Environment: leveled{place{"pod", facts.Supported()}}, Beside: true, Asked: true})
+		c.Rungs = append(c.Rungs, Rung{Environment: leveled{place{"pod", facts.Supported(), environment.Capabilities{}}}, OnlyByName: true})
 		e := asked("commit")
-		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "one", Environment: word}}
+		e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, {Name: "one", Environment: word}}
 		e.Workloads[0].Baseline = "host"
 		return Build(e, c, facts.Host{}, nil)
 	}
@@ -50,8 +50,8 @@ func TestBuildLevels(t *testing.T) {
 	}
 }
 
-// Where the pods are on a node that this host is not, nothing of this host is compared
-// with them, and the first pod that there can be is the baseline.
+// Where the pods are on another node, nothing on this host is compared with them, and the first pod
+// that is possible is the baseline.
 func TestBuildAway(t *testing.T) {
 	c := ladder("guaranteed")
 	for _, name := range []string{"guaranteed", "besteffort", "burstable"} {
@@ -59,14 +59,14 @@ func TestBuildAway(t *testing.T) {
 		if name == "guaranteed" {
 			s = facts.Unsupported("no "+name+" here", "name an image")
 		}
-		c.Rungs = append(c.Rungs, Rung{Environment: place{name, s}, Beside: true, Asked: true, Pod: true})
+		c.Rungs = append(c.Rungs, Rung{Environment: place{name, s, environment.Capabilities{Pod: true}}, OnlyByName: true})
 	}
 	host := facts.Host{PodNode: "n1"}
 	chosen := asked("commit")
 	chosen.Arms = []string{"cgroup", "guaranteed", "besteffort", "burstable"}
 	named := asked("commit")
 	named.Workloads[0].Baseline = "here"
-	named.Workloads[0].Named = []experiment.Arm{
+	named.Workloads[0].Named = []experiment.ArmSpec{
 		{Name: "here", Environment: "host"}, {Name: "best", Environment: "guaranteed"},
 		{Name: "busy", Environment: "besteffort", Neighbour: "noise"}, {Name: "least", Environment: "besteffort"}, {Name: "more", Environment: "burstable"},
 	}

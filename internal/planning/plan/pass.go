@@ -5,91 +5,80 @@ import (
 	"time"
 )
 
-// A run measures in up to two passes over its loads. The first one answers what
-// people ask: the baseline, its twin and the real container (or the top rung
-// that there is), alone, for every load in turn. The second one has all arms.
-// What the first one measured counts in both. In the second one every other block is
-// of the arms of the first alone.
+// A run measures its loads in up to two passes. The first pass answers the question that people
+// ask: it has the baseline, its twin and the subject alone, for every load in turn. The second
+// pass has all arms, and windows of the first pass count in it too. In the second pass every
+// other block has the arms of the first pass only.
 //
-// A load has the first pass where all of this holds: it has at least as many
-// arms as fewArms on a ladder, none of them with a neighbour; it has no database
-// server (starting one for each arm takes the time of the first pass) and does not
-// run anew for each window; the experiment does not fix the launches.
+// A load has a first pass where all of this holds: it has at least fewArms arms, none of them
+// with a neighbour; it has a subject; it has no database server, whose start in each arm would
+// take the time of the first pass; its tool does not run anew for each window; the experiment
+// does not fix the number of launches.
 const fewArms = 5
 
-// Question is the arms of the first pass; nil where the load has none.
-func (p *Plan) Question(l *Load) []string {
-	database := l.Stages.Server != nil && l.Stages.Prepare != nil
-	if len(l.Arms) < fewArms || p.Generations > 0 || database || l.Stages.Windowed != nil {
-		return nil
-	}
-	if slices.ContainsFunc(l.Arms, func(a Arm) bool { return a.Neighbour != nil }) {
-		return nil
-	}
-	subject := l.Subject()
-	if subject == "" {
-		return nil
-	}
-	return []string{l.Baseline, TwinName, subject}
-}
-
-// Alone is the arms of every second block where otherwise all arms have their turn:
-// those of the first pass, where the plan has a question; nil: all. With ten arms the
-// question then has twice the windows in 1.3 times the time: its interval is a sixth
-// narrower in the same time, and those of the others are a tenth wider
-// (stat.TestTheQuestionTwice).
-func (p *Plan) Alone(l *Load) []string {
-	if l.Workload.Question == "" {
-		return nil
-	}
-	return p.Question(l)
-}
-
-// Subject is the arm that people ask about: the real container, else the top rung
-// of the ladder that there is; empty where there is no ladder.
-func (l *Load) Subject() string {
-	top := ""
-	for _, a := range l.Arms {
+// subjectOf decides which arm is asked about; nothing else in tare does. It is the real container
+// (Remainder), else the highest rung of the ladder that there is; empty where there is no ladder,
+// as among named arms.
+//
+// judgedFirst says that every arm but the baseline and its twin is there for the subject's sake:
+// it is a rung below the subject, or stands beside the ladder without having been wanted by name.
+// Build writes the subject into plan.json as the workload's question then. The analysis judges
+// that arm first, with an interval of its own, and may only withdraw the question.
+func subjectOf(arms []PlannedArm, wanted []string) (subject string, judgedFirst bool) {
+	for _, a := range arms {
 		if a.Remainder {
-			return a.Name
+			subject = a.Name
+			break
 		}
 		if a.Step != "" {
-			top = a.Name // the last one is on top
+			subject = a.Name // rungs are in the order of the ladder
 		}
 	}
-	return top
-}
-
-// question is the subject where all other arms are there for its sake: rungs, which it
-// contains, and what stands beside the ladder without having been asked for by name.
-func (l *Load) question(wanted []string) string {
-	subject, others := l.Subject(), 0
-	for _, a := range l.Arms {
+	others := 0
+	for _, a := range arms[1:] {
 		switch {
-		case a.Name == l.Baseline || a.Twin || a.Name == subject:
+		case a.Twin || a.Name == subject:
 		case a.Step == "" && slices.Contains(wanted, a.Name):
-			return ""
+			return subject, false
 		default:
 			others++
 		}
 	}
-	if others == 0 {
-		return ""
-	}
-	return subject
+	return subject, others > 0
 }
 
-// The first pass takes firstShare of the time of its loads, at most firstMost of
-// each, so that four of them have their answers within a minute.
-const (
-	// FirstLaunches are its launches.
-	FirstLaunches = 2
+// FirstPass returns the names of the arms of a load's first pass; nil where it has none.
+func (p *Plan) FirstPass(l *Load) []string {
+	database := l.Stages.Server != nil && l.Stages.Prepare != nil
+	if l.Subject == "" || len(l.Arms) < fewArms || p.Generations > 0 || database || l.Stages.Windowed != nil {
+		return nil
+	}
+	if slices.ContainsFunc(l.Arms, func(a PlannedArm) bool { return a.Neighbour != nil }) {
+		return nil
+	}
+	return []string{l.Baseline, TwinName, l.Subject}
+}
 
-	firstShare = 0.3
-	firstMost  = 13 * time.Second
-)
+// QuestionBlocks returns the names of the arms in every second block of the second pass; nil: all
+// arms, as where the plan has no question. With ten arms the question then has twice the windows
+// in 1.3 times the time: in the same time its interval is a sixth narrower, and those of the
+// other arms are a tenth wider (stat.TestTheQuestionTwice).
+func (p *Plan) QuestionBlocks(l *Load) []string {
+	if l.Workload.Question == "" {
+		return nil
+	}
+	return p.FirstPass(l)
+}
 
-// First is the time of a load in the first pass, of its whole budget.
-func First(budget time.Duration) time.Duration {
-	return min(time.Duration(firstShare*float64(budget)), firstMost)
+// FirstPassLaunches is how often the first pass launches its arms at least.
+const FirstPassLaunches = 2
+
+// FirstPassTime returns how long the first pass of a load takes, from the load's whole budget. With 13 s
+// at most, four loads have their answers within a minute.
+func FirstPassTime(budget time.Duration) time.Duration {
+	const (
+		share = 0.3
+		most  = 13 * time.Second
+	)
+	return min(time.Duration(share*float64(budget)), most)
 }

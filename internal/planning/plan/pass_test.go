@@ -9,8 +9,8 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
-// A database server is started anew in every arm, and a command runs anew in every
-// window: the time of a first pass would be over before it had an answer.
+// A database server is started anew in every arm, and a command in every window: the time of a
+// first pass would be over before it had a result.
 func TestTheFirstPassIsForQuickLaunches(t *testing.T) {
 	c := ladder("")
 	c.Workload = func(kind string) (workload.Workload, bool) {
@@ -26,7 +26,7 @@ func TestTheFirstPassIsForQuickLaunches(t *testing.T) {
 	}
 	for _, l := range p.Loads {
 		want := map[string]string{"commit": "host twin container", "rpc": "host twin container", "oltp": "host twin container"}[l.Workload.Name]
-		if got := strings.Join(p.Question(&l), " "); got != want {
+		if got := strings.Join(p.FirstPass(&l), " "); got != want {
 			t.Errorf("%s: the first pass has %q, want %q", l.Workload.Name, got, want)
 		}
 	}
@@ -35,7 +35,7 @@ func TestTheFirstPassIsForQuickLaunches(t *testing.T) {
 	if p, err = Build(e, c, facts.Host{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Question(&p.Loads[0]); got != nil {
+	if got := p.FirstPass(&p.Loads[0]); got != nil {
 		t.Errorf("four arms have a first pass: %v", got)
 	}
 }

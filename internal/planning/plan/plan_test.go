@@ -15,18 +15,19 @@ import (
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
-// place is an environment that only has a name and an answer.
+// place is an environment that only has a name, an answer and capabilities.
 type place struct {
 	name    string
 	support facts.Support
+	can     environment.Capabilities
 }
 
 func (p place) Name() string                            { return p.name }
 func (p place) Title() string                           { return "the " + p.name }
 func (p place) Support(facts.Host) facts.Support        { return p.support }
-func (p place) Capabilities() environment.Capabilities  { return environment.Capabilities{} }
+func (p place) Capabilities() environment.Capabilities  { return p.can }
 func (p place) Changes(environment.Spec) []facts.Change { return nil }
-func (p place) Open(context.Context, environment.Spec) (environment.Arm, error) {
+func (p place) Open(context.Context, environment.Spec) (environment.OpenArm, error) {
 	return nil, errors.New("a plan opens nothing")
 }
 
@@ -36,21 +37,24 @@ func ladder(missing string) Catalog {
 		if name == missing {
 			s = facts.Unsupported("no "+name+" here", "install "+name)
 		}
-		return Rung{Environment: place{name, s}, On: on}
+		return Rung{Environment: place{name, s, environment.Capabilities{Grouped: name != "host"}}, On: on}
 	}
 	net := rung("network", "rootfs")
-	net.Net = true
+	net.NeedsServer = true
 	top := rung("container", "network")
 	top.Remainder = true
-	beside := rung("cpu-limit", "cgroup")
-	beside.Beside = true
 	return Catalog{
-		Rungs: []Rung{rung("host", ""), rung("cgroup", "host"), rung("rootfs", "cgroup"), net, top, beside},
+		Rungs: []Rung{rung("host", ""), rung("cgroup", "host"), rung("rootfs", "cgroup"), net, top, rung("cpu-limit", "")},
 		Workload: func(kind string) (workload.Workload, bool) {
 			w, ok := map[string]workload.Workload{"commit": workload.Commit{}, "rpc": workload.RPC{}}[kind]
 			return w, ok
 		},
 	}
+}
+
+// byName is a rung that is there only if an experiment names it.
+func byName(name string, can environment.Capabilities) Rung {
+	return Rung{Environment: place{name, facts.Supported(), can}, OnlyByName: true}
 }
 
 func asked(kinds ...string) *experiment.Experiment {
@@ -88,10 +92,10 @@ func TestBuildOrdersTheLadder(t *testing.T) {
 	}
 }
 
-// What is there only when asked for is in no experiment that does not name it.
+// A rung that is OnlyByName is in no experiment that does not name it.
 func TestBuildHasWhatIsAskedFor(t *testing.T) {
 	c := ladder("")
-	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", facts.Supported()}, Beside: true, Asked: true})
+	c.Rungs = append(c.Rungs, byName("runc", environment.Capabilities{}))
 	for _, want := range []struct {
 		named []string
 		arms  string
@@ -111,7 +115,7 @@ func TestBuildHasWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// The container is the question where all else is there for its sake.
+// The container is the question if all other arms are there for its sake.
 func TestTheQuestionOfAPlan(t *testing.T) {
 	for _, c := range []struct {
 		missing string
@@ -137,8 +141,8 @@ func TestTheQuestionOfAPlan(t *testing.T) {
 	}
 }
 
-// Every second block is for the question, where there is one and a first pass.
-func TestAlone(t *testing.T) {
+// Every second block has the question's arms only, if the plan has a question and a first pass.
+func TestQuestionBlocks(t *testing.T) {
 	for _, c := range []struct {
 		named []string
 		want  string
@@ -153,40 +157,40 @@ func TestAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(p.Alone(&p.Loads[0]), " "); got != c.want {
+		if got := strings.Join(p.QuestionBlocks(&p.Loads[0]), " "); got != c.want {
 			t.Errorf("arms %v: %q, want %q", c.named, got, c.want)
 		}
 	}
 }
 
-// What can be chosen of a container is of those that are containers, and a
-// network only where something is reached over one.
+// Network, seccomp, capabilities and profile can be chosen of containers only, and a network only
+// where a server is reached over it.
 func TestBuildContainers(t *testing.T) {
 	c := ladder("")
-	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", facts.Supported()}, Beside: true, Asked: true, Container: true},
-		Rung{Environment: place{"podman", facts.Supported()}, Beside: true, Asked: true, Container: true, Images: true},
-		Rung{Environment: place{"chroot", facts.Supported()}, Beside: true, Asked: true, Archive: true})
+	c.Rungs = append(c.Rungs, byName("runc", environment.Capabilities{Container: true}),
+		byName("podman", environment.Capabilities{Container: true, Images: true}),
+		byName("chroot", environment.Capabilities{Archive: true}))
 	for _, x := range []struct {
 		kind string
-		arm  experiment.Arm
+		arm  experiment.ArmSpec
 		says string
 	}{
-		{"rpc", experiment.Arm{Environment: "runc", Network: "bridge", Seccomp: "unconfined"}, ""},
-		{"commit", experiment.Arm{Environment: "runc", Capabilities: "none"}, ""},
-		{"commit", experiment.Arm{Environment: "runc", Network: "bridge"}, "no server"},
-		{"commit", experiment.Arm{Environment: "runc", Image: "x"}, "no images"},
-		{"commit", experiment.Arm{Environment: "podman", Image: "x"}, "cannot fill"},
-		{"commit", experiment.Arm{Environment: "podman", Image: "x", Volume: "bind"}, ""},
-		{"commit", experiment.Arm{Environment: "chroot", Image: "x"}, ""},
-		{"commit", experiment.Arm{Environment: "chroot"}, "needs an image"},
-		{"rpc", experiment.Arm{Environment: "chroot", Image: "x", Network: "host"}, "makes no container"},
-		{"rpc", experiment.Arm{Environment: "cgroup", Seccomp: "unconfined"}, "makes no container"},
-		{"commit", experiment.Arm{Environment: "runc", AppArmor: "default"}, ""},
-		{"commit", experiment.Arm{Environment: "cgroup", AppArmor: "mine"}, "makes no container"},
+		{"rpc", experiment.ArmSpec{Environment: "runc", Network: "bridge", Seccomp: "unconfined"}, ""},
+		{"commit", experiment.ArmSpec{Environment: "runc", Capabilities: "none"}, ""},
+		{"commit", experiment.ArmSpec{Environment: "runc", Network: "bridge"}, "no server"},
+		{"commit", experiment.ArmSpec{Environment: "runc", Image: "x"}, "no images"},
+		{"commit", experiment.ArmSpec{Environment: "podman", Image: "x"}, "cannot fill"},
+		{"commit", experiment.ArmSpec{Environment: "podman", Image: "x", Volume: "bind"}, ""},
+		{"commit", experiment.ArmSpec{Environment: "chroot", Image: "x"}, ""},
+		{"commit", experiment.ArmSpec{Environment: "chroot"}, "needs an image"},
+		{"rpc", experiment.ArmSpec{Environment: "chroot", Image: "x", Network: "host"}, "makes no container"},
+		{"rpc", experiment.ArmSpec{Environment: "cgroup", Seccomp: "unconfined"}, "makes no container"},
+		{"commit", experiment.ArmSpec{Environment: "runc", AppArmor: "default"}, ""},
+		{"commit", experiment.ArmSpec{Environment: "cgroup", AppArmor: "mine"}, "makes no container"},
 	} {
 		e := asked(x.kind)
 		x.arm.Name = "x"
-		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, x.arm}
+		e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, x.arm}
 		e.Workloads[0].Baseline = "host"
 		p, err := Build(e, c, facts.Host{}, nil)
 		if x.says != "" {
@@ -206,13 +210,6 @@ func TestBuildContainers(t *testing.T) {
 	}
 }
 
-// closed is a place whose ports cannot be published.
-type closed struct{ place }
-
-func (closed) Capabilities() environment.Capabilities {
-	return environment.Capabilities{Refuses: noPort}
-}
-
 func noPort(c environment.Container) error {
 	if c.Network == environment.NetworkPublished {
 		return hint.New(errors.New("no port"), "network: host")
@@ -220,11 +217,11 @@ func noPort(c environment.Container) error {
 	return nil
 }
 
-// A server is reached at a published port, whether that was said or not; where there can
-// be none the arm is left out when it is planned, and another load is not.
+// A server is reached at a published port unless another network was chosen. An environment that
+// cannot publish ports is left out of that load's plan, not of other loads'.
 func TestBuildPublished(t *testing.T) {
 	c := ladder("")
-	c.Rungs = append(c.Rungs, Rung{Environment: closed{place{"podman", facts.Supported()}}, Beside: true, Asked: true, Container: true})
+	c.Rungs = append(c.Rungs, byName("podman", environment.Capabilities{Container: true, Refuses: noPort}))
 	for _, x := range []struct {
 		kind, network string
 		left          bool
@@ -232,7 +229,7 @@ func TestBuildPublished(t *testing.T) {
 		e := asked(x.kind)
 		e.Workloads[0].Baseline, e.Arms = "host", []string{"host", "podman"}
 		if x.network != "" {
-			e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "podman", Environment: "podman", Network: x.network}}
+			e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, {Name: "podman", Environment: "podman", Network: x.network}}
 		}
 		p, err := Build(e, c, facts.Host{}, nil)
 		if err != nil {
@@ -276,7 +273,7 @@ func TestBuildKeepsTheBaselineOfAChoice(t *testing.T) {
 	}
 }
 
-// A volume that the host cannot have is refused with what to do about it.
+// A volume that the host cannot have is refused with a remedy.
 func TestBuildNeedsItsVolume(t *testing.T) {
 	for word, remedy := range map[string]string{"dir:/dev/null": "make a file system on it", "dir:/no/such/place": "mount it first"} {
 		e := asked("commit")

@@ -12,12 +12,12 @@ import (
 func reaching(arms int, budget float64) *Plan {
 	return &Plan{
 		Record: record.Plan{Budget: budget},
-		Loads:  []Load{{Workload: record.Workload{Name: "a", Budget: budget}, Arms: make([]Arm, arms)}},
+		Loads:  []Load{{Workload: record.Workload{Name: "a", Budget: budget}, Arms: make([]PlannedArm, arms)}},
 	}
 }
 
-// Without launches that differ the half-width is z sd / sqrt(blocks); here one launch
-// is fixed, and its known effect is taken off again.
+// Without a launch effect the half-width is z sd / sqrt(blocks). Here one launch is fixed, and its
+// known effect is subtracted.
 func TestReachIsTheFormula(t *testing.T) {
 	p := reaching(3, 100)
 	p.Generations = 1
@@ -29,7 +29,7 @@ func TestReachIsTheFormula(t *testing.T) {
 	}
 }
 
-// The question is alone, and two metrics are judged where it is throughput.
+// A question has an interval of its own, and a load with throughput is judged in two metrics.
 func TestReachOfTheQuestion(t *testing.T) {
 	p, n := reaching(9, 180), Noise{SD: 0.1, Window: 100 * time.Millisecond}
 	l := &p.Loads[0]
@@ -43,8 +43,8 @@ func TestReachOfTheQuestion(t *testing.T) {
 	}
 }
 
-// More time and fewer arms never widen it, noise never narrows it, and without room
-// for two blocks it is unknown.
+// More time and fewer arms never widen the interval, and noise never narrows it. Without room for
+// two blocks the half-width is +Inf.
 func TestReachIsOrdered(t *testing.T) {
 	n := Noise{SD: 0.1, Window: 100 * time.Millisecond}
 	for _, arms := range []int{3, 5, 9} {
@@ -66,7 +66,7 @@ func TestReachIsOrdered(t *testing.T) {
 	}
 }
 
-// TimeFor is where Reach gets there, and not much later.
+// TimeFor is the time in which Reach gets there, and not much more.
 func TestTimeFor(t *testing.T) {
 	p := reaching(5, 180)
 	n := Noise{SD: 0.1, Window: 100 * time.Millisecond}

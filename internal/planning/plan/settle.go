@@ -10,65 +10,65 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// settles are the settle times that the pilot judges: what is thrown away after
-// a thaw.
-var settles = []time.Duration{5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond}
+// settleTimes are the settle times after a thaw that the pilot compares.
+var settleTimes = []time.Duration{5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond}
 
-// own is the least transient of an arm of its own that matters, as a log ratio
-// of the rate right after the settle time to the rate later on. One that all
-// arms have in common is in every rate and cancels.
-const own = 0.02
+const (
+	// leastTransient is the least transient of a single arm that matters: the log ratio of its rate
+	// right after the settle time to its rate later on. A transient that all arms have is in every
+	// rate and cancels.
+	leastTransient = 0.02
+	// hidingNoise is the half-width at which the noise of the pilot's traces hides a transient. The
+	// windows show it later, see Halves.
+	hidingNoise = 0.1
+)
 
-// blind is the half-width from which on the pilot's noise hides a transient; the
-// windows themselves show it later, see Halves.
-const blind = 0.1
-
-// settle is the shortest settle time after which no arm has a transient of its
-// own, beyond own and beyond the noise of the traces.
+// settle returns the shortest settle time after which no arm has a transient of its own beyond
+// leastTransient and beyond the noise of the traces, what it saw, and in words why.
 func settle(o Observed) (time.Duration, []record.ThawNoise, string) {
 	var seen []record.ThawNoise
-	for _, d := range settles {
+	for _, d := range settleTimes {
 		arm, off, half := transient(o.Traces, ticks(d))
 		if math.IsInf(half, 0) || math.IsNaN(half) {
 			break
 		}
 		seen = append(seen, record.ThawNoise{Discard: d.Seconds(), Ratio: off, Half: half})
-		if half > blind {
+		if half > hidingNoise {
 			return d, seen, fmt.Sprintf("noise (±%.0f %%) hides the transient after a thaw, %s taken until the windows tell", 100*half, length(d))
 		}
-		if math.Abs(off) <= max(own, half) {
+		if math.Abs(off) <= max(leastTransient, half) {
 			return d, seen, fmt.Sprintf("after %s no arm has a transient of its own (at most %.1f %% ±%.1f %%, %s)", length(d), 100*math.Abs(off), 100*half, arm)
 		}
 	}
 	if len(seen) == 0 {
-		d := settles[0]
+		d := settleTimes[0]
 		return d, nil, fmt.Sprintf("too few operations to see a transient after a thaw, %s taken", length(d))
 	}
-	d := settles[min(len(seen), len(settles)-1)]
+	d := settleTimes[min(len(seen), len(settleTimes)-1)]
 	last := seen[len(seen)-1]
-	return d, seen, fmt.Sprintf("%s after a thaw an arm still has a transient of its own (%.1f %% ±%.1f %%), %s taken", length(settles[len(seen)-1]), 100*math.Abs(last.Ratio), 100*last.Half, length(d))
+	return d, seen, fmt.Sprintf("%s after a thaw an arm still has a transient of its own (%.1f %% ±%.1f %%), %s taken", length(settleTimes[len(seen)-1]), 100*math.Abs(last.Ratio), 100*last.Half, length(d))
 }
 
-// early and late are the parts of a trace that are compared, in ticks after the
-// settle time: the shortest usual window, and what follows.
+// A transient compares two parts of a trace after the settle time, in ticks: the first earlyTicks,
+// about a short window, and the next lateTicks.
 const (
-	early = 4
-	late  = 16
+	earlyTicks = 4
+	lateTicks  = 16
 )
 
-// transient is the largest transient of an arm of its own after skip ticks: the
-// log ratio of its early to its late rate against the mean of all arms; half is
-// its 95 % half-width over all arms (Bonferroni), from what differs between the
-// thaws of one arm.
+// transient returns the arm whose transient after skip ticks is largest. off is that transient: the
+// log ratio of the arm's early to its late rate, against the mean of all arms. half is its 95 %
+// half-width over all arms (Bonferroni), from the differences between the thaws of each arm; NaN:
+// unknown.
 func transient(traces []Trace, skip int) (arm string, off, half float64) {
 	by := map[string][]float64{}
 	var names []string
 	for _, t := range traces {
 		rest := t.Ticks[min(skip, len(t.Ticks)):]
-		if len(rest) < 2*early {
+		if len(rest) < 2*earlyTicks {
 			continue
 		}
-		a, b := rate(rest[:early]), rate(rest[early:min(len(rest), early+late)])
+		a, b := rate(rest[:earlyTicks]), rate(rest[earlyTicks:min(len(rest), earlyTicks+lateTicks)])
 		if a > 0 && b > 0 {
 			if by[t.Arm] == nil {
 				names = append(names, t.Arm)
@@ -102,15 +102,16 @@ func transient(traces []Trace, skip int) (arm string, off, half float64) {
 	return arm, off, half
 }
 
-// Halves sees, in the windows that count, what the pilot was too short to see: an
-// arm that is slower, or faster, in the first half of its windows than in the
-// second, beyond what the baseline and its twin are.
+// Halves compares the halves of the windows that count. An arm that is slower or faster in the first
+// half of its windows than in the second, by more than the baseline and its twin are, has a transient
+// that the pilot was too short to show.
 type Halves struct {
 	names []string
 	of    map[string][]float64 // log ratios against the controls, per block
 }
 
-// Add takes the windows of a block whose middle is known.
+// Add adds a block. Windows without a marked middle do not count. controls names the baseline and its
+// twin.
 func (h *Halves) Add(b *record.Block, controls ...string) {
 	if h.of == nil {
 		h.of = map[string][]float64{}
@@ -118,7 +119,7 @@ func (h *Halves) Add(b *record.Block, controls ...string) {
 	control, n := 0.0, 0.0
 	for i := range b.Windows {
 		if w := &b.Windows[i]; w.Dropped == "" && w.FirstSeconds > 0 && slices.Contains(controls, w.Arm) {
-			control, n = control+halves(w), n+1
+			control, n = control+halvesRatio(w), n+1
 		}
 	}
 	for i := range b.Windows {
@@ -129,20 +130,19 @@ func (h *Halves) Add(b *record.Block, controls ...string) {
 		if h.of[w.Arm] == nil {
 			h.names = append(h.names, w.Arm)
 		}
-		h.of[w.Arm] = append(h.of[w.Arm], halves(w)-control/n)
+		h.of[w.Arm] = append(h.of[w.Arm], halvesRatio(w)-control/n)
 	}
 }
 
-// halves is the log ratio of the rates; half an operation more in each keeps one
-// without any finite.
-func halves(w *record.Window) float64 {
+// halvesRatio is the log ratio of the rates in the first and the second half of a window. Half an
+// operation more in each half keeps it finite.
+func halvesRatio(w *record.Window) float64 {
 	return math.Log((float64(w.First) + 0.5) / w.FirstSeconds * (w.Seconds - w.FirstSeconds) / (float64(w.Ops-w.First) + 0.5))
 }
 
-// Uneven names an arm whose rate in a window is off by more than 1 % through a
-// transient of its own, and says how it was seen; empty: none is known to be.
-// It is asked after every launch: sure is far beyond chance. Where a half holds few operations, its noise has no use for a
-// longer window on this ground.
+// Uneven names an arm whose rate in a window is off by more than 1 % because of a transient of its
+// own, and says how that was seen; empty: no such arm is known. The run asks after every launch, so
+// that sure is far beyond chance. Halves with few operations are too noisy to ask for longer windows.
 func (h *Halves) Uneven() (arm, why string) {
 	const sure, least, off, most = 4, 40, 0.01, 0.05
 	for _, n := range h.names {

@@ -7,12 +7,12 @@ import (
 	"github.com/tarelab/tare/internal/host/isolation"
 )
 
-// share finds, for each arm, an earlier one whose processes it can be measured
-// on: the two differ in nothing but in what can be changed while those live.
-func share(arms []Arm) {
+// shareProcesses sets Shares of each arm that can be measured on the processes of an earlier arm:
+// the two differ only in what can be changed while the processes live.
+func shareProcesses(arms []PlannedArm) {
 	for i := range arms {
 		for j := range arms[:i] {
-			if arms[j].Shares == "" && together(members(arms[:i], arms[j].Name), arms[i]) {
+			if arms[j].Shares == "" && canShare(members(arms[:i], arms[j].Name), arms[i]) {
 				arms[i].Shares = arms[j].Name
 				break
 			}
@@ -20,9 +20,9 @@ func share(arms []Arm) {
 	}
 }
 
-// members are the arms on the processes of one.
-func members(arms []Arm, leader string) []Arm {
-	var all []Arm
+// members returns the arms on the processes of an arm, that arm first.
+func members(arms []PlannedArm, leader string) []PlannedArm {
+	var all []PlannedArm
 	for _, a := range arms {
 		if a.Name == leader || a.Shares == leader {
 			all = append(all, a)
@@ -31,27 +31,29 @@ func members(arms []Arm, leader string) []Arm {
 	return all
 }
 
-func together(site []Arm, a Arm) bool {
+// canShare says whether an arm can be measured on the processes of a site.
+func canShare(site []PlannedArm, a PlannedArm) bool {
 	for _, other := range site {
-		if other.Environment != a.Environment || other.Volume != a.Volume || other.Container != a.Container || other.Limits != a.Limits || !maps.Equal(other.Set, a.Set) || !live(other) || !live(a) {
+		if other.Environment != a.Environment || other.Volume != a.Volume || other.Container != a.Container || other.Limits != a.Limits || !maps.Equal(other.Set, a.Set) || !isLive(other) || !isLive(a) {
 			return false
 		}
 		if other.Neighbour == nil || a.Neighbour == nil {
 			continue
 		}
-		if other.Neighbour.Name != a.Neighbour.Name || !a.grouped && ownCPU(other) != ownCPU(a) {
+		if other.Neighbour.Name != a.Neighbour.Name || !a.grouped() && ownCPU(other) != ownCPU(a) {
 			return false
 		}
 	}
 	return true
 }
 
-func live(a Arm) bool {
+// isLive says whether all of an arm's isolation can be set and taken back while processes live.
+func isLive(a PlannedArm) bool {
 	return !slices.ContainsFunc(a.Isolation, func(s isolation.Settings) bool { return !s.Live })
 }
 
-// ownCPU says whether the isolation needs a cpu group of the neighbour's own,
-// which a neighbour of an arm without one does not have.
-func ownCPU(a Arm) bool {
+// ownCPU says whether the isolation needs a cpu controller in the neighbour's control group. A
+// neighbour of an arm without such a group has none.
+func ownCPU(a PlannedArm) bool {
 	return slices.Contains(isolation.Needs(a.Isolation, isolation.Neighbour), "cpu")
 }

@@ -8,20 +8,20 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Site is arms that are measured on the same processes.
+// Site is a group of arms that are measured on the same processes.
 type Site struct {
-	Arms []Arm // the first gives its name
-	// Neighbour runs beside some of them; nil: none.
+	Arms []PlannedArm // the first arm gives the site its name
+	// Neighbour runs beside some of the arms; nil: beside none.
 	Neighbour *Neighbour
-	// Controllers that the isolation needs of the neighbour's group.
+	// Controllers lists what the arms' isolation needs of the neighbour's control group.
 	Controllers []string
-	// Grouped says that it is a container beside a container, else a process beside a
-	// process.
+	// Grouped says that the neighbour runs beside arms with control groups of their own, and gets
+	// the same controllers.
 	Grouped bool
 }
 
-// Sites groups arms by their processes, in their order.
-func Sites(arms []Arm) []Site {
+// Sites groups arms by their processes (Arm.Shares), in the order of the arms.
+func Sites(arms []PlannedArm) []Site {
 	var sites []Site
 	at := map[string]int{}
 	for _, a := range arms {
@@ -41,7 +41,7 @@ func Sites(arms []Arm) []Site {
 			continue
 		}
 		s.Neighbour = a.Neighbour
-		s.Grouped = s.Grouped || a.grouped
+		s.Grouped = s.Grouped || a.grouped()
 		for _, c := range isolation.Needs(a.Isolation, isolation.Neighbour) {
 			if !slices.Contains(s.Controllers, c) {
 				s.Controllers = append(s.Controllers, c)
@@ -51,7 +51,7 @@ func Sites(arms []Arm) []Site {
 	return sites
 }
 
-// Environments are those that are open while these sites are.
+// Environments lists the environments that are open while these sites are, neighbours' too.
 func Environments(sites []Site) []environment.Environment {
 	var all []environment.Environment
 	for _, s := range sites {
@@ -63,12 +63,12 @@ func Environments(sites []Site) []environment.Environment {
 	return all
 }
 
-// NeighbourArm is what the neighbour of an arm is called, which is an arm of its own;
-// none that an experiment names has a dot.
+// NeighbourArm returns the name of the arm in which an arm's neighbour runs. An experiment cannot
+// give that name to an arm: it has a dot.
 func NeighbourArm(arm string) string { return arm + ".neighbour" }
 
-// neighboursOf are the neighbours that arms have, each once.
-func neighboursOf(arms []Arm) []record.Neighbour {
+// neighboursOf lists each neighbour of the arms once.
+func neighboursOf(arms []PlannedArm) []record.Neighbour {
 	var all []record.Neighbour
 	for _, a := range arms {
 		if a.Neighbour != nil && !slices.ContainsFunc(all, func(n record.Neighbour) bool { return n.Name == a.Neighbour.Name }) {

@@ -13,9 +13,8 @@ import (
 // Tick is the sampling interval of the pilot's traces.
 const Tick = 5 * time.Millisecond
 
-// slots are the lengths that the pilot chooses from, each with the settle time
-// that goes with it. Noise of shared hosts comes in long waves: the shorter the
-// window, the less of it per second of measuring.
+// slots are the windows that the pilot chooses from, each with its usual settle time. The noise of
+// shared hosts comes in long waves: the shorter the windows, the less noise per second of measuring.
 var slots = []Lengths{
 	{Window: 10 * time.Millisecond, Discard: 5 * time.Millisecond},
 	{Window: 20 * time.Millisecond, Discard: 5 * time.Millisecond},
@@ -29,8 +28,8 @@ var slots = []Lengths{
 	{Window: 4 * time.Second, Discard: 500 * time.Millisecond},
 }
 
-// Trace is what the pilot saw of one arm after one thaw: operations counted in
-// each Tick, the first tick right after the thaw.
+// Trace is what the pilot saw of one arm after one thaw: the operations in each Tick, the first tick
+// right after the thaw.
 type Trace struct {
 	Arm   string
 	Ticks []float64
@@ -39,27 +38,27 @@ type Trace struct {
 // Observed is all that the pilot saw of one workload.
 type Observed struct {
 	Traces []Trace       // a long one of the baseline, two or more short ones of every arm
-	Launch time.Duration // what one launch of all arms took
-	Switch time.Duration // what a window takes beyond its length and its settle time
-	Budget time.Duration // what is left for this workload
-	Stands bool          // a launch has been made and goes on: Budget is for what follows it
-	Least  time.Duration // window
-	Settle time.Duration // at least; 0: what the pilot sees
+	Launch time.Duration // of all arms
+	Switch time.Duration // time that a window takes beyond its length and its settle time
+	Budget time.Duration // time that is left for this workload
+	Stands bool          // a launch has been made and goes on; Budget does not include it
+	Least  time.Duration // shortest window
+	Settle time.Duration // shortest settle time; 0: the pilot alone decides
 	Arms   int           // in a block
-	// Launches are wanted at least; 0 is what is usual.
+	// Launches is the least number of launches; 0: minLaunches.
 	Launches int
-	Pause    string
+	Pause    string // method of pausing an arm, see session.Session.Method
 }
 
-// Lengths are what a run cuts by.
+// Lengths say how a run divides its time; zero fields are not chosen yet.
 type Lengths struct {
-	Window, Discard time.Duration
-	Blocks          int // per generation
-	Generations     int // expected
+	Window, Discard time.Duration // of a window, and its settle time
+	Blocks          int           // in a launch
+	Generations     int           // expected number of launches
 }
 
-// Tune chooses the settle time, the window and the blocks per generation, and
-// says why. Fixed lengths other than zero are kept.
+// Tune chooses the settle time, the window and the blocks per launch, and says why. It keeps fixed
+// lengths other than zero.
 func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	out := fixed
 	p := record.Pilot{Pause: o.Pause}
@@ -67,8 +66,8 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	switch {
 	case fixed.Discard > 0:
 		o.Settle = 0
-	case o.Settle >= settles[len(settles)-1]:
-		why, least = length(o.Settle)+" of settle time for a quota", settles[0]
+	case o.Settle >= settleTimes[len(settleTimes)-1]:
+		why, least = length(o.Settle)+" of settle time for a quota", settleTimes[0]
 	default:
 		least, p.Thaws, why = settle(o)
 		if least < o.Settle {
@@ -83,7 +82,7 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 		why += "; window as asked"
 	}
 	if fixed.Discard == 0 {
-		out.Discard = max(least, usual(out.Window), o.Settle)
+		out.Discard = max(least, usualSettle(out.Window), o.Settle)
 	}
 	var more string
 	out, more = Allocate(o, out, NoiseOf(p.Slots, out.Window), fixed)
@@ -92,8 +91,8 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	return out, p
 }
 
-// usual is the settle time that goes with a window.
-func usual(w time.Duration) time.Duration {
+// usualSettle returns the usual settle time of a window.
+func usualSettle(w time.Duration) time.Duration {
 	d := slots[0].Discard
 	for _, s := range slots {
 		if s.Window <= w {
@@ -103,10 +102,9 @@ func usual(w time.Duration) time.Duration {
 	return d
 }
 
-// tuneWindow takes the window that reaches a given width soonest on the noise
-// of the longest trace, among those whose settle time is not shorter than least,
-// that the budget has room for and that are at least twice as long as what each
-// of them costs beside.
+// tuneWindow chooses the window that reaches a given precision soonest, on the noise of the longest
+// trace, and says why. It chooses among slots whose settle time is at least least, which fit into the
+// budget, and which are at least twice as long as the time that a window takes beside its length.
 func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []record.SlotNoise, string) {
 	var seen []record.SlotNoise
 	out, cost := fixed, math.Inf(1)
@@ -124,7 +122,7 @@ func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []reco
 		v := blockVariance(trace, overhead, s.Window.Seconds(), o.Arms)
 		if math.IsNaN(v) {
 			if possible == 1 {
-				out.Window = s.Window // shorter is better, as far as is known
+				out.Window = s.Window // the trace is too short to tell: the shortest one
 			}
 			continue
 		}
@@ -136,7 +134,7 @@ func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []reco
 	}
 	switch {
 	case possible == 0:
-		overhead := (max(least, usual(shortest), o.Settle) + o.Switch).Seconds()
+		overhead := (max(least, usualSettle(shortest), o.Settle) + o.Switch).Seconds()
 		if out.Window = fallback(o, overhead); out.Window <= shortest {
 			out.Window = shortest
 			if shortest == o.Least {
@@ -151,14 +149,13 @@ func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []reco
 	return out, seen, fmt.Sprintf("%s windows reach a width soonest on this noise", length(out.Window))
 }
 
-// blockVariance is the variance of the log ratio of two windows of a block, in
-// seconds: the mean over the distances that windows of one block have, as far as
-// the trace is long enough for them; NaN when it is for none.
+// blockVariance is the variance of the log ratio of two windows of a block: the mean over the
+// distances between windows of a block for which the trace is long enough; NaN: for none. overhead
+// and window are in seconds.
 func blockVariance(trace []float64, overhead, window float64, arms int) float64 {
 	sum, n := 0.0, 0.0
 	for apart := range max(1, arms-1) {
-		// Of two windows of a block that are apart+1 slots from each other there
-		// are arms-1-apart pairs.
+		// A block has arms-1-apart pairs of windows that are apart+1 slots from each other.
 		between := overhead + float64(apart)*(window+overhead)
 		v := stat.SlotVariance(trace, Tick.Seconds(), between, window)
 		if math.IsNaN(v) {
@@ -170,7 +167,7 @@ func blockVariance(trace []float64, overhead, window float64, arms int) float64 
 	return sum / n
 }
 
-// NoiseOf is what the pilot saw of a window, or what is usual.
+// NoiseOf returns the noise that the pilot saw of a window, or the usual noise if it saw none.
 func NoiseOf(seen []record.SlotNoise, window time.Duration) float64 {
 	for _, s := range seen {
 		if s.Window == window.Seconds() {
@@ -180,19 +177,20 @@ func NoiseOf(seen []record.SlotNoise, window time.Duration) float64 {
 	return 0.05
 }
 
-// minOps is the least number of operations in a window: fewer make the rate
-// itself coarse.
-const minOps = 20
+const (
+	// minOps is the least number of operations in a window of the baseline: with fewer, the rate
+	// itself is coarse.
+	minOps = 20
+	// fewOps is the least number of operations in a window of the slowest arm.
+	fewOps = 5
+)
 
-// fewOps is the least number of operations in a window of the slowest arm.
-const fewOps = 5
-
-// shortestWindow is the shortest that holds a few operations of every arm, as
-// far as the budget has room for some blocks of it.
+// shortestWindow returns the shortest window that holds fewOps operations of every arm, as long as
+// the budget has room for minBlocks blocks of it.
 func shortestWindow(o Observed, least time.Duration) time.Duration {
 	slowest := math.Inf(1) // operations per tick
 	for _, n := range operations(o.Traces) {
-		slowest = min(slowest, max(n[0], 1)/n[1]) // none seen: it may do one
+		slowest = min(slowest, max(n[0], 1)/n[1]) // an arm without operations may do one
 	}
 	best := max(slots[0].Window, o.Least)
 	for _, s := range slots {
@@ -200,7 +198,7 @@ func shortestWindow(o Observed, least time.Duration) time.Duration {
 			continue
 		}
 		overhead := max(s.Discard, least, o.Settle) + o.Switch
-		if slowest*float64(ticks(best)) >= fewOps || minBlocks*float64(o.Arms)*(s.Window+overhead).Seconds() > (o.whole()-o.Launch).Seconds() {
+		if slowest*float64(ticks(best)) >= fewOps || minBlocks*float64(o.Arms)*(s.Window+overhead).Seconds() > (o.budgetWithLaunch()-o.Launch).Seconds() {
 			break
 		}
 		best = s.Window
@@ -208,7 +206,7 @@ func shortestWindow(o Observed, least time.Duration) time.Duration {
 	return best
 }
 
-// operations are the operations and the ticks of each arm.
+// operations returns the operations and the ticks of each arm, in this order.
 func operations(traces []Trace) map[string][2]float64 {
 	of := map[string][2]float64{}
 	for _, t := range traces {
@@ -224,9 +222,8 @@ func operations(traces []Trace) map[string][2]float64 {
 	return of
 }
 
-// PilotLengths are the lengths of the baseline's long trace and of the short ones
-// that show a thaw: about one part in forty of what is left. A load with slow
-// operations gets an eighth.
+// PilotLengths returns the lengths of the baseline's long trace and of the short traces after a thaw:
+// together about a fortieth of the time that is left, for a load with slow operations an eighth.
 func PilotLengths(left time.Duration, arms int, slow bool) (long, short time.Duration) {
 	if slow {
 		long = min(max(left/12, time.Second), 6*time.Second)
@@ -239,8 +236,7 @@ func PilotLengths(left time.Duration, arms int, slow bool) (long, short time.Dur
 	return long.Round(Tick), short.Round(Tick)
 }
 
-// Slow says whether there are too few operations in a trace to tell windows of
-// some milliseconds apart.
+// Slow says whether a trace has too few operations to compare windows of some milliseconds.
 func Slow(t Trace) bool { return rate(t.Ticks) < 1 }
 
 func longest(traces []Trace) []float64 {
@@ -253,13 +249,14 @@ func longest(traces []Trace) []float64 {
 	return out
 }
 
-// fits says whether enough blocks of windows this long can be had.
+// fits says whether the budget has room for minLaunches launches of minBlocks blocks of such windows.
+// overhead is in seconds.
 func fits(o Observed, w time.Duration, overhead float64) bool {
 	block := float64(o.Arms) * (w.Seconds() + overhead)
-	return minGenerations*(o.Launch.Seconds()+minBlocks*block) <= o.whole().Seconds()
+	return minLaunches*(o.Launch.Seconds()+minBlocks*block) <= o.budgetWithLaunch().Seconds()
 }
 
-// fallback is the longest window up to half a second that fits the budget.
+// fallback returns the longest window up to half a second that fits into the budget.
 func fallback(o Observed, overhead float64) time.Duration {
 	best := slots[0].Window
 	for _, s := range slots {
@@ -270,12 +267,12 @@ func fallback(o Observed, overhead float64) time.Duration {
 	return best
 }
 
-// Longer is the next window and settle time, for a run whose windows showed that
-// those it has are too short, and says whether there is such a one that fits.
+// Longer returns the next longer window and settle time, for a run whose windows proved too short,
+// and says whether they fit into the budget.
 func Longer(o Observed, l Lengths) (Lengths, bool) {
 	discard := l.Discard
-	if discard <= o.Settle { // it was not the transient that asked for it
-		discard = usual(l.Window)
+	if discard <= o.Settle { // it is not that long because of a transient
+		discard = usualSettle(l.Window)
 	}
 	for _, s := range slots {
 		if s.Window > l.Window && s.Discard > discard {
@@ -301,7 +298,7 @@ func rate(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// length is a duration as a person writes it: "50 ms", "1.2 s".
+// length formats a duration as a person writes it: "50 ms", "1.2 s".
 func length(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())

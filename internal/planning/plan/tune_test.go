@@ -13,10 +13,9 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// traces makes what a pilot sees: ticks at a rate with noise sd (of 10 ms), long
-// of the first arm and three short ones of every arm. After a thaw the rate is
-// below by the share common, and that of the last arm by the share deep as well;
-// both fade within tau.
+// traces makes what a pilot sees: ticks at a rate with noise sd (of 10 ms), a long trace of the
+// first arm and three short ones of every arm. After a thaw the rate of all arms is lower by the
+// share common, and that of the last arm by the share deep as well. Both fade within tau.
 func traces(seed uint64, arms int, rate, sd, common, deep float64, tau time.Duration) []Trace {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	trace := func(a, length int) Trace {
@@ -49,7 +48,8 @@ func observed(budget time.Duration, ts []Trace) Observed {
 	return Observed{Traces: ts, Launch: 500 * time.Millisecond, Switch: 2 * time.Millisecond, Budget: budget, Arms: len(arms), Pause: "freezer v2"}
 }
 
-// A transient that all arms have cancels; one that is an arm's own is waited for.
+// A transient that all arms have cancels. The settle time lasts until a single arm's transient is
+// over.
 func TestSettleTimeCoversWhatIsAnArmsOwn(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -67,7 +67,7 @@ func TestSettleTimeCoversWhatIsAnArmsOwn(t *testing.T) {
 	}
 }
 
-// What the pilot cannot see, the windows tell.
+// The windows show a transient that the pilot's noise hides.
 func TestHalvesShowATransient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	blocks := func(off, sd float64, n int) *Halves {
@@ -107,8 +107,8 @@ func TestHalvesShowATransient(t *testing.T) {
 	}
 }
 
-// Slow noise makes short windows the better ones; white noise, which a longer one
-// averages, leaves the overhead to decide.
+// Slow noise favours short windows. White noise, which longer windows average, leaves the decision
+// to the overhead.
 func TestNoiseDecidesTheWindow(t *testing.T) {
 	white := traces(2, 8, 100000, 0.05, 0, 0, 0)
 	slow := traces(2, 8, 100000, 0.002, 0, 0, 0)
@@ -141,7 +141,7 @@ func TestFixedLengthsAreKept(t *testing.T) {
 	}
 }
 
-// A quota is granted by periods: no window is shorter than one of them.
+// No window is shorter than a period of a quota.
 func TestShortestWindow(t *testing.T) {
 	o := observed(time.Minute, traces(1, 4, 200000, 0.01, 0, 0, 0))
 	o.Least = 100 * time.Millisecond
@@ -150,8 +150,8 @@ func TestShortestWindow(t *testing.T) {
 	}
 }
 
-// Noise decides how the time is divided: where it dominates, few launches of many
-// blocks; and launches never take most of it.
+// Noise decides how the time is divided: where it dominates, there are few launches of many blocks.
+// Launches never take most of the time.
 func TestLaunchesGiveWayToNoise(t *testing.T) {
 	o := Observed{Launch: time.Second, Switch: 2 * time.Millisecond, Arms: 9, Budget: 32 * time.Second}
 	l := Lengths{Window: 20 * time.Millisecond, Discard: 5 * time.Millisecond}
@@ -169,14 +169,14 @@ func TestLaunchesGiveWayToNoise(t *testing.T) {
 			t.Errorf("%.2f of the budget is used: %+v", used, a)
 		}
 	}
-	o.Launches, o.Arms, o.Budget = FirstLaunches, 3, 9*time.Second
+	o.Launches, o.Arms, o.Budget = FirstPassLaunches, 3, 9*time.Second
 	if first, _ := Allocate(o, l, 0.15, Lengths{}); first.Generations != 2 {
 		t.Errorf("the first pass has %+v", first)
 	}
 }
 
-// The launch that stands when the pilot has run has been paid for: what is left is divided
-// with it, so that launches that take long have as many blocks as the time has room for.
+// The launch in which the pilot ran counts: the rest of the time is divided with it, so that long
+// launches have as many blocks as fit.
 func TestTheLaunchThatStandsIsPaidFor(t *testing.T) {
 	o := Observed{Launch: 24 * time.Second, Switch: 100 * time.Millisecond, Arms: 3, Budget: 63 * time.Second}
 	l := Lengths{Window: 200 * time.Millisecond, Discard: 100 * time.Millisecond}
@@ -191,8 +191,8 @@ func TestTheLaunchThatStandsIsPaidFor(t *testing.T) {
 	}
 }
 
-// Whatever the pilot saw, the plan is possible: at least two blocks, a window,
-// and a run that does not need more than its budget and one block.
+// Whatever the pilot saw, the plan is possible: at least two blocks, a window, and a run that takes
+// no more than its budget and one block.
 func TestTuneIsAlwaysPossible(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := observed(
@@ -209,7 +209,7 @@ func TestTuneIsAlwaysPossible(t *testing.T) {
 		}
 		block := float64(o.Arms) * (l.Window + l.Discard + o.Switch).Seconds()
 		need := float64(l.Generations) * (o.Launch.Seconds() + float64(l.Blocks)*block)
-		if need > o.whole().Seconds()+o.Launch.Seconds()+3*block {
+		if need > o.budgetWithLaunch().Seconds()+o.Launch.Seconds()+3*block {
 			rt.Fatalf("%+v needs %.1f s of %.1f s", l, need, o.Budget.Seconds())
 		}
 	})
@@ -235,7 +235,7 @@ func TestOrderIsAPermutationOfItsOwn(t *testing.T) {
 			same++
 		}
 	}
-	// Each arm leads 100 of 600 blocks, give or take 4 standard deviations.
+	// Each arm is first in 100 of 600 blocks, give or take 4 standard deviations.
 	for arm, n := range first {
 		if n < 63 || n > 137 {
 			t.Errorf("arm %d leads %d of 600 blocks", arm, n)
@@ -259,8 +259,8 @@ func TestLongerFitsOrSaysNo(t *testing.T) {
 	}
 }
 
-// Queries of some 100 ms beside a batch job: every window holds a few of the
-// slowest arm, and the budget still has room.
+// Queries of some 100 ms beside a batch job: every window holds a few of the slowest arm, and the
+// budget still has room.
 func TestSlowOperations(t *testing.T) {
 	slow := func(rate float64, length int) (ticks []float64) {
 		for i := range length {

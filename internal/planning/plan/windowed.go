@@ -7,10 +7,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// TuneWindowed chooses the lengths for a load that is asked for each window:
-// what is usual for it, or shorter where the budget has no room for enough of
-// them. Observed.Switch holds all that a window takes beyond its own length and
-// its discard. Fixed lengths other than zero are kept.
+// TuneWindowed chooses the lengths for a load whose tool runs anew for each window: the tool's usual
+// window, or a shorter one where the budget has no room for enough usual ones. Observed.Switch holds
+// all time that a window takes beyond its length and its settle time. It keeps fixed lengths other
+// than zero.
 func TuneWindowed(o Observed, asked workload.Windowed, fixed Lengths) (Lengths, record.Pilot) {
 	out := fixed
 	why := "lengths as asked"

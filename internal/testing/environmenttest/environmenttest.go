@@ -186,7 +186,7 @@ func (s suite) description(t *testing.T) {
 // fixture is an opened arm with its environment, Spec and journal.
 type fixture struct {
 	suite
-	arm   environment.Arm
+	arm   environment.OpenArm
 	spec  environment.Spec
 	state string // directory of the journal
 	token string // in the arguments of all processes

@@ -76,7 +76,7 @@ func given(t *testing.T, place wire.Place, v View) {
 	}
 }
 
-func freezeAndKill(t *testing.T, a environment.Arm, p environment.Running) {
+func freezeAndKill(t *testing.T, a environment.OpenArm, p environment.Running) {
 	t.Helper()
 	pause := a.Place().Pause
 	if pause != nil {
@@ -132,7 +132,7 @@ func dial(addr string) int {
 }
 
 // nothingLeft closes an arm with processes in it and checks that nothing is left.
-func nothingLeft(t *testing.T, a environment.Arm, spec environment.Spec) {
+func nothingLeft(t *testing.T, a environment.OpenArm, spec environment.Spec) {
 	t.Helper()
 	p, _ := Start(t, a, environment.Process{})
 	out, _ := Start(t, a, environment.Process{Outside: true})

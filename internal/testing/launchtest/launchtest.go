@@ -184,7 +184,7 @@ func Spec(t testing.TB, r environment.Environment, state string) environment.Spe
 }
 
 // Open opens an environment and closes it at the end of the test.
-func Open(t testing.TB, r environment.Environment, change func(*environment.Spec)) environment.Arm {
+func Open(t testing.TB, r environment.Environment, change func(*environment.Spec)) environment.OpenArm {
 	t.Helper()
 	spec := Spec(t, r, t.TempDir())
 	if change != nil {
@@ -203,7 +203,7 @@ func Open(t testing.TB, r environment.Environment, change func(*environment.Spec
 }
 
 // Start starts a Look and returns its View.
-func Start(t testing.TB, a environment.Arm, p environment.Process) (environment.Running, View) {
+func Start(t testing.TB, a environment.OpenArm, p environment.Process) (environment.Running, View) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {

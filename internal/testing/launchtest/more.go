@@ -19,7 +19,7 @@ func Together(t *testing.T, envs []environment.Environment, tree *cgroup.Tree) {
 		t.Fatal(err)
 	}
 	spec := environment.Spec{Run: j.Run(), Scratch: t.TempDir(), Journal: j, Groups: tree}
-	arms := make([]environment.Arm, len(envs))
+	arms := make([]environment.OpenArm, len(envs))
 	each := func(f func(i int) error) {
 		t.Helper()
 		var wg sync.WaitGroup

@@ -21,7 +21,7 @@ import (
 
 // watch checks the processes of a server or load.
 type watch struct {
-	arm  environment.Arm
+	arm  environment.OpenArm
 	spec environment.Spec
 	pid  int
 	log  string

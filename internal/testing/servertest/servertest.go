@@ -99,7 +99,7 @@ func scratch(t *testing.T) string {
 }
 
 // open opens an arm on a data set, or on an empty directory if data is "".
-func open(t *testing.T, env environment.Environment, host facts.Host, data string) (environment.Arm, environment.Spec, *os.File) {
+func open(t *testing.T, env environment.Environment, host facts.Host, data string) (environment.OpenArm, environment.Spec, *os.File) {
 	t.Helper()
 	// In the user's state directory, so that tare cleanup undoes the steps of a killed test.
 	j, err := journal.Open(journal.StateDir(), fmt.Sprintf("s%dx%d", os.Getpid(), time.Now().UnixNano()%1e6))

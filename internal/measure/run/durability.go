@@ -1,0 +1,123 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/durability"
+	"github.com/tarelab/tare/record"
+)
+
+// Before the first window, with all arms paused, the run tries what each arm keeps of what it
+// commits, and compares that with the baseline.
+
+// ErrUnequal means that no arm is as durable as the baseline.
+var ErrUnequal = errors.New("nothing to compare")
+
+const unequalRemedy = "make them equal, or compare them all the same with --set unequal=mark, which marks every result of theirs"
+
+// compareDurability leaves out or marks the arms whose durability is not the baseline's. It does
+// nothing for loads that are not about what they write.
+func (l *loadRun) compareDurability(ctx context.Context, line *record.Generation) error {
+	if !slices.ContainsFunc(l.sites.arms, func(a *arm) bool { return a.planned.Stages.Disk }) {
+		return nil
+	}
+	found := map[*site]durability.ArmFacts{}
+	for _, s := range slices.Clone(l.sites.all) {
+		d, err := l.durability(ctx, s)
+		if err != nil {
+			if err := l.siteFailedIfDead(ctx, s, err, line); err != nil {
+				return err
+			}
+			continue
+		}
+		found[s] = d
+		for _, a := range l.sites.armsOn(s) {
+			settings := l.run.rec.manifest.Settings
+			settings[l.settingsKey(a)] = append(settings[l.settingsKey(a)], d.Facts()...)
+		}
+	}
+	base := l.sites.arm(l.load.Baseline)
+	if base == nil {
+		return nil
+	}
+	if err := l.leaveOutUnequal(ctx, found, base.site, line); err != nil {
+		return err
+	}
+	return l.run.rec.writeManifest()
+}
+
+// settingsKey is the key of an arm in Manifest.Settings.
+func (l *loadRun) settingsKey(a *arm) string { return l.load.Name + "/" + a.planned.Name }
+
+// leaveOutUnequal compares every site with that of the baseline.
+func (l *loadRun) leaveOutUnequal(ctx context.Context, found map[*site]durability.ArmFacts, base *site, line *record.Generation) error {
+	others := 0 // arms that can be compared with the baseline, its twin not counted
+	var last error
+	for _, s := range slices.Clone(l.sites.all) {
+		arms := l.sites.armsOn(s)
+		isControl := slices.ContainsFunc(arms, func(a *arm) bool { return a.planned.Twin || a.planned.Name == l.load.Baseline })
+		differences := durability.Compare(found[base], found[s])
+		switch {
+		case s == base:
+			others += len(arms) - 1
+		case len(differences) == 0:
+			if !isControl {
+				others += len(arms)
+			}
+		case l.schedule.plan.AllowUnequal:
+			others += len(arms)
+			for _, a := range arms {
+				u := record.Unequal{Workload: l.load.Name, Arm: a.planned.Name, Differences: differences}
+				l.run.rec.manifest.Unequal = append(l.run.rec.manifest.Unequal, u)
+			}
+		default:
+			last = hint.New(fmt.Errorf("not as durable as %s: %s", found[base].Name, strings.Join(differences, "; ")), unequalRemedy)
+			if err := l.removeFailed(ctx, s, last, line); err != nil {
+				return err
+			}
+		}
+	}
+	if others == 0 && last != nil {
+		return hint.New(fmt.Errorf("%w: %w", ErrUnequal, last), unequalRemedy)
+	}
+	return nil
+}
+
+// durability tries what a site keeps of what it syncs. Where that cannot be tried, the options of
+// the mount decide.
+func (l *loadRun) durability(ctx context.Context, s *site) (durability.ArmFacts, error) {
+	on, err := s.session.Data()
+	if err != nil {
+		return durability.ArmFacts{}, fmt.Errorf("arm %s: %w", s.name, err)
+	}
+	d := durability.ArmFacts{Name: s.name, Volatile: on.Volatile}
+	for _, a := range l.sites.armsOn(s) {
+		d.Promises = promises(slices.Concat(l.run.rec.manifest.Settings[l.settingsKey(a)], paramSettings(l.load.Params, a.planned.Set)))
+	}
+	d.Trial, d.Volume, err = s.session.Try(ctx)
+	if ctx.Err() != nil {
+		return d, ctx.Err()
+	}
+	if d.Seen = err == nil; err != nil {
+		d.Failed = err.Error()
+	}
+	return d, nil
+}
+
+// paramSettings returns the parameters of a load as settings; those of the arm replace those of the
+// load.
+func paramSettings(ofLoad, ofArm map[string]string) (out []record.Setting) {
+	all := map[string]string{}
+	maps.Copy(all, ofLoad)
+	maps.Copy(all, ofArm)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, record.Setting{Name: "param." + name, Got: all[name]})
+	}
+	return out
+}

@@ -1,0 +1,243 @@
+package run
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/record"
+)
+
+// schedule owns what is measured of a workload when, and for how long: passes, launches, blocks,
+// lengths of windows and the time that is left. It touches no process and writes nothing.
+type schedule struct {
+	plan *plan.Plan
+	load *plan.Load
+
+	share    time.Duration // of the run's budget
+	spent    time.Duration // in earlier turns
+	leftOut  error         // why the workload is left out; nil: it is measured
+	endedFor string        // why its last turn ended, see execute
+
+	// firstPass names the arms of the first pass while that lasts; nil: all arms are measured.
+	firstPass []string
+	passes    int
+	pass      int // of this turn, from 1
+	began     time.Time
+	budget    time.Duration // of this turn
+
+	launch     int           // number of the present launch: record.Generation.Number
+	launches   int           // in this turn
+	launchTime time.Duration // of the last launch, until its arms were warm
+	closeTime  time.Duration // of the arms of the last launch
+	another    bool          // another launch follows in this turn
+	piloted    bool          // all arms were launched, read back and seen by the pilot
+	failures   map[string]int
+	givenUp    map[string]bool // arms that are launched no more
+
+	observed plan.Observed
+	lengths  plan.Lengths
+	noise    float64 // SD of the log ratio of two windows, as the pilot saw it
+	measured int     // blocks of this launch so far
+	extended int     // blocks that this launch is to have; 0: as many as were planned
+}
+
+func newSchedule(p *plan.Plan, load *plan.Load) schedule {
+	s := schedule{
+		plan: p, load: load, share: seconds(load.Budget), passes: 1, firstPass: p.FirstPass(load),
+		failures: map[string]int{}, givenUp: map[string]bool{},
+	}
+	if s.firstPass != nil {
+		s.passes = 2
+	}
+	return s
+}
+
+// beginTurn begins a turn that may take so long.
+func (s *schedule) beginTurn(budget time.Duration) {
+	s.began, s.budget, s.launches = time.Now(), budget, 0
+	s.pass++
+}
+
+// beginSecondPass ends the first pass: from now on all arms are measured, in the rest of the share
+// times weight, which it returns.
+func (s *schedule) beginSecondPass(weight float64) (share time.Duration) {
+	s.firstPass = nil
+	s.share = time.Duration(weight * float64(max(s.share-s.spent, 0)))
+	return s.share
+}
+
+func (s *schedule) remaining() time.Duration { return s.budget - time.Since(s.began) }
+
+// countFailure counts a failure of an arm, and says whether that was the last it may have.
+func (s *schedule) countFailure(arm string) (last bool) {
+	s.failures[arm]++
+	return s.failures[arm] >= mostFailures
+}
+
+// sitesToLaunch returns the sites of a launch, without the arms that were given up.
+func (s *schedule) sitesToLaunch() []plan.Site {
+	var sites []plan.Site
+	for _, x := range plan.Sites(s.load.Arms) {
+		x.Arms = slices.DeleteFunc(x.Arms, func(a plan.PlannedArm) bool { return s.givenUp[a.Name] || !s.hasArm(a.Name) })
+		if !slices.ContainsFunc(x.Arms, func(a plan.PlannedArm) bool { return a.Neighbour != nil }) {
+			x.Neighbour = nil
+		}
+		if len(x.Arms) > 0 {
+			sites = append(sites, x)
+		}
+	}
+	return sites
+}
+
+// hasArm says whether a launch has the arm. The first launch has all arms, so that all are read
+// back and seen by the pilot; later launches of the first pass have the arms of that pass.
+func (s *schedule) hasArm(arm string) bool {
+	return s.firstPass == nil || !s.piloted || slices.Contains(s.firstPass, arm)
+}
+
+// armsOfBlock returns those of the running arms that a block measures. In the second pass every
+// other block has the question's arms only, as long as the question itself is running.
+func (s *schedule) armsOfBlock(number int, running []*arm) []*arm {
+	names := s.firstPass
+	isQuestion := func(a *arm) bool { return a.planned.Name == s.load.Workload.Question }
+	if names == nil && number%2 == 1 && slices.ContainsFunc(running, isQuestion) {
+		names = s.questionBlocks()
+	}
+	if names == nil {
+		return slices.Clone(running)
+	}
+	return slices.DeleteFunc(slices.Clone(running), func(a *arm) bool { return !slices.Contains(names, a.planned.Name) })
+}
+
+// questionBlocks returns the names of the arms of every other block; nil: all arms, also where the
+// question was given up.
+func (s *schedule) questionBlocks() []string {
+	if s.givenUp[s.load.Workload.Question] {
+		return nil
+	}
+	return s.plan.QuestionBlocks(s.load)
+}
+
+// armsInBlock returns how many arms a block of this pass has, on average.
+func (s *schedule) armsInBlock() int {
+	if s.firstPass != nil {
+		return len(s.firstPass)
+	}
+	n := len(s.load.Arms) - len(s.givenUp)
+	if names := s.questionBlocks(); names != nil {
+		n = (n + len(names) + 1) / 2
+	}
+	return n
+}
+
+// slotTime is what a window takes, with its settle time and the switch between two arms.
+func (s *schedule) slotTime() time.Duration {
+	return s.lengths.Window + s.lengths.Discard + s.observed.Switch
+}
+
+// hasTimeFor says whether a block of so many arms fits into the rest of the turn.
+func (s *schedule) hasTimeFor(arms int) bool {
+	return s.remaining() >= time.Duration(arms)*s.slotTime()
+}
+
+// leastSettle is the least settle time; 0 where the experiment fixes one.
+func (s *schedule) leastSettle() time.Duration {
+	if s.plan.Discard > 0 {
+		return 0
+	}
+	return s.load.Settle()
+}
+
+// fixed are the lengths that the experiment fixes; zero: free.
+func (s *schedule) fixed() plan.Lengths {
+	return plan.Lengths{Window: s.plan.Window, Discard: s.plan.Discard, Generations: s.plan.Generations}
+}
+
+// whatIsLeft returns what the pilot observed, with the time and the arms of this turn.
+func (s *schedule) whatIsLeft() plan.Observed {
+	o := s.observed
+	o.Stands, o.Budget, o.Arms = false, s.remaining(), s.armsInBlock()
+	if s.firstPass != nil {
+		o.Launches = plan.FirstPassLaunches
+	}
+	return o
+}
+
+// allocate divides the rest of the turn into launches and blocks; launched says that the first of
+// these launches has been made.
+func (s *schedule) allocate(launched bool) {
+	o := s.whatIsLeft() // the launch time is that of all arms
+	o.Stands = launched
+	s.lengths, _ = plan.Allocate(o, s.lengths, s.noise, plan.Lengths{Generations: s.plan.Generations})
+}
+
+// worthAnother says whether one more launch is worth its time in this turn. Closing the arms of the
+// present launch is assumed to take as long as the last time.
+func (s *schedule) worthAnother() bool {
+	if n := s.plan.Generations; n > 0 && s.launches >= n {
+		return false
+	}
+	o := s.whatIsLeft()
+	o.Budget -= s.closeTime
+	o.Launch = s.launchTime
+	return plan.Another(o, s.lengths, s.launches)
+}
+
+// extend gives the present launch as many blocks as fit into the rest of the turn.
+func (s *schedule) extend() {
+	s.extended = s.lengths.Blocks + int(s.remaining()/(time.Duration(s.armsInBlock())*s.slotTime()))
+}
+
+// blocks is how many blocks the present launch is to have.
+func (s *schedule) blocks() int { return max(s.lengths.Blocks, s.extended) }
+
+// lengthen chooses the next longer window and says whether there is one that fits.
+func (s *schedule) lengthen() (o plan.Observed, ok bool) {
+	o = s.whatIsLeft()
+	next, ok := plan.Longer(o, s.lengths)
+	if ok {
+		s.lengths = next
+	}
+	return o, ok
+}
+
+// steadyLength is how long the baseline runs on, unfrozen, for the transparency check: well beyond
+// the window.
+func (s *schedule) steadyLength() time.Duration {
+	return min(max(3*s.lengths.Window, 300*time.Millisecond), 4*time.Second)
+}
+
+// hasSteady says whether the baseline runs on in a block: once in a launch, in its middle, so that
+// windows of the baseline lie on both sides.
+func (s *schedule) hasSteady(block int) bool {
+	return block == s.lengths.Blocks/2 && s.plan.Window == 0 && s.load.Stages.Windowed == nil
+}
+
+// wholeWindows says whether the middle of the windows of a block is left unmarked. Marking takes
+// half of tare's own CPU time in short windows, and a third of the blocks suffices to compare
+// halves of windows. number/2: a block of all arms and the block of the question after it are
+// alike.
+func (s *schedule) wholeWindows(block int) bool {
+	const short = 50 * time.Millisecond
+	return s.lengths.Window < short && block/2%3 != 0
+}
+
+// resumePilot takes over the lengths of a pilot of the record that is continued.
+func (s *schedule) resumePilot(p *record.Pilot) {
+	s.lengths = plan.Lengths{Window: seconds(p.Window), Discard: seconds(p.Discard), Blocks: p.Blocks}
+	s.observed = plan.Observed{Pause: p.Pause, Arms: len(s.load.Arms), Least: s.load.Shortest(), Settle: s.leastSettle()}
+	s.noise = plan.NoiseOf(p.Slots, s.lengths.Window)
+}
+
+// resumeBlock takes over what the windows of a block took beyond their lengths, on average.
+func (s *schedule) resumeBlock(b *record.Block) {
+	n := len(b.Windows)
+	if n < 2 {
+		return
+	}
+	each := (b.Windows[n-1].Start - b.Windows[0].Start) / float64(n-1)
+	s.observed.Switch = max(0, seconds(each)-s.lengths.Window-s.lengths.Discard)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

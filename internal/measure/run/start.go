@@ -1,0 +1,175 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/measure/session"
+	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/wire/counter"
+	"github.com/tarelab/tare/internal/wire/readback"
+	"github.com/tarelab/tare/record"
+)
+
+// startAll starts sites, all at the same time.
+func (l *loadRun) startAll(ctx context.Context, sites []plan.Site, line *record.Generation) error {
+	sites, err := l.sitesWithRoom(ctx, sites, line)
+	if err != nil {
+		return err
+	}
+	started := make([]*site, len(sites))
+	failed := make([]error, len(sites))
+	var wg sync.WaitGroup
+	for i, s := range sites {
+		wg.Go(func() { started[i], failed[i] = l.start(ctx, s) })
+	}
+	wg.Wait()
+	for i, s := range sites {
+		if started[i] != nil {
+			l.sites.all = append(l.sites.all, started[i])
+			l.watchLayer(started[i], s.Arms[0].Volume)
+		}
+	}
+	for i, s := range sites {
+		for _, a := range s.Arms {
+			err := failed[i]
+			if err == nil && a.Neighbour != nil {
+				err = started[i].neighbourErr
+			}
+			if err == nil {
+				l.sites.add(a, started[i])
+			} else if err := l.armFailed(ctx, a, err, line); err != nil {
+				return err
+			}
+		}
+	}
+	l.sites.sort(l.load.Arms)
+	return nil
+}
+
+// sitesWithRoom returns the sites for whose data there is room, and leaves out the others.
+func (l *loadRun) sitesWithRoom(ctx context.Context, all []plan.Site, line *record.Generation) (sites []plan.Site, err error) {
+	short, err := l.checkRoom(all)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range all {
+		if short[i] == nil {
+			sites = append(sites, s)
+			continue
+		}
+		for _, a := range s.Arms {
+			if err := l.armFailed(ctx, a, permanentError{short[i]}, line); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return sites, nil
+}
+
+// logName is the name of a site's log in this launch, without its suffix.
+func (l *loadRun) logName(site string) string {
+	return fmt.Sprintf("%s-%s-%d", l.load.Name, site, l.schedule.launch)
+}
+
+// createLog creates a log of this launch.
+func (l *loadRun) createLog(name string) (*os.File, error) {
+	return createLog(filepath.Join(l.run.config.Dir, record.RawDir, name+".log"))
+}
+
+// start opens one site, and starts its neighbour, its server and its load.
+func (l *loadRun) start(ctx context.Context, planned plan.Site) (_ *site, err error) {
+	first := planned.Arms[0]
+	s := &site{name: first.Name, values: first.Stages.Values, guard: l.run.guard}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if err := l.open(ctx, s, planned); err != nil {
+		return nil, err
+	}
+	if planned.Neighbour != nil {
+		if err := l.startNeighbour(ctx, s, planned); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.startProcesses(ctx, s, first); err != nil {
+		return nil, err
+	}
+	s.locate()
+	s.processes.Ended = l.endedOn(s)
+	s.session = session.Open(&s.processes)
+	return s, nil
+}
+
+// open opens the environment of a site, and what its processes share with tare.
+func (l *loadRun) open(ctx context.Context, s *site, planned plan.Site) error {
+	first := planned.Arms[0]
+	spec, err := l.spec(first)
+	if err != nil {
+		return err
+	}
+	if s.processes.Memory, err = counter.Create(first.Stages.Threads); err != nil {
+		return err
+	}
+	s.processes.Memory.HoldWhenReady() // a load at full speed would slow down loads that start later
+	if s.facts, err = readback.Create(); err != nil {
+		return err
+	}
+	if s.log, err = l.createLog(l.logName(s.name)); err != nil {
+		return err
+	}
+	if s.volume, err = l.openVolume(ctx, planned, &spec); err != nil {
+		return err
+	}
+	if s.opened, err = first.Env.Open(ctx, spec); err != nil {
+		return err
+	}
+	s.locate()
+	return nil
+}
+
+// spec is how the environment of a site is opened; first is the site's first arm.
+func (l *loadRun) spec(first plan.PlannedArm) (spec environment.Spec, err error) {
+	c := &l.run.config
+	spec = environment.Spec{
+		Run: c.ID, Arm: first.Name, Data: l.data.dir(first.Stages), Scratch: l.run.scratch,
+		Journal: l.run.journal, Groups: c.Groups, Container: first.Container, Limits: first.Limits,
+		Beside: plan.Environments(l.schedule.sitesToLaunch()),
+	}
+	if first.Stages.Server != nil {
+		spec.Carried = first.Stages.Carried
+		spec.Port, err = l.run.ports.next()
+	}
+	return spec, err
+}
+
+// startProcesses starts the server of a site, if it has one, and its load.
+func (l *loadRun) startProcesses(ctx context.Context, s *site, first plan.PlannedArm) (err error) {
+	stages := first.Stages
+	place := onData(s.processes.Place, l.data.prepared[stages.Key])
+	if stages.Server != nil {
+		task := stages.Server(place)
+		p := environment.Process{Args: task.Args, Env: task.Env, Log: s.log}
+		if s.server, err = s.opened.Start(ctx, p); err != nil {
+			return fmt.Errorf("start the server: %w", err)
+		}
+		s.processes.Running = append(s.processes.Running, s.server)
+	}
+	task := stages.Load(place)
+	p := environment.Process{
+		Args: task.Args, Env: task.Env, Log: s.log,
+		Files: []*os.File{s.processes.Memory.File(), s.facts}, Outside: stages.Server != nil,
+	}
+	if s.load, err = s.opened.Start(ctx, p); err != nil {
+		return fmt.Errorf("start the load: %w", err)
+	}
+	s.processes.Running = append(s.processes.Running, s.load)
+	return nil
+}
