@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -105,8 +106,18 @@ type group struct {
 	loads         []string
 }
 
-// groups are the kinds of what is said, what is known first.
-var groups = []string{"moved", "equal", "open", "doubted", "nothing"}
+// groups are the kinds of clauses, known effects first, with the message of the first
+// clause about a subject and of those that follow it.
+var groups = []struct {
+	kind        string
+	first, then messages.Key
+}{
+	{"moved", "group.moved.first", "group.moved.then"},
+	{"equal", "group.equal.first", "group.equal.then"},
+	{"open", "group.open.first", "group.open.then"},
+	{"doubted", "group.doubted.first", "group.doubted.then"},
+	{"nothing", "group.nothing.first", "group.nothing.then"},
+}
 
 // grouped is the verdict over several loads: what is known first. What is
 // undecided is never put in the words of "no difference".
@@ -134,12 +145,12 @@ func grouped(e *record.Effects, ws []workload) sentence {
 		var clauses []sentence
 		for _, kind := range groups {
 			for _, g := range all {
-				if g.subject == subject && g.kind == kind {
-					form := ".then"
+				if g.subject == subject && g.kind == kind.kind {
+					key := kind.then
 					if len(clauses) == 0 {
-						form = ".first"
+						key = kind.first
 					}
-					clauses = append(clauses, msg("group."+kind+form, "subject", begin(subject, kind), "what", g.says, "loads", list(g.loads), "margin", quantity.Size(e.Margin)))
+					clauses = append(clauses, msg(key, "subject", begin(subject, g.kind), "what", g.says, "loads", list(g.loads), "margin", quantity.Size(e.Margin)))
 				}
 			}
 		}
@@ -187,7 +198,7 @@ func (w workload) group(e *record.Effects, l record.LoadAnswer) group {
 			g.says = msg("group.bursts", "what", g.says)
 		}
 		g.what = g.says.String()
-		key := "group.load"
+		key := messages.Key("group.load")
 		if w.InNoise(x) {
 			key = "group.load.noise"
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -35,30 +36,30 @@ func (w workload) finding(f record.Finding, margin float64, alone bool) sentence
 	return stopped(w.clauses(f, margin, alone))
 }
 
-// clauses are the verdict, and then what else there is to say, the most important
-// first.
+// clause names the message of a verdict: as a sentence of its own, which names the
+// subject, and as a line behind the name of the load.
+type clause struct{ sentence, line messages.Key }
+
+// clauses are the verdict and then the other clauses, the most important first.
 func (w workload) clauses(f record.Finding, margin float64, alone bool) []sentence {
-	form := "line."
-	if alone {
-		form = "finding."
-	}
 	x := f.Effect
 	pairs := []any{"subject", w.subject(f), "margin", quantity.Size(margin), "effect", effectText(x), "because", because(x.Reason), "verdict", x.Verdict}
+	var verdict clause
 	var tails []sentence
 	switch {
 	case x.Verdict == record.Undecided && x.Typical == nil:
-		form += "unknown"
+		verdict = clause{"finding.unknown", "line.unknown"}
 	case x.Verdict == record.Undecided:
-		form += "open"
+		verdict = clause{"finding.open", "line.open"}
 		tails = append(partTails(f), w.openTails(f, margin, alone)...)
 	case x.Verdict != record.Cost && x.Verdict != record.Gain && x.Verdict != record.Negligible:
-		form += "invalid"
+		verdict = clause{"finding.invalid", "line.invalid"}
 	case x.Typical == nil:
-		form += "amount"
+		verdict = clause{"finding.amount", "line.amount"}
 	case x.Verdict == record.Negligible:
-		form += "equal"
+		verdict = clause{"finding.equal", "line.equal"}
 	default:
-		form += "moved"
+		verdict = clause{"finding.moved", "line.moved"}
 		pairs = append(pairs, "what", w.does(x))
 	}
 	tails = append(tails, w.noiseTail(x))
@@ -67,7 +68,11 @@ func (w workload) clauses(f record.Finding, margin float64, alone bool) []senten
 	}
 	tails = append(tails, burstTail(x), w.stepTail(f))
 	tails = slices.DeleteFunc(tails, func(s sentence) bool { return len(s) == 0 })
-	return append([]sentence{msg(form, pairs...)}, tails...)
+	key := verdict.line
+	if alone {
+		key = verdict.sentence
+	}
+	return append([]sentence{msg(key, pairs...)}, tails...)
 }
 
 func effectText(x record.Effect) string { return quantity.Interval(x.Typical) }
@@ -75,7 +80,7 @@ func effectText(x record.Effect) string { return quantity.Interval(x.Typical) }
 // does is the predicate of a cost or a gain: "costs throughput".
 func (w workload) does(x record.Effect) sentence {
 	m := w.metricWord(x.Metric)
-	key := map[[2]bool]string{
+	key := map[[2]bool]messages.Key{
 		{true, false}: "does.costs", {true, true}: "does.gains", {false, false}: "does.raises", {false, true}: "does.lowers",
 	}[[2]bool{m.more, x.Verdict == record.Gain}]
 	return msg(key, "metric", m.of)
@@ -85,7 +90,7 @@ func (w workload) does(x record.Effect) sentence {
 // decide it.
 func (w workload) openTails(f record.Finding, margin float64, alone bool) (tails []sentence) {
 	if f.Excluded > 0 && f.Excluded <= informative {
-		key := "tail.excluded"
+		key := messages.Key("tail.excluded")
 		if !w.metricWord(f.Effect.Metric).more {
 			key = "tail.excluded.rise"
 		}
@@ -202,7 +207,7 @@ func (w workload) busyNode(b record.BusyNode) sentence {
 	if len(changed) == 0 {
 		return msg("busy.none", "neighbour", b.Neighbour, "arms", list(b.Open))
 	}
-	key, open := "busy.better", ""
+	key, open := messages.Key("busy.better"), ""
 	if b.Worse {
 		key = "busy.worse"
 	}

@@ -19,12 +19,30 @@ type word struct {
 	phrase string // fits into "… costs 3.1 % of throughput"
 }
 
-// word looks an arm up; one that has no word of its own, or of which more was
-// chosen than that, is called by its name and described by its title.
+// armWords are the arms that have words of their own in the catalogue, by name.
+var armWords = map[string]struct{ adds, phrase messages.Key }{
+	"cgroup":     {"adds.cgroup", "arm.cgroup"},
+	"namespaces": {"adds.namespaces", "arm.namespaces"},
+	"rootfs":     {"adds.rootfs", "arm.rootfs"},
+	"security":   {"adds.security", "arm.security"},
+	"network":    {"adds.network", "arm.network"},
+	"nat":        {"adds.nat", "arm.nat"},
+	"container":  {"adds.container", "arm.container"},
+	"cpu-limit":  {"adds.cpu-limit", "arm.cpu-limit"},
+	"runc":       {"adds.runc", "arm.runc"},
+	"crun":       {"adds.crun", "arm.crun"},
+	"podman":     {"adds.podman", "arm.podman"},
+	"docker":     {"adds.docker", "arm.docker"},
+	"besteffort": {"adds.besteffort", "arm.besteffort"},
+	"burstable":  {"adds.burstable", "arm.burstable"},
+	"guaranteed": {"adds.guaranteed", "arm.guaranteed"},
+}
+
+// word looks an arm up. An arm that is not among them, or that has more options than
+// its rung, is called by its name and described by its title.
 func (w workload) word(arm string) word {
-	phrase := "arm." + arm
-	if messages.Has(phrase) && !w.Imported && !strings.HasPrefix(w.Arm[arm].Title, "in "+arm+", ") {
-		return word{text("adds." + arm), text(phrase)}
+	if r, ok := armWords[arm]; ok && !w.Imported && !strings.HasPrefix(w.Arm[arm].Title, "in "+arm+", ") {
+		return word{text(r.adds), text(r.phrase)}
 	}
 	brief, _, _ := strings.Cut(w.Arm[arm].Title, ": ") // "beside hogs, cpu.weight: a tenth of the weight"
 	return word{brief, arm}
@@ -88,7 +106,19 @@ func verdictCell(e record.Effect, margin float64) cell {
 	return cell{word, tone}
 }
 
-func verdictWord(v record.Verdict) string { return text("verdict." + v.String()) }
+func verdictWord(v record.Verdict) string {
+	switch v {
+	case record.Undecided:
+		return text("verdict.undecided")
+	case record.Cost:
+		return text("verdict.cost")
+	case record.Gain:
+		return text("verdict.gain")
+	case record.Negligible:
+		return text("verdict.negligible")
+	}
+	return text("verdict.invalid")
+}
 
 func verdictTone(v record.Verdict) tone {
 	switch v {
@@ -150,8 +180,8 @@ func list(words []string) string {
 	}
 }
 
-// number is a number of things: key is that of the message with the number.
-func number(key string, n int) string { return text(key, "n", n) }
+// number is a number of things, as "2 blocks"; the message of key has the word for them.
+func number(key messages.Key, n int) string { return text(key, "n", n) }
 
 // distinct are the names of things in the order in which they come first.
 func distinct[T any](all []T, name func(T) string) []string {
