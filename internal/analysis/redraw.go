@@ -12,19 +12,18 @@ import (
 )
 
 const (
-	// redraws is how often the labels of the arms are drawn anew.
+	// redraws is the number of permutations of the arms' labels.
 	redraws = 500
-	// redrawnBlocks is the most blocks for which that is done: the first of each
-	// launch, the same number of each; of many launches the first ones, with two
-	// blocks each.
+	// redrawnBlocks is the largest number of blocks in a permutation: the first of each
+	// launch, as many of each; of many launches the first ones, with two blocks each.
 	redrawnBlocks = 60
-	// redrawnArms is the most arms for which all draws are made: what one takes grows with
-	// the square of the arms. fewestDraws is how many are made of any number of them.
+	// redrawnArms is the largest number of arms for which all permutations are made: the
+	// time of one grows with the square of the arms. fewestDraws is the least number.
 	redrawnArms = 16
 	fewestDraws = 50
 )
 
-// drawsOf is how many draws are made of so many arms where draws are asked for.
+// drawsOf is the number of permutations for a number of arms, where draws are wanted.
 func drawsOf(arms, draws int) int {
 	if arms <= redrawnArms {
 		return draws
@@ -32,11 +31,11 @@ func drawsOf(arms, draws int) int {
 	return min(draws, max(fewestDraws, draws*redrawnArms*redrawnArms/(arms*arms)))
 }
 
-// redraw checks the method on the noise of this very record: effects are taken
-// out, the labels of the arms are drawn anew within every block, where there is
-// then nothing to find, and everything is estimated again. questions is how many metrics
-// a verdict pays for.
-func (t *table) redraw(f *fits, questions, draws int) *record.Redrawn {
+// redraw is a permutation test of the method on the noise of this record: the effects are
+// subtracted, the labels of the arms are shuffled within every block, and everything is
+// estimated again. Nothing differs then, so each finding is false. judged is the number of
+// metrics that are judged together.
+func (t *table) redraw(f *fits, judged, draws int) *record.Redrawn {
 	if f == nil || draws < 1 || !f.typical.Known || f.parts == nil || len(t.arms) < 3 {
 		return nil
 	}
@@ -45,7 +44,7 @@ func (t *table) redraw(f *fits, questions, draws int) *record.Redrawn {
 	if !stat.FitWindows(stat.Windows{Y: y, Launch: launch, Control: t.control()}, true).Known {
 		return nil
 	}
-	found, any, asked := make([]int, draws), make([]int, draws), t.asked(f)
+	found, any := make([]int, draws), make([]int, draws)
 	arms := 0
 	for _, a := range t.arms {
 		if a != t.load.Baseline && !t.arm(a).Twin {
@@ -57,7 +56,7 @@ func (t *table) redraw(f *fits, questions, draws int) *record.Redrawn {
 	for k := range workers {
 		wait.Go(func() {
 			for d := k; d < draws; d += workers {
-				found[d], any[d] = t.redrawn(asked, questions, y, launch, rand.New(rand.NewPCG(uint64(d), 0x7a7e)))
+				found[d], any[d] = t.redrawn(f.groups, judged, y, launch, rand.New(rand.NewPCG(uint64(d), 0x7a7e)))
 			}
 		})
 	}
@@ -70,8 +69,7 @@ func (t *table) redraw(f *fits, questions, draws int) *record.Redrawn {
 	return out
 }
 
-// residual is what is left of the values without the effects, of as many blocks as
-// are looked at.
+// residual returns the values without the effects, of the first redrawnBlocks blocks.
 func (t *table) residual(f *fits) (y [][]float64, launch []int) {
 	per := max(redrawnBlocks/max(t.launches(), 1), 2)
 	seen := map[int]int{}
@@ -89,7 +87,7 @@ func (t *table) residual(f *fits) (y [][]float64, launch []int) {
 	return y, launch
 }
 
-// relabelled is a block with other labels; one that lacks an arm lacks it still.
+// relabelled shuffles the labels of a block. An arm without a value stays without one.
 func relabelled(row []float64, rng *rand.Rand) []float64 {
 	out := slices.Clone(row)
 	var here []int
@@ -104,15 +102,15 @@ func relabelled(row []float64, rng *rand.Rand) []float64 {
 	return out
 }
 
-// redrawn is one draw: how many arms are found to differ, each alone, and whether any
-// verdict would say so (0 or 1).
-func (t *table) redrawn(asked [][]string, questions int, y [][]float64, launch []int, rng *rand.Rand) (found, any int) {
+// redrawn makes one permutation. It returns how many arms are found to differ, each alone,
+// and whether a verdict would say so of any (0 or 1).
+func (t *table) redrawn(groups [][]string, judged int, y [][]float64, launch []int, rng *rand.Rand) (found, any int) {
 	z := make([][]float64, len(y))
 	for b, row := range y {
 		z[b] = relabelled(row, rng)
 	}
 	f := stat.FitWindows(stat.Windows{Y: z, Launch: launch, Control: t.control()}, true)
-	for i, group := range asked {
+	for i, group := range groups {
 		cs := t.against(f, group)
 		least, at := math.Inf(1), 0
 		for k, c := range cs {
@@ -124,8 +122,8 @@ func (t *table) redrawn(asked [][]string, questions int, y [][]float64, launch [
 				least, at = p, k
 			}
 		}
-		// What comes first opens the gate to the others, and is then an error itself.
-		if i == 0 && f.FamilyPValue(cs, at, questions) < t.alpha {
+		// The first group opens the gate to the others, and is a false finding then.
+		if i == 0 && f.FamilyPValue(cs, at, judged) < t.alpha {
 			any = 1
 		}
 	}
