@@ -2,7 +2,7 @@ package analysis
 
 import "testing"
 
-// A change is a share of where it began: nothing falls by more than all of it.
+// A change is a share of the value at the start: nothing falls by more than 100 %.
 func TestFromItsBeginning(t *testing.T) {
 	for _, c := range []struct {
 		begin, end float64

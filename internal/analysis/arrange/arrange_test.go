@@ -7,7 +7,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// TestLadderOrder puts rungs above what they step from, however they come.
+// TestLadderOrder: rungs stand above the rung that they step from, in any order of the input.
 func TestLadderOrder(t *testing.T) {
 	step := func(arm, below string) record.Effect {
 		return record.Effect{Workload: "w", Metric: "throughput", Arm: arm, Baseline: below}
