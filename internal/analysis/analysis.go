@@ -26,7 +26,7 @@ import (
 )
 
 // Analyse computes everything that a report shows.
-func Analyse(r *record.Result) (*record.Effects, error) { return analyseWith(r, redraws) }
+func Analyse(r *record.Result) (*record.Effects, error) { return analyseWith(r, permutations) }
 
 // analyseWith is Analyse with the number of permutations for the check of the method.
 func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
@@ -176,7 +176,7 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	if primary := all[t.load.Primary]; primary != nil {
 		w.Question = primary.question
 	}
-	w.FalsePositives = t.redraw(all[t.load.Primary], len(judged), draws)
+	w.FalsePositives = t.permutationTest(all[t.load.Primary], len(judged), draws)
 	out.Workloads = append(out.Workloads, w)
 	out.Warnings = append(out.Warnings, unequalWarnings(r.Manifest.Unequal, t.load.Name)...)
 	out.Warnings = append(out.Warnings, warnings(t, all[t.load.Primary], out)...)

@@ -123,7 +123,7 @@ func TestAQuestionThatLostWindows(t *testing.T) {
 
 // Labels are shuffled among the arms of a block, so that the question keeps its blocks. More
 // judged metrics give fewer findings.
-func TestRedrawnBlocksKeepTheirArms(t *testing.T) {
+func TestPermutedBlocksKeepTheirArms(t *testing.T) {
 	r := questioned(36, 0)
 	eachWindow(r, func(b *record.Block, i int) {
 		if a := b.Windows[i].Arm; b.Number%2 == 1 && a != "host" && a != "twin" && a != "container" {
@@ -136,14 +136,14 @@ func TestRedrawnBlocksKeepTheirArms(t *testing.T) {
 	y, _ := tab.residual(f)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, row := range y {
-		z := relabelled(row, rng)
+		z := shuffled(row, rng)
 		for a := range row {
 			if math.IsNaN(row[a]) != math.IsNaN(z[a]) {
 				t.Fatalf("%v became %v", row, z)
 			}
 		}
 	}
-	one, many := tab.redraw(f, 1, 200), tab.redraw(f, 20, 200)
+	one, many := tab.permutationTest(f, 1, 200), tab.permutationTest(f, 20, 200)
 	if !(one.Any > many.Any) || one.Rate != many.Rate {
 		t.Errorf("found where nothing is: %+v with one metric, %+v with twenty", one, many)
 	}

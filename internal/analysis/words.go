@@ -59,24 +59,21 @@ func noSuchArm(left string) string {
 
 // Reasons of verdicts.
 const (
-	fewBlocks       = "too few blocks to know the error; a longer --budget gives more"
-	noiseTooLarge   = "the noise is larger than any effect that could be shown"
-	belowMargin     = "shown, but smaller than the margin"
-	maybeBelow      = "may be smaller than the margin"
-	unjudgedFormat  = "not judged, as %s was not found to differ from %s"
-	tooWideFormat   = "±%.1f %% is too wide"
-	droppedMoreText = "%.0f %% of the windows of %s were dropped and %.0f %% of %s: what they may hide is more than the difference"
+	fewBlocks     = "too few blocks to know the error; a longer --budget gives more"
+	noiseTooLarge = "the noise is larger than any effect that could be shown"
+	belowMargin   = "shown, but smaller than the margin"
+	maybeBelow    = "may be smaller than the margin"
 )
 
-func tooWide(half float64) string { return fmt.Sprintf(tooWideFormat, 100*half) }
+func tooWide(half float64) string { return fmt.Sprintf("±%.1f %% is too wide", 100*half) }
 
 func notJudged(question, baseline string) string {
-	return fmt.Sprintf(unjudgedFormat, question, baseline)
+	return fmt.Sprintf("not judged, as %s was not found to differ from %s", question, baseline)
 }
 
 // droppedMore says which shares of the windows of two arms were dropped.
 func droppedMore(share float64, arm string, other float64, base string) string {
-	return fmt.Sprintf(droppedMoreText, 100*share, arm, 100*other, base)
+	return fmt.Sprintf("%.0f %% of the windows of %s were dropped and %.0f %% of %s: what they may hide is more than the difference", 100*share, arm, 100*other, base)
 }
 
 // Standing checks.

@@ -55,7 +55,7 @@ func measuredLoss(l record.PlantedLoss) string {
 	return decimals(l.Measured.Cost) + " % [" + decimals(l.Measured.Low) + ", " + decimals(l.Measured.High) + "]"
 }
 
-// judgedLoss says in a word or two whether an interval is right.
+// judgedLoss says whether an interval covers the planted loss.
 func judgedLoss(l record.PlantedLoss) cell {
 	switch {
 	case l.Measured == nil:

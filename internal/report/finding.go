@@ -10,9 +10,9 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// What is known of one subject, in words.
+// Sentences on one finding.
 
-// subject is how to call what a finding is about.
+// subject names the subject of a finding.
 func (w workload) subject(f record.Finding) string {
 	s := w.word(f.Effect.Arm).phrase
 	switch f.Subject {
@@ -27,8 +27,8 @@ func (w workload) subject(f record.Finding) string {
 	return s
 }
 
-// finding is all that is known of a subject; alone it is a sentence that names
-// it, else it stands behind the name of the load.
+// finding is all clauses on a subject. Alone it is a sentence that names the subject, else it
+// follows the name of the load.
 func (w workload) finding(f record.Finding, margin float64, alone bool) sentence {
 	if f.Effect.Verdict == record.Undecided && arrange.Seen(f.Effect) {
 		return w.inTheseRuns(f)
@@ -86,8 +86,7 @@ func (w workload) does(x record.Effect) sentence {
 	return msg(key, "metric", m.of)
 }
 
-// openTails say what an undecided effect rules out all the same, and what would
-// decide it.
+// openTails returns the loss that an undecided effect rules out, and the time that would decide it.
 func (w workload) openTails(f record.Finding, margin float64, alone bool) (tails []sentence) {
 	if f.Excluded > 0 && f.Excluded <= informative {
 		key := messages.Key("tail.excluded")
@@ -102,10 +101,10 @@ func (w workload) openTails(f record.Finding, margin float64, alone bool) (tails
 	return tails
 }
 
-// informative is the largest loss that it is worth to rule out.
+// informative is the largest loss for which a line says that a larger one is ruled out.
 const informative = 0.5
 
-// noiseTail tells of a cost or gain that is no larger than what the twin shows.
+// noiseTail is the clause on a cost or gain that is no larger than the noise floor.
 func (w workload) noiseTail(x record.Effect) sentence {
 	if !w.InNoise(x) {
 		return nil
@@ -113,8 +112,8 @@ func (w workload) noiseTail(x record.Effect) sentence {
 	return msg("tail.noise", "noise", quantity.PlusMinus(w.Noise(x.Metric)))
 }
 
-// partTails say what a loss consists of, or what an operation costs where the
-// throughput itself is open.
+// partTails returns the parts of a loss, or the CPU time per operation where the throughput is
+// undecided.
 func partTails(f record.Finding) []sentence {
 	if f.CPU == nil {
 		return nil
@@ -133,7 +132,7 @@ func partTails(f record.Finding) []sentence {
 	return nil
 }
 
-// burstTail goes on after the typical effect where the total disagrees.
+// burstTail is the clause on an intermittent loss, with the total effect.
 func burstTail(x record.Effect) sentence {
 	if !x.Intermittent || x.Typical == nil {
 		return nil
@@ -148,8 +147,8 @@ func burstTail(x record.Effect) sentence {
 	return joined("; ", s, msg("tail.total", "effect", quantity.Interval(x.Total)))
 }
 
-// stepTail names the step that a cost comes from; for an undecided total, a step
-// that is decided all the same.
+// stepTail names the step with the largest part of a cost; of an undecided effect, a step that is
+// decided.
 func (w workload) stepTail(f record.Finding) sentence {
 	if f.Single {
 		return msg("tail.nostep")
@@ -197,7 +196,7 @@ func bestIsolation(f record.Finding) sentence {
 	return msg("best.kept", append(pairs, "kept", parts100(f.Best.Kept.Ratio, f.Best.Kept.Low, f.Best.Kept.High))...)
 }
 
-// busyNode is what arms lose beside a neighbour in a pod.
+// busyNode is the sentence on the effects of a neighbour in a pod.
 func (w workload) busyNode(b record.BusyNode) sentence {
 	var changed []string
 	for _, arm := range b.Changed {

@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Gate is what tare check found.
+// Gate is the document of tare check.
 func Gate(g *record.Gate) Document {
 	d := Document{title: gateTitle(g)}
 	d.add(section{blocks: []block{

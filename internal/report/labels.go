@@ -10,10 +10,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// none stands where there is no number.
+// none is printed where there is no number.
 const none = quantity.None
 
-// word is how a report speaks of an arm.
+// word is the words for an arm.
 type word struct {
 	adds   string // what it adds to the rung below, a few words
 	phrase string // fits into "… costs 3.1 % of throughput"
@@ -48,7 +48,7 @@ func (w workload) word(arm string) word {
 	return word{brief, arm}
 }
 
-// metric is how a report speaks of a metric.
+// metric is the words and the format for a metric.
 type metric struct {
 	head string // of a column
 	of   string // fits into "costs 3.1 % of …"
@@ -64,7 +64,7 @@ func (w workload) metricWord(name string) metric {
 	return metric{m.Head, m.Label, m.Better > 0, showIn(m.Unit)}
 }
 
-// showIn prints numbers in a unit.
+// showIn returns a function that prints numbers in a unit.
 func showIn(unit string) func(float64) string {
 	switch unit {
 	case "s":
@@ -86,8 +86,8 @@ func showIn(unit string) func(float64) string {
 	return func(x float64) string { return quantity.WithUnit(quantity.Short(x), unit) }
 }
 
-// verdictCell is the verdict in one or two words. "undecided" is never put in
-// the words of "no difference".
+// verdictCell is the verdict in one or two words. An undecided effect never reads as "no
+// difference".
 func verdictCell(e record.Effect, margin float64) cell {
 	word, tone := verdictWord(e.Verdict), verdictTone(e.Verdict)
 	switch {
@@ -142,8 +142,8 @@ func effectCell(e record.Effect) cell {
 	return cell{quantity.Interval(e.Typical), verdictTone(e.Verdict)}
 }
 
-// ended says in words why a run ended; the second result is true when its
-// record is not whole.
+// ended is the reason why a run ended, in words; the second result is true where its record is
+// not complete.
 func ended(reason string) (string, bool) {
 	switch reason {
 	case "precision":
@@ -163,7 +163,7 @@ func ended(reason string) (string, bool) {
 	case "":
 		return text("ended.open"), true
 	case "imported":
-		return "", false // it is no way to end: nothing was run
+		return "", false // nothing was run, so nothing ended
 	}
 	return reason, false
 }

@@ -23,3 +23,15 @@ func TestLadderOrder(t *testing.T) {
 		t.Errorf("arms %q, want %q", got, want)
 	}
 }
+
+// TestSubject: the answer is about the question of the plan; without one, about the top rung.
+func TestSubject(t *testing.T) {
+	w := Workload{WorkloadResult: record.WorkloadResult{Primary: "throughput", Baseline: "host"}, Ladder: []string{"host", "cgroup", "container"}}
+	w.Effect = map[Key]record.Effect{{"throughput", "cgroup"}: {}}
+	if got := w.Subject(); got != "cgroup" {
+		t.Errorf("without a question the subject is %q", got)
+	}
+	if w.Question = "container"; w.Subject() != "container" {
+		t.Errorf("the subject is %q and not the question", w.Subject())
+	}
+}

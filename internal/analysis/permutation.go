@@ -12,34 +12,34 @@ import (
 )
 
 const (
-	// redraws is the number of permutations of the arms' labels.
-	redraws = 500
-	// redrawnBlocks is the largest number of blocks in a permutation: the first of each
+	// permutations is the number of permutations of the arms' labels.
+	permutations = 500
+	// permutedBlocks is the largest number of blocks in a permutation: the first of each
 	// launch, as many of each; of many launches the first ones, with two blocks each.
-	redrawnBlocks = 60
-	// redrawnArms is the largest number of arms for which all permutations are made: the
-	// time of one grows with the square of the arms. fewestDraws is the least number.
-	redrawnArms = 16
-	fewestDraws = 50
+	permutedBlocks = 60
+	// permutedArms is the largest number of arms for which all permutations are made: the
+	// time of one grows with the square of the arms. fewestPermutations is the least number.
+	permutedArms       = 16
+	fewestPermutations = 50
 )
 
-// drawsOf is the number of permutations for a number of arms, where draws are wanted.
-func drawsOf(arms, draws int) int {
-	if arms <= redrawnArms {
+// permutationsOf is the number of permutations for a number of arms, where draws are asked for.
+func permutationsOf(arms, draws int) int {
+	if arms <= permutedArms {
 		return draws
 	}
-	return min(draws, max(fewestDraws, draws*redrawnArms*redrawnArms/(arms*arms)))
+	return min(draws, max(fewestPermutations, draws*permutedArms*permutedArms/(arms*arms)))
 }
 
-// redraw is a permutation test of the method on the noise of this record: the effects are
+// permutationTest checks the method on the noise of this record: the effects are
 // subtracted, the labels of the arms are shuffled within every block, and everything is
 // estimated again. Nothing differs then, so each finding is false. judged is the number of
 // metrics that are judged together.
-func (t *table) redraw(f *fits, judged, draws int) *record.Redrawn {
+func (t *table) permutationTest(f *fits, judged, draws int) *record.Redrawn {
 	if f == nil || draws < 1 || !f.typical.Known || f.parts == nil || len(t.arms) < 3 {
 		return nil
 	}
-	draws = drawsOf(len(t.arms), draws)
+	draws = permutationsOf(len(t.arms), draws)
 	y, launch := t.residual(f)
 	if !stat.FitWindows(stat.Windows{Y: y, Launch: launch, Control: t.control()}, true).Known {
 		return nil
@@ -56,7 +56,7 @@ func (t *table) redraw(f *fits, judged, draws int) *record.Redrawn {
 	for k := range workers {
 		wait.Go(func() {
 			for d := k; d < draws; d += workers {
-				found[d], any[d] = t.redrawn(f.groups, judged, y, launch, rand.New(rand.NewPCG(uint64(d), 0x7a7e)))
+				found[d], any[d] = t.permute(f.groups, judged, y, launch, rand.New(rand.NewPCG(uint64(d), 0x7a7e)))
 			}
 		})
 	}
@@ -69,13 +69,13 @@ func (t *table) redraw(f *fits, judged, draws int) *record.Redrawn {
 	return out
 }
 
-// residual returns the values without the effects, of the first redrawnBlocks blocks.
+// residual returns the values without the effects, of the first permutedBlocks blocks.
 func (t *table) residual(f *fits) (y [][]float64, launch []int) {
-	per := max(redrawnBlocks/max(t.launches(), 1), 2)
+	per := max(permutedBlocks/max(t.launches(), 1), 2)
 	seen := map[int]int{}
 	for i, row := range f.y {
 		l := t.rows[i].launch
-		if seen[l]++; seen[l] > per || len(seen) > redrawnBlocks/2 {
+		if seen[l]++; seen[l] > per || len(seen) > permutedBlocks/2 {
 			continue
 		}
 		r := make([]float64, len(row))
@@ -87,8 +87,8 @@ func (t *table) residual(f *fits) (y [][]float64, launch []int) {
 	return y, launch
 }
 
-// relabelled shuffles the labels of a block. An arm without a value stays without one.
-func relabelled(row []float64, rng *rand.Rand) []float64 {
+// shuffled shuffles the labels of a block. An arm without a value stays without one.
+func shuffled(row []float64, rng *rand.Rand) []float64 {
 	out := slices.Clone(row)
 	var here []int
 	for a, x := range row {
@@ -102,12 +102,12 @@ func relabelled(row []float64, rng *rand.Rand) []float64 {
 	return out
 }
 
-// redrawn makes one permutation. It returns how many arms are found to differ, each alone,
+// permute makes one permutation. It returns how many arms are found to differ, each alone,
 // and whether a verdict would say so of any (0 or 1).
-func (t *table) redrawn(groups [][]string, judged int, y [][]float64, launch []int, rng *rand.Rand) (found, any int) {
+func (t *table) permute(groups [][]string, judged int, y [][]float64, launch []int, rng *rand.Rand) (found, any int) {
 	z := make([][]float64, len(y))
 	for b, row := range y {
-		z[b] = relabelled(row, rng)
+		z[b] = shuffled(row, rng)
 	}
 	f := stat.FitWindows(stat.Windows{Y: z, Launch: launch, Control: t.control()}, true)
 	for i, group := range groups {
