@@ -4,7 +4,6 @@
 package arrange
 
 import (
-	"cmp"
 	"iter"
 	"maps"
 	"math"
@@ -113,8 +112,13 @@ func (w Workload) InNoise(x record.Effect) bool {
 }
 
 // Subject is the arm that the answer is about: the question of the plan where the analysis kept
-// it, else the top rung; empty without either.
-func (w Workload) Subject() string { return cmp.Or(w.Question, w.Top()) }
+// it and it has an effect, else the top rung; empty without either.
+func (w Workload) Subject() string {
+	if _, ok := w.PrimaryOf(w.Question); ok {
+		return w.Question
+	}
+	return w.Top()
+}
 
 // Top is the highest rung that has an effect; empty without one.
 func (w Workload) Top() string {

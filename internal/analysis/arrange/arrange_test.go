@@ -27,11 +27,10 @@ func TestLadderOrder(t *testing.T) {
 // TestSubject: the answer is about the question of the plan; without one, about the top rung.
 func TestSubject(t *testing.T) {
 	w := Workload{WorkloadResult: record.WorkloadResult{Primary: "throughput", Baseline: "host"}, Ladder: []string{"host", "cgroup", "container"}}
-	w.Effect = map[Key]record.Effect{{"throughput", "cgroup"}: {}}
-	if got := w.Subject(); got != "cgroup" {
-		t.Errorf("without a question the subject is %q", got)
-	}
-	if w.Question = "container"; w.Subject() != "container" {
-		t.Errorf("the subject is %q and not the question", w.Subject())
+	w.Effect = map[Key]record.Effect{{"throughput", "cgroup"}: {}, {"throughput", "container"}: {}}
+	for question, want := range map[string]string{"": "container", "cgroup": "cgroup", "nat": "container"} {
+		if w.Question = question; w.Subject() != want {
+			t.Errorf("question %q: the subject is %q, want %q", question, w.Subject(), want)
+		}
 	}
 }
