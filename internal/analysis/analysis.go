@@ -16,9 +16,9 @@ import (
 )
 
 // Analyse computes everything that a report shows.
-func Analyse(r *record.Result) (*record.Effects, error) { return analyseWith(r, redraws) }
+func Analyse(r *record.Result) (*record.Effects, error) { return analyseWith(r, permutations) }
 
-// analyseWith is Analyse with so many draws of labels for the check of the method.
+// analyseWith is Analyse with the number of permutations for the check of the method.
 func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 	if len(r.Plan.Workloads) == 0 {
 		return nil, fmt.Errorf("%s: the plan has no workload", r.Dir)
@@ -60,7 +60,7 @@ func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 	return out, nil
 }
 
-// unfinished is how a run ended whose record has no end.
+// unfinished returns how a run ended whose record has no End line.
 func unfinished(r *record.Result) string {
 	if r.Running {
 		return record.EndedRunning
@@ -68,8 +68,8 @@ func unfinished(r *record.Result) string {
 	return record.EndedKilled
 }
 
-// general reads the record once: what it says about the run as a whole, and the
-// windows of each workload.
+// general reads the record once. It fills in what holds for the run as a whole and
+// returns the windows of each workload.
 func general(out *record.Effects, r *record.Result) ([]*table, error) {
 	var tables []*table
 	for _, load := range r.Plan.Workloads {
@@ -87,7 +87,7 @@ func general(out *record.Effects, r *record.Result) ([]*table, error) {
 		case l.End != nil:
 			out.Ended, out.Self, out.Room = l.End.Reason, l.End.Self, l.End.Room
 		case l.Run != nil:
-			out.Ended = unfinished(r) // until this run ends, too
+			out.Ended = unfinished(r) // until the End line of this run
 		}
 		for _, t := range tables {
 			t.line(l)
@@ -101,20 +101,17 @@ func general(out *record.Effects, r *record.Result) ([]*table, error) {
 	}
 	out.Seconds = last.Sub(first).Seconds()
 	if r.Torn && out.Ended != record.EndedRunning {
-		out.Warnings = append(out.Warnings, record.Warning{
-			Text:   "the end of the record is cut off, as a kill or a power cut leaves it; what was not whole was left out",
-			Remedy: "tare cleanup removes what the killed run left on the host",
-		})
+		out.Warnings = append(out.Warnings, tornRecord().of("", ""))
 	}
 	return tables, nil
 }
 
-// analyseLoads analyses the loads beside each other and joins what follows from
-// each, in the order of the plan.
+// analyseLoads analyses the loads concurrently and joins their results in the order of
+// the plan.
 func analyseLoads(out *record.Effects, tables []*table, r *record.Result, draws int) {
 	parts := make([]*record.Effects, len(tables))
 	var wait sync.WaitGroup
-	free := make(chan struct{}, runtime.GOMAXPROCS(0)) // more at once would only take memory
+	free := make(chan struct{}, runtime.GOMAXPROCS(0)) // more at a time would only use more memory
 	for i, t := range tables {
 		parts[i] = &record.Effects{Margin: out.Margin, Precision: out.Precision, Host: out.Host}
 		free <- struct{}{}
@@ -152,7 +149,7 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 		}
 		c := compared{table: t, fits: f, margin: out.Margin, losses: t.losses(), unequal: r.Manifest.Unequal}
 		if slices.Contains(judged, name) {
-			c.questions = len(judged)
+			c.judged = len(judged)
 		}
 		list, twin := c.effects()
 		out.Effects = append(out.Effects, list...)
@@ -167,18 +164,19 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	w := t.result(out, all, net)
 	w.Judged = judged
 	if primary := all[t.load.Primary]; primary != nil {
-		w.Question = t.question(primary)
+		w.Question = primary.question
 	}
-	w.FalsePositives = t.redraw(all[t.load.Primary], len(judged), draws)
+	w.FalsePositives = t.permutationTest(all[t.load.Primary], len(judged), draws)
 	out.Workloads = append(out.Workloads, w)
 	out.Warnings = append(out.Warnings, unequalWarnings(r.Manifest.Unequal, t.load.Name)...)
 	out.Warnings = append(out.Warnings, warnings(t, all[t.load.Primary], out)...)
 }
 
-// judgedHere are the metrics that are judged on this host: efficiency is not,
-// where the kernel counts what was stolen as CPU time of the arm.
+// judgedHere returns the metrics that are judged on this host, and the check of CPU time
+// against steal. Efficiency is not judged where the kernel counts stolen time as CPU time
+// of the arm.
 func (t *table) judgedHere() (judged []string, net record.Checks) {
-	net = t.netOfSteal()
+	net = t.cpuTimeCheck()
 	for _, name := range t.judged() {
 		if name != metric.Efficiency.Name || net.OK {
 			judged = append(judged, name)
@@ -187,7 +185,7 @@ func (t *table) judgedHere() (judged []string, net record.Checks) {
 	return judged, net
 }
 
-// results says what each arm did in the metrics' own units.
+// results adds the level of each arm in the metrics' own units.
 func (t *table) results(out *record.Effects, pools []*pooled, m record.Manifest) {
 	for i, name := range t.arms {
 		ws := t.windowsOf(name)
@@ -206,10 +204,10 @@ func (t *table) results(out *record.Effects, pools []*pooled, m record.Manifest)
 	}
 }
 
-// titleOf says what a load is beside its name; empty where that says it already.
+// titleOf is the title of a load; empty where it would repeat the name.
 func titleOf(load record.Workload) string {
 	if load.Title == "" && load.Kind != load.Name {
-		return load.Kind // a record of before
+		return load.Kind // a record of an older version
 	}
 	return load.Title
 }
@@ -249,7 +247,7 @@ func (t *table) result(out *record.Effects, all map[string]*fits, net record.Che
 	return w
 }
 
-// finite replaces what is not a number by 0, for fields where 0 means unknown.
+// finite replaces NaN and infinity by 0, for fields in which 0 means unknown.
 func finite(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0

@@ -49,7 +49,7 @@ func TestKnownEffectsAreFound(t *testing.T) {
 	}
 }
 
-// The steps add up to the total, in logs, whatever the data.
+// The steps add up to the total, in logarithms, for any data.
 func TestStepsAddUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := quiet(rapid.Uint64().Draw(rt, "seed"))
@@ -92,8 +92,8 @@ func TestIntermittentLossIsNamed(t *testing.T) {
 	}
 }
 
-// A block that older versions ended for what is no fault keeps its windows; of the
-// others the last window is dropped and the rest count.
+// A block that an older version ended for a harmless reason keeps all windows. Of other dropped
+// blocks all windows but the last count.
 func TestDroppedBlocks(t *testing.T) {
 	for reason, lost := range map[string]int{record.DropForeign: 0, record.DropLength: 0, record.DropStalled: 0, record.DropFreeze: 6, record.DropDied: 6, record.DropSilent: 6, record.DropLong: 6} {
 		w := quiet(4)
@@ -116,7 +116,7 @@ func TestDroppedBlocks(t *testing.T) {
 	}
 }
 
-// What a load said when its window was dropped last is not lost.
+// The detail of the last dropped window is kept.
 func TestWhatWasSaid(t *testing.T) {
 	w := quiet(4)
 	r := w.result()
@@ -158,8 +158,8 @@ func TestChecksFail(t *testing.T) {
 	}
 }
 
-// False positives over all arms together stay near 5 %, and the coverage of a
-// single true effect near 95 %, with a launch effect, at few generations.
+// With launch effects and few generations, false positives over all arms together stay near
+// 5 %, and the coverage of a single true effect near 95 %.
 func TestErrorRates(t *testing.T) {
 	runs, wrong, covered := 200, 0, 0
 	if testing.Short() {
@@ -246,10 +246,9 @@ func BenchmarkAnalyse(b *testing.B) {
 	}
 }
 
-// BenchmarkLongRecord is the re-analysis of 100 000 windows: of the result
-// directory TARETEST_RECORD with its blocks repeated. It tells the CPU time, which others
-// on the machine do not lengthen much, and the largest memory that the process ever
-// had, that of writing the record included.
+// BenchmarkLongRecord analyses 100 000 windows again: the result directory TARETEST_RECORD with
+// its blocks repeated. It reports CPU time, which other processes hardly change, and the peak
+// memory of the process, with that of writing the record.
 func BenchmarkLongRecord(b *testing.B) {
 	from := os.Getenv("TARETEST_RECORD")
 	if from == "" {
@@ -283,8 +282,7 @@ func used(b *testing.B) (u syscall.Rusage) {
 	return u
 }
 
-// lengthen copies a result with every block so many times that there are at least
-// so many windows.
+// lengthen repeats every block of a result until it has at least that many windows.
 func lengthen(b *testing.B, from, to string, windows int) {
 	r, err := record.Read(from)
 	if err != nil {
@@ -313,8 +311,7 @@ func lengthen(b *testing.B, from, to string, windows int) {
 	}
 }
 
-// Where no window of one arm counts, and the baseline is the one, nothing is compared with it,
-// and nothing is foretold.
+// Where no window of the baseline counts, no arm is compared, and there is no forecast.
 func TestNoWindowOfAnArmCounts(t *testing.T) {
 	for _, arm := range []string{"host", "container", "twin"} {
 		r := quiet(4).result()

@@ -6,18 +6,17 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Changes compares the effects of two results of the same experiment: what an
-// arm costs after against what it cost before, as a ratio of ratios. The two
-// are independent, so on the log scale their variances add. margin is the
-// smallest change that matters, as a ratio. What only one result has is left
-// out.
+// Changes compares the effects of two results of the same experiment: the effect of an
+// arm after over that before, as a ratio of ratios. The two are independent, so on the
+// log scale their variances add. margin is the smallest change that matters, as a ratio.
+// Effects that only one result has are skipped.
 //
 // The intervals of the primary metric hold for all arms of a workload together
-// (Bonferroni's, as the two runs do not share a control): a change has no question
-// that comes first. The other metrics are controlled for a false discovery rate.
+// (Bonferroni, as the two runs do not share a control); no arm is judged first. The other
+// metrics are controlled for a false discovery rate.
 func Changes(before, after *record.Effects, margin float64) []record.Change {
 	var out []record.Change
-	var group []joined
+	var group []paired
 	flush := func() {
 		if len(group) > 0 {
 			out = append(out, changes(group, margin, questionsOf(after, group[0].after.Workload))...)
@@ -32,14 +31,14 @@ func Changes(before, after *record.Effects, margin float64) []record.Change {
 		if n := len(group); n > 0 && (group[n-1].after.Workload != x.Workload || group[n-1].after.Metric != x.Metric) {
 			flush()
 		}
-		group = append(group, joined{old, x, betterOf(after, x)})
+		group = append(group, paired{old, x, betterOf(after, x)})
 	}
 	flush()
 	return out
 }
 
-// joined is the same effect in both results.
-type joined struct {
+// paired is the same effect in both results.
+type paired struct {
 	before, after record.Effect
 	better        int
 }
@@ -62,7 +61,7 @@ func betterOf(e *record.Effects, x record.Effect) int {
 	return metric.Better(nil, x.Metric)
 }
 
-// questionsOf is how many metrics of a workload are judged together.
+// questionsOf is the number of metrics of a workload that are judged together.
 func questionsOf(e *record.Effects, workload string) int {
 	for _, w := range e.Workloads {
 		if w.Name == workload {
@@ -73,7 +72,7 @@ func questionsOf(e *record.Effects, workload string) int {
 }
 
 // changes judges one metric of one workload.
-func changes(group []joined, margin float64, questions int) []record.Change {
+func changes(group []paired, margin float64, questions int) []record.Change {
 	ests := make([]stat.Estimate, len(group))
 	for i, g := range group {
 		ests[i] = stat.Difference(estimateOf(g.after), estimateOf(g.before))
@@ -87,11 +86,11 @@ func changes(group []joined, margin float64, questions int) []record.Change {
 	return out
 }
 
-// bothStopped is the error of what is shown as 95 %: either run may have been
-// stopped on the width of its interval.
+// bothStopped is the error of intervals that are shown as 95 %, where either run may have
+// been stopped on the width of its interval.
 var bothStopped = 1 - stat.Level(true, 1)
 
-func (g joined) change(r ruling) record.Change {
+func (g paired) change(r ruling) record.Change {
 	c := record.Change{
 		Workload: g.after.Workload, Metric: g.after.Metric, Arm: g.after.Arm, Baseline: g.after.Baseline,
 		Before: g.before.Typical, After: g.after.Typical, Exploratory: g.after.Exploratory,
@@ -99,13 +98,13 @@ func (g joined) change(r ruling) record.Change {
 	}
 	switch {
 	case g.before.Verdict == record.Invalid:
-		c.Verdict, c.Reason = record.Invalid, "before: "+g.before.Reason
+		c.Verdict, c.Reason = record.Invalid, beforeIt(g.before.Reason)
 	case g.after.Verdict == record.Invalid:
-		c.Verdict, c.Reason = record.Invalid, "after: "+g.after.Reason
+		c.Verdict, c.Reason = record.Invalid, afterIt(g.after.Reason)
 	case g.before.Typical == nil:
-		c.Reason = "not known before: " + g.before.Reason
+		c.Reason = unknownBefore(g.before.Reason)
 	case g.after.Typical == nil:
-		c.Reason = "not known after: " + g.after.Reason
+		c.Reason = unknownAfter(g.after.Reason)
 	default:
 		c.Verdict, c.Reason = r.verdict, r.reason
 	}

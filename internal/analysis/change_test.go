@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// draw makes the effects of one run: arms with these true log effects, measured
-// in so many launches with this scatter, all against the same noisy control.
+// draw simulates the effects of one run: arms with true log effects, a number of launches and
+// their scatter, all against the same noisy control.
 func draw(rng *rand.Rand, launches int, scatter float64, truth ...float64) *record.Effects {
 	columns := make([][]float64, len(truth))
 	for range launches {
@@ -30,9 +30,8 @@ func draw(rng *rand.Rand, launches int, scatter float64, truth ...float64) *reco
 	return e
 }
 
-// The intervals of the changes of all arms hold the truth together, and equal
-// arms are called different no more often than they say, in runs of different
-// length and noise.
+// The intervals of the changes of all arms together keep their coverage, and equal arms differ
+// no more often than the level allows, in runs of different length and noise.
 func TestChangesCover(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -79,7 +78,7 @@ func TestChangesCover(t *testing.T) {
 	}
 }
 
-// What is compared, and what stands where there is nothing to compare.
+// Effects in both results are compared; the others have a reason or are skipped.
 func TestChanges(t *testing.T) {
 	ratio := func(x, half, df float64) *record.Ratio {
 		return &record.Ratio{Ratio: x, Low: x * (1 - half), High: x * (1 + half), SE: half / 3, DF: df}

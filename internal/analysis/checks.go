@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -11,25 +10,26 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// power is with which a check says what it would have seen.
+// power is the probability with which a check finds the deviation that it states as
+// detectable.
 const power = 0.8
 
-// standing are the standing checks of a workload, in the primary metric.
+// standing returns the checks of a workload that every analysis makes, in the primary
+// metric.
 func (t *table) standing(primary *fits, margin float64) []record.Checks {
 	out := []record.Checks{t.transparency(), t.carryOver(margin), t.halves(margin)}
 	if primary != nil {
 		out = append(out, t.order(primary))
 	}
-	if open(t.load) {
+	if scheduled(t.load) {
 		out = append(out, t.schedule())
 	}
 	return append(out, t.settleTime()...)
 }
 
-// weigh fills in what an interval says about a limit. The check fails where the
-// whole interval is beyond the limit, holds where the interval is narrower than the
-// limit is wide, and cannot tell otherwise: an interval that would hold anything
-// says nothing.
+// weigh fills in the outcome of a check from an interval and a limit. The check fails where
+// the whole interval is beyond the limit, holds where the half-width is at most the limit,
+// and is undecided otherwise: a wide interval contains everything.
 func weigh(c *record.Checks, e stat.Estimate, i stat.Interval, limit float64) {
 	c.OK = !i.Beyond(limit)
 	c.Ratio = shown(e, i)
@@ -39,16 +39,15 @@ func weigh(c *record.Checks, e stat.Estimate, i stat.Interval, limit float64) {
 	}
 }
 
-// steadyLimit is how far the rotated rate may be off the steady one. What a freeze
-// costs all arms alike cancels in their ratios; an arm would have to lose a tenth
-// more or less by it than the baseline to be off by 1 %, and the check of the halves
-// sees that.
+// steadyLimit is how far the rotated rate may be off the steady one. A cost of freezing that
+// all arms share cancels in their ratios: only an arm that loses a tenth more or less by it
+// than the baseline is off by 1 %, and the check of the halves finds that.
 const steadyLimit = 0.1
 
-// transparency compares the rotated rate with the rate of a long unfrozen
-// stretch: a failure means that freezing changes what is measured.
+// transparency compares the rotated rate with the rate of a long stretch without freezing.
+// A failure means that freezing changes what is measured.
 func (t *table) transparency() record.Checks {
-	out := record.Checks{Kind: "transparency", OK: true, Text: "not enough unfrozen stretches to compare with"}
+	out := record.Checks{Kind: "transparency", OK: true, Text: fewToCompare}
 	var d []float64
 	for _, c := range t.checks {
 		if x := stat.LogRatio(c.Rotated, c.Steady); c.Kind == "transparency" && !math.IsNaN(x) {
@@ -58,18 +57,18 @@ func (t *table) transparency() record.Checks {
 	e := stat.Mean(d)
 	weigh(&out, e, e.At(0.95), math.Log1p(steadyLimit))
 	if out.Ratio != nil {
-		out.Text = "rotated against never frozen"
+		out.Text = rotatedText
 	}
 	if !out.OK {
-		out.Remedy = "longer windows (window: in the experiment) bring the rotated rate nearer to the steady one; both arms of a comparison are affected alike"
+		out.Remedy = rotatedRemedy
 	}
 	return out
 }
 
-// carryOver asks whether a window depends on the arm before it, in the order in
-// which windows were taken, whether they count or not.
+// carryOver checks whether a window depends on the arm before it. The order includes the
+// windows that do not count.
 func (t *table) carryOver(margin float64) record.Checks {
-	out := record.Checks{Kind: "carry-over", OK: true, Text: "not enough blocks to tell"}
+	out := record.Checks{Kind: "carry-over", OK: true, Text: fewToTell}
 	m, ok := t.measureOf(metric.Throughput.Name)
 	if !ok {
 		return out
@@ -101,18 +100,18 @@ func (t *table) carryOver(margin float64) record.Checks {
 	}
 	i := worst.Interval(stat.StudentQuantile(1-0.025/float64(len(terms)-1), worst.DF))
 	weigh(&out, worst, i, math.Log1p(margin)/2)
-	out.Text = "largest effect on the next window, after " + out.Subject
+	out.Text = carriedOver(out.Subject)
 	if !out.OK {
-		out.Remedy = "a longer discard (discard: in the experiment) keeps an arm's aftermath out of the next window"
+		out.Remedy = carryOverRemedy
 	}
 	return out
 }
 
-// halves compares the first half of the windows with the second, in every arm
-// against the baseline and its twin: what all arms have in common after a thaw
-// cancels in their ratios, and what is an arm's own does not.
+// halves compares the first half of the windows with the second, in every arm against the
+// baseline and its twin. A transient after the thaw that all arms share cancels in the
+// ratios of arms; the transient of a single arm does not.
 func (t *table) halves(margin float64) record.Checks {
-	out := record.Checks{Kind: "halves", OK: true, Text: "not enough blocks to tell"}
+	out := record.Checks{Kind: "halves", OK: true, Text: fewToTell}
 	worst, least, n := stat.Estimate{}, math.Inf(1), 0
 	for arm, name := range t.arms {
 		if name == t.load.Baseline || t.arm(name).Twin {
@@ -130,16 +129,16 @@ func (t *table) halves(margin float64) record.Checks {
 		return out
 	}
 	i := worst.Interval(stat.StudentQuantile(1-0.025/float64(n), worst.DF))
-	weigh(&out, worst, i, math.Log1p(2*margin)) // which moves the mean of a window by half of it
-	out.Text = "first half of the windows against the second, beyond the baseline's, in " + out.Subject
+	weigh(&out, worst, i, math.Log1p(2*margin)) // a transient moves the mean of a window by half of its size
+	out.Text = halvesDiffer(out.Subject)
 	if !out.OK {
-		out.Remedy = "the rate of this arm still moves inside windows: a longer discard or window takes the transient out"
+		out.Remedy = halvesRemedy
 	}
 	return out
 }
 
-// ownTransient is, for every row, how far the first half of an arm's window is off
-// the second, in logarithms, beyond what it is in the controls.
+// ownTransient is the log ratio of the first half of an arm's window to the second, minus
+// that of the controls, by row.
 func (t *table) ownTransient(arm int) []float64 {
 	var d []float64
 	for _, r := range t.rows {
@@ -156,21 +155,21 @@ func (t *table) ownTransient(arm int) []float64 {
 	return d
 }
 
-// transientOf is the log ratio of the rates of the halves; half an operation more in
-// each keeps one without any finite.
+// transientOf is the log ratio of the rates of the two halves. Half an operation is added
+// to each, so that a half without operations stays finite.
 func transientOf(w *window) float64 {
 	return stat.LogRatio((float64(w.first)+0.5)/w.firstSeconds, (float64(w.ops-w.first)+0.5)/(w.seconds-w.firstSeconds))
 }
 
-// harmless is an autocorrelation that widens an interval by a tenth if it is known
-// (sqrt((1+r)/(1-r))).
+// harmless is an autocorrelation that would widen an interval by a tenth:
+// sqrt((1+r)/(1-r)).
 const harmless = 0.1
 
-// order looks for what randomised order should have removed, within launches: a
-// launch that differs from the next is no drift. Ranks, for a burst that hits two
-// windows is no drift either, and the estimate does not follow it.
+// order looks for a drift between arms that the random order should have removed. It looks
+// within launches, as a difference between launches is no drift, and at ranks, as a burst
+// over two windows is no drift and does not move the robust estimate.
 func (t *table) order(f *fits) record.Checks {
-	out := record.Checks{Kind: "order", OK: true, Text: "not enough blocks to tell"}
+	out := record.Checks{Kind: "order", OK: true, Text: fewToTell}
 	worst := stat.Test{P: math.NaN()}
 	n, blocks := 0, 0
 	for _, a := range t.arms {
@@ -193,14 +192,14 @@ func (t *table) order(f *fits) record.Checks {
 	seen := 3 / math.Sqrt(float64(blocks))
 	out.OK = worst.P*float64(n) > 0.01 || math.Abs(worst.Stat) < harmless
 	out.Known = !out.OK || seen <= 3*harmless
-	out.Text = fmt.Sprintf("largest lag-1 autocorrelation of the block differences within launches, by rank: %+.2f (%s); %.2f would have shown", worst.Stat, out.Subject, seen)
+	out.Text = orderedBy(worst.Stat, out.Subject, seen)
 	if !out.OK {
-		out.Remedy = "the arms drift apart over time: run longer, with more generations"
+		out.Remedy = orderRemedy
 	}
 	return out
 }
 
-// byLaunch are the log ratios of an arm over the baseline, by launch in order.
+// byLaunch returns the log ratios of an arm over the baseline, by launch.
 func (t *table) byLaunch(f *fits, arm int) [][]float64 {
 	base := t.index[t.load.Baseline]
 	var out [][]float64
@@ -217,19 +216,18 @@ func (t *table) byLaunch(f *fits, arm int) [][]float64 {
 	return out
 }
 
-// open says that the load begins operations at times of its own and counts those
-// that begin late: one whose mode is open, and sysbench at a rate. A rate of fio is
-// a limit and no schedule.
-func open(load record.Workload) bool {
+// scheduled reports whether the load begins operations by a schedule and counts those that
+// begin late: a load whose mode is open, and sysbench at a rate. A rate of fio is a limit.
+func scheduled(load record.Workload) bool {
 	rate, err := strconv.ParseFloat(load.Params["rate"], 64)
 	return load.Params["mode"] == "open" || load.Kind == "sysbench" && err == nil && rate > 0
 }
 
-// schedule asks whether an open-loop load kept its intended times.
+// schedule checks whether an open-loop load kept its schedule.
 func (t *table) schedule() record.Checks {
-	out := record.Checks{Kind: "schedule", OK: true, Text: "no operation was measured"}
+	out := record.Checks{Kind: "schedule", OK: true, Text: noOperation}
 	if t.load.Params["hook"] == "off" {
-		out.Text, out.Remedy = "without the hook nobody counts which operations began late", "hook: on"
+		out.Text, out.Remedy = hookOff, hookOn
 		return out
 	}
 	worst := 0.0
@@ -246,32 +244,32 @@ func (t *table) schedule() record.Checks {
 		return out
 	}
 	out.OK = worst <= 0.05
-	out.Text = fmt.Sprintf("at most %.1f %% of the operations began over 1 ms late (%s)", 100*worst, out.Subject)
+	out.Text = lateAtMost(worst, out.Subject)
 	if !out.OK {
-		out.Remedy = "the arm or the generator cannot sustain this rate: lower it"
+		out.Remedy = lateRemedy
 	}
 	return out
 }
 
 const (
-	// muchStolen is the share of the host's CPU time from which a stretch of windows
-	// tells whether the kernel counts it as the arm's, too.
+	// muchStolen is the least share of stolen CPU time in a stretch of windows that shows
+	// whether the kernel counts it as the arm's too.
 	muchStolen = 0.05
-	// stretch is how many seconds of windows are looked at together. The kernel counts
-	// what is stolen in ticks of 10 ms: by itself a window of 20 ms with one in it has
-	// more than its CPUs.
+	// stretch is the length in seconds of windows that are added up. The kernel counts
+	// stolen time in ticks of 10 ms: a single window of 20 ms with one tick would have
+	// more time than its CPUs.
 	stretch = 2
-	// overCapacity is how much more than all CPUs the sum of used and stolen time
-	// may be: counters are read one after the other.
+	// overCapacity is the largest ratio of used and stolen time to the time of all CPUs
+	// that is explained by counters being read one after the other.
 	overCapacity = 1.1
-	// saturated is the share of all CPUs from which they are taken to be full.
+	// saturated is the share of all CPUs from which they count as fully used.
 	saturated = 0.9
 )
 
-// netOfSteal asks whether the kernel's CPU time leaves out what the hypervisor
-// took: then what was used and what was stolen is together at most what the CPUs
-// have. Kind is empty where efficiency is not judged anyway.
-func (t *table) netOfSteal() record.Checks {
+// cpuTimeCheck checks whether the kernel's CPU time excludes stolen time: then used and
+// stolen time add up to at most the time of all CPUs. Kind is empty where efficiency is not
+// judged.
+func (t *table) cpuTimeCheck() record.Checks {
 	out := record.Checks{OK: true}
 	for _, name := range t.judged() {
 		if name == metric.Efficiency.Name {
@@ -279,7 +277,7 @@ func (t *table) netOfSteal() record.Checks {
 		}
 	}
 	used, capacity := 0.0, 0.0
-	var its struct{ used, stolen, capacity float64 } // of the stretch
+	var part struct{ used, stolen, capacity float64 } // of the current stretch
 	for w := range t.all() {
 		steal := t.value(w, stolen)
 		x := t.value(w, CPUMetric) + steal
@@ -289,97 +287,86 @@ func (t *table) netOfSteal() record.Checks {
 		if math.IsNaN(x) {
 			continue
 		}
-		its.used, its.stolen, its.capacity = its.used+x, its.stolen+steal, its.capacity+float64(t.cpus)*w.seconds
-		if its.capacity < stretch*float64(t.cpus) {
+		part.used, part.stolen, part.capacity = part.used+x, part.stolen+steal, part.capacity+float64(t.cpus)*w.seconds
+		if part.capacity < stretch*float64(t.cpus) {
 			continue
 		}
-		if its.stolen >= muchStolen*its.capacity {
-			used, capacity = used+its.used, capacity+its.capacity
+		if part.stolen >= muchStolen*part.capacity {
+			used, capacity = used+part.used, capacity+part.capacity
 		}
-		its.used, its.stolen, its.capacity = 0, 0, 0
+		part.used, part.stolen, part.capacity = 0, 0, 0
 	}
 	share := used / capacity
 	switch {
 	case out.Kind == "":
 	case capacity == 0:
-		out.Text = "nothing worth speaking of was stolen: whether CPU time is net of it does not matter"
+		out.Text = nothingStolen
 		out.Known = t.cpus > 0
 	case share > overCapacity:
 		out.OK, out.Known = false, true
-		out.Text = fmt.Sprintf("CPU time and stolen time together are %.0f %% of what the CPUs have: the kernel counts what is stolen as used", 100*share)
-		out.Remedy = "operations per CPU second are shown and not judged; the throughput is not affected"
+		out.Text = stealCounted(share)
+		out.Remedy = stealRemedy
 	case share >= saturated:
 		out.Known = true
-		out.Text = fmt.Sprintf("CPU time and stolen time together are %.0f %% of what the CPUs have: CPU time is net of what is stolen", 100*share)
+		out.Text = netOfSteal(share)
 	default:
-		out.Text = fmt.Sprintf("CPU time and stolen time together are %.0f %% of what the CPUs have: too little to tell whether one contains the other", 100*share)
+		out.Text = stealUntold(share)
 	}
 	return out
 }
 
-// unlike is the standard deviation of a launch's effect from which on intervals err
-// more often than they say: in 6 to 8 % of the cases, in up to 15 % where it is 10 % and
+// unlike is the standard deviation of launches (a ratio) from which intervals miss the true
+// value more often than in 5 %: in 6 to 8 % of the cases, in up to 15 % where it is 10 % and
 // there are two or three launches (docs/method.md, the cells that fail).
 const unlike = 0.015
 
-// warnings are caveats that follow from the data. Checks that failed are not
-// among them: they say so themselves.
+// warnings returns the warnings that follow from the data. Failed checks are not among
+// them, as they have texts of their own.
 func warnings(t *table, primary *fits, out *record.Effects) []record.Warning {
 	var ws []record.Warning
-	add := func(text, remedy string) {
-		ws = append(ws, record.Warning{Workload: t.load.Name, Text: text, Remedy: remedy})
-	}
+	add := func(c caution) { ws = append(ws, c.of(t.load.Name, "")) }
 	if t.load.Note != "" {
-		add(t.load.Note, "")
+		add(caution{text: t.load.Note})
 	}
 	if len(t.rows) == 0 {
-		add("no block counts", "run longer: --budget")
+		add(noBlock())
 		return ws
 	}
 	if t.single {
-		add("single launch: what a launch changes by chance (memory layout, placement) was not seen; the intervals allow for what is usual",
-			"a larger --budget leaves room for more generations")
+		add(singleLaunch())
 	}
 	if primary != nil && primary.typical.Known && !t.single && primary.typical.LaunchSD >= unlike {
-		add(fmt.Sprintf("launches of an arm differ by %.1f %% (standard deviation): intervals err somewhat more often than they say, 6 to 8 times in 100 after five launches or more", 100*primary.typical.LaunchSD),
-			"more launches: a larger --budget, or --set generations=N")
+		add(launchesDiffer(primary.typical.LaunchSD))
 	}
 	for _, e := range out.Twin {
 		if e.Workload == t.load.Name && e.Metric == t.load.Primary && e.Own != nil && (e.Own.Low > 1 || e.Own.High < 1) {
-			add("the twin differs from its baseline: one in twenty runs shows this by chance", "repeat the run; if it stays, look for what differs by order of launch")
+			add(twinDiffers())
 		}
 	}
 	for _, a := range out.Arms {
 		if a.Workload == t.load.Name && a.Stalled > 0 {
-			ws = append(ws, record.Warning{Workload: t.load.Name, Arm: a.Arm,
-				Text:   fmt.Sprintf("in %d of %d windows no operation finished: they count, in the typical effect as half an operation", a.Stalled, a.Windows),
-				Remedy: "longer windows (window: in the experiment) hold more operations; or find out what stalls"})
+			ws = append(ws, stalledWindows(a.Stalled, a.Windows).of(t.load.Name, a.Arm))
 		}
 	}
 	if t.pilot != nil && t.pilot.Pause == "load" {
-		add("arms were paused by their load, not frozen: background work of a paused arm goes on", "run as root, or with a delegated control group")
+		add(pausedByLoad())
 	}
 	if t.pilot != nil && t.pilot.Pause == "stream" {
-		add("pods were paused through their load, not frozen: a server runs on, idle, with its background work", "--node-helper, or run tare on the node, as root")
+		add(pausedByStream())
 	}
 	return ws
 }
 
-// Doubts is what makes an answer on a workload rest on less than it should: the
-// standing checks that did not hold, and a single launch.
+// Doubts returns warnings of what weakens an answer on a workload: a single launch and the
+// checks that failed.
 func Doubts(w record.WorkloadResult) []record.Warning {
 	var out []record.Warning
 	if w.Generations == 1 {
-		out = append(out, record.Warning{
-			Workload: w.Name, Text: "one launch only: what a launch changes by chance is not in the intervals",
-			Remedy: "a longer run (--budget) launches anew",
-		})
+		out = append(out, oneLaunch().of(w.Name, ""))
 	}
 	for _, c := range w.Checks {
 		if c.Known && !c.OK {
-			out = append(out, record.Warning{
-				Workload: w.Name, Arm: c.Subject, Text: "the check “" + c.Kind + "” failed: " + c.Text, Remedy: c.Remedy,
-			})
+			out = append(out, caution{checkFailed(c.Kind, c.Text), c.Remedy}.of(w.Name, c.Subject))
 		}
 	}
 	return out

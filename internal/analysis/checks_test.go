@@ -21,8 +21,8 @@ func check(t testing.TB, r *record.Result, kind string) record.Checks {
 	return all[at]
 }
 
-// carried is a record in which the window after one of rootfs is slower, whether
-// that one counts or not; most windows of rootfs are dropped.
+// carried is a record in which a window after one of rootfs is slower. Most windows of rootfs are
+// dropped.
 func carried(seed uint64, loss float64) *record.Result {
 	w := world{seed: seed, generations: 4, blocks: 30, windowSD: 0.01, sharedSD: 0.05, carry: loss, light: true}
 	r := w.result()
@@ -34,8 +34,8 @@ func carried(seed uint64, loss float64) *record.Result {
 	return r
 }
 
-// What an arm leaves behind is found although its own windows were dropped: the
-// predecessor is the window before in time and not the last one that counts.
+// Carry-over of an arm is found although its own windows were dropped: the predecessor is the
+// window before in time and not the last one that counts.
 func TestCarryOverAfterDroppedWindows(t *testing.T) {
 	r := carried(31, -0.1)
 	c := check(t, r, "carry-over")
@@ -56,7 +56,7 @@ func TestCarryOverAfterDroppedWindows(t *testing.T) {
 	}
 }
 
-// Launches that differ are no drift; a drift of an arm inside launches is.
+// A difference between launches is no drift; a drift of an arm inside launches is.
 func TestOrderWithinLaunches(t *testing.T) {
 	alarms := 0
 	for seed := range uint64(20) {
@@ -80,7 +80,7 @@ func TestOrderWithinLaunches(t *testing.T) {
 	}
 }
 
-// Launches that differ much are said, for there the intervals err more often.
+// A large variance between launches is a warning, as intervals are too narrow then.
 func TestLaunchesThatDiffer(t *testing.T) {
 	for sd, want := range map[float64]bool{0: false, 0.05: true} {
 		w := world{seed: 51, generations: 6, blocks: 12, launchSD: sd, windowSD: 0.01, light: true}
@@ -119,8 +119,7 @@ func TestOrderAndBursts(t *testing.T) {
 	}
 }
 
-// Every load that begins operations at times of its own is asked whether it kept
-// them, whatever it is called; no other is.
+// Every load with a schedule is checked for late operations; no other is.
 func TestScheduleOfOpenLoads(t *testing.T) {
 	for _, c := range []struct {
 		name, kind string
@@ -154,8 +153,7 @@ func TestScheduleOfOpenLoads(t *testing.T) {
 	}
 }
 
-// A check that would have seen nothing says so, with the size that it would have
-// seen, and is not called passed.
+// A check without enough data is undecided and has the size that it could have found.
 func TestChecksWithoutPower(t *testing.T) {
 	w := world{seed: 36, generations: 3, blocks: 4, windowSD: 0.4, light: true}
 	r := w.result()
@@ -197,8 +195,8 @@ func TestHalvesOfSomeWindows(t *testing.T) {
 	}
 }
 
-// A record of before, in which the reason stands at the block, says the same as one
-// of the same run in which it stands at the window.
+// A record of an older version, which has the reason at the block, gives the same effects as one
+// that has it at the window.
 func TestReasonsAtBlocksAndAtWindows(t *testing.T) {
 	w := quiet(35)
 	w.blocks = 12

@@ -6,8 +6,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// busyNode is two arms alone and beside a neighbour in a pod: one loses half, the
-// other a twentieth; the neighbour does less beside that.
+// busyNode has two arms, alone and beside a neighbour in a pod. One loses half, the other a
+// twentieth, and the neighbour does less beside the latter.
 func busyNode() fair {
 	return fair{seed: 11, generations: 6, noise: 0.02, workNoise: 0.02, stands: []stand{
 		{name: "host", alone: true, rate: 10_000, in: "host"},
@@ -18,8 +18,8 @@ func busyNode() fair {
 	}}
 }
 
-// TestClasses: beside a neighbour in a pod every arm is compared with itself
-// alone, and what the others regain and leave is measured by the first.
+// TestClasses: beside a neighbour in a pod every arm is compared with itself alone, and the shares
+// of the others are relative to the first arm.
 func TestClasses(t *testing.T) {
 	r := busyNode().result()
 	r.Plan.Workloads[0].Baseline = "host"
@@ -61,7 +61,7 @@ func TestClasses(t *testing.T) {
 	if k := other.Kept; k == nil || k.Low > 0.3 || k.High < 0.3 || k.High-k.Low > 0.1 {
 		t.Errorf("the neighbour keeps %+v, want 0.3", k)
 	}
-	// On the host it is no class but a mechanism that is asked for.
+	// On the host the arm differs by a mechanism and is in no group of classes.
 	r.Plan.Workloads[0].Neighbours[0] = record.Neighbour{Name: "hogs", Work: record.NeighbourOps, Unit: "1/s"}
 	if e, err = Analyse(r); err != nil || len(e.Prices) != 0 {
 		t.Errorf("on the host: %d matrices (%v)", len(e.Prices), err)

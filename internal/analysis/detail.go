@@ -9,17 +9,16 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// The parts into which a spread of windows and a distribution of latencies
-// are cut.
+// The number of bins of a histogram of windows, and of one of latencies.
 const (
 	spreadParts  = 24
 	latencyParts = 96
 )
 
-// shownQuantiles are the quantiles of a distribution.
+// shownQuantiles are the quantiles that a distribution of latencies has.
 var shownQuantiles = []float64{0.50, 0.90, 0.95, 0.99, 0.999}
 
-// Detail arranges the single windows and the latencies for pictures.
+// Detail returns the single windows and the latencies, as charts show them.
 func Detail(r *record.Result) (*record.Detail, error) {
 	out := &record.Detail{}
 	var tables []*table
@@ -45,8 +44,7 @@ func Detail(r *record.Result) (*record.Detail, error) {
 	return out, nil
 }
 
-// seriesMetric is the throughput, or the primary metric of a load that counts
-// no operations.
+// seriesMetric is the throughput, or the primary metric of a load that counts no operations.
 func (t *table) seriesMetric() (measure, bool) {
 	name := metric.Throughput.Name
 	if !slices.Contains(t.load.Metrics, name) {
@@ -55,7 +53,7 @@ func (t *table) seriesMetric() (measure, bool) {
 	return t.measureOf(name)
 }
 
-// points are the single windows, or reports of an imported run, by arm.
+// points are the single windows, or the reports of imported runs, by arm.
 type points struct {
 	*table
 	by      map[string][]record.Point
@@ -113,7 +111,7 @@ func (p *points) block(m measure, b *record.Block) {
 		if !ok {
 			continue
 		}
-		x := m.one(p.keep(arm, w))
+		x := m.one(p.compact(arm, w))
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			continue
 		}
@@ -122,7 +120,7 @@ func (p *points) block(m measure, b *record.Block) {
 	}
 }
 
-// spread counts the points in equal parts; nil when there is no width to cut.
+// spread is a histogram of the points from low to high; nil where these are equal.
 func spread(points []record.Point, low, high float64) []int {
 	if !(high > low) {
 		return nil
@@ -137,7 +135,7 @@ func spread(points []record.Point, low, high float64) []int {
 	return out
 }
 
-// latencies cuts the latencies of all arms alike, so that they compare.
+// latencies returns the distribution of each arm, all with the same bins.
 func latencies(t *table) []record.Distribution {
 	pools := map[string]*pooled{}
 	low, high := math.Inf(1), 0.0
@@ -161,7 +159,7 @@ func latencies(t *table) []record.Distribution {
 		for i, x := range p.quantiles(shownQuantiles...) {
 			v := record.Number(x)
 			if float64(p.total)*(1-shownQuantiles[i]) < tail {
-				v = record.Missing("too few operations beyond the quantile")
+				v = record.Missing(fewBeyond)
 			}
 			d.Quantiles = append(d.Quantiles, record.Quantile{Q: shownQuantiles[i], Value: v})
 		}
@@ -170,8 +168,8 @@ func latencies(t *table) []record.Distribution {
 	return out
 }
 
-// shares spreads every bucket over the parts that it reaches into, for a part
-// may be narrower than a bucket.
+// shares returns the share of the operations in each bin. A bucket is spread evenly over the
+// bins that it overlaps, as a bin may be narrower than a bucket.
 func (p *pooled) shares(low, high float64) []float64 {
 	if !(high > low) {
 		return nil

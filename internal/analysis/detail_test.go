@@ -7,7 +7,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// TestDetail holds that pictures show every window and every operation once.
+// TestDetail: charts show every window and every operation once.
 func TestDetail(t *testing.T) {
 	w := world{seed: 7, generations: 2, blocks: 6, windowSD: 0.02, effects: map[string]float64{"rootfs": -0.1}}
 	r := w.result()
@@ -67,7 +67,7 @@ func TestDetail(t *testing.T) {
 	}
 }
 
-// TestDetailOfNothing draws a plan of which nothing was measured.
+// TestDetailOfNothing: a plan without measurements has empty charts.
 func TestDetailOfNothing(t *testing.T) {
 	r := world{seed: 1}.result()
 	if d, err := Detail(r); err != nil || len(d.Series) != 0 || len(d.Latency) != 0 {

@@ -11,7 +11,10 @@
 // prices are contrasts of that fit. Arms are compared with the control, the mean of the baseline
 // and its twin; only the A/A check compares these two with each other.
 //
-// It may import planning, stat, wire/metric, base and record. It must not print or touch the host.
+// question.go decides which arm is asked about, judge.go turns intervals into verdicts, and words.go
+// has the sentences for users.
+//
+// It may import stat, wire/metric, base and record. It must not print or touch the host.
 //
 // To add: a check is one function in checks.go; a finding goes into answer.
 package analysis

@@ -10,48 +10,47 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// trim is the share of blocks left out at each end where a trimmed mean of them
-// is compared with their mean.
+// trim is the share of blocks that a trimmed mean leaves out at each end.
 const trim = 0.10
 
 // compared is one metric of one workload in all arms.
 type compared struct {
 	*table
 	*fits
-	questions int // metrics that are judged; 0: this one is not
-	margin    float64
-	losses    *losses // windows that were dropped
-	unequal   []record.Unequal
-	noise     stat.Interval // of the twin
-	shut      bool          // what is not the question is not judged
+	judged  int // number of metrics that are judged together; 0: this one is not judged
+	margin  float64
+	losses  *losses // windows that were dropped
+	unequal []record.Unequal
+	noise   stat.Interval // of the twin, around 0
+	shut    bool          // the question is not shown to differ: see gate
 }
 
-// line is one comparison on its way to an effect.
-type line struct{ arm, base string }
+// pair is an arm and the arm that it is compared with.
+type pair struct{ arm, base string }
 
-// effects compares every arm with the control; the twin is judged alone, as it
-// tests the method and not the arms.
+// effects compares every arm with the control. The twin is judged alone, as it tests the
+// method and not the arms.
 func (c *compared) effects() (effects, twin []record.Effect) {
 	if t := c.twin(); t != "" {
-		twin = c.judgeAll([]line{{t, c.load.Baseline}})
+		twin = c.judgeAll([]pair{{t, c.load.Baseline}})
 	}
 	c.noise = stat.Interval{}
 	for _, x := range twin {
-		if x.Own != nil { // around nothing: where the twin happens to be is noise, too
+		if x.Own != nil { // around 0: the twin's own deviation is noise, too
 			half := max(math.Log(x.Own.High), -math.Log(x.Own.Low))
 			c.noise = stat.Interval{Lo: -half, Hi: half}
 		}
 	}
-	groups := c.asked(c.fits)
-	if c.questions == 0 { // one rate of false discoveries for all
+	groups := c.groups
+	if c.judged == 0 { // one false discovery rate for all
 		groups = [][]string{slices.Concat(groups...)}
 	}
 	for _, group := range groups {
-		var lines []line
+		var pairs []pair
 		for _, a := range group {
-			lines = append(lines, line{a, c.load.Baseline})
+			pairs = append(pairs, pair{a, c.load.Baseline})
 		}
-		effects = append(effects, c.judgeAll(lines)...)
+		effects = append(effects, c.judgeAll(pairs)...)
 	}
 	c.shut = c.closed(effects)
 	c.gate(effects)
@@ -60,16 +59,16 @@ func (c *compared) effects() (effects, twin []record.Effect) {
 	return effects, twin
 }
 
-// steps compares every rung with the one below, after effects; the remainder is the
-// step to the real container.
+// steps compares every rung with the one below. It is called after effects, which decides
+// whether the steps are judged. The remainder is the step to the real container.
 func (c *compared) steps() (steps, remainder []record.Effect) {
-	var lines []line
+	var pairs []pair
 	for _, a := range c.arms {
 		if below := c.arm(a).Step; below != "" {
-			lines = append(lines, line{a, below})
+			pairs = append(pairs, pair{a, below})
 		}
 	}
-	steps = c.judgeAll(lines)
+	steps = c.judgeAll(pairs)
 	c.gate(steps)
 	for _, e := range steps {
 		if c.arm(e.Arm).Remainder {
@@ -79,31 +78,31 @@ func (c *compared) steps() (steps, remainder []record.Effect) {
 	return steps, remainder
 }
 
-// judgeAll estimates and judges lines that are judged together.
-func (c *compared) judgeAll(lines []line) []record.Effect {
-	typical, total := make([][]float64, len(lines)), make([][]float64, len(lines))
-	for i, l := range lines {
-		typical[i], total[i] = c.contrast(c.typical, l.arm, l.base), c.contrast(c.total, l.arm, l.base)
+// judgeAll estimates pairs and judges them together.
+func (c *compared) judgeAll(pairs []pair) []record.Effect {
+	typical, total := make([][]float64, len(pairs)), make([][]float64, len(pairs))
+	for i, p := range pairs {
+		typical[i], total[i] = c.contrast(c.typical, p.arm, p.base), c.contrast(c.total, p.arm, p.base)
 	}
-	s := standard{judged: c.questions > 0, better: c.Better, margin: c.margin, noise: c.noise}
-	rulings := ofContrasts(c.typical, typical, c.alpha, c.questions).judge(s)
-	all := ofContrasts(c.total, total, c.alpha, c.questions).judge(s)
+	s := standard{judged: c.judged > 0, better: c.Better, margin: c.margin, noise: c.noise}
+	rulings := ofContrasts(c.typical, typical, c.alpha, c.judged).judge(s)
+	all := ofContrasts(c.total, total, c.alpha, c.judged).judge(s)
 	alone := 1 - c.alpha
-	if c.questions > 0 {
-		alone = c.typical.Alone(typical, 1-c.alpha, c.questions)
+	if c.judged > 0 {
+		alone = c.typical.Alone(typical, 1-c.alpha, c.judged)
 	}
-	out := make([]record.Effect, len(lines))
-	for i, l := range lines {
-		out[i] = c.blank(l)
-		if why := c.whyNot(c.fits, l.arm, l.base); why != "" {
+	out := make([]record.Effect, len(pairs))
+	for i, p := range pairs {
+		out[i] = c.blank(p)
+		if why := c.whyNot(c.fits, p.arm, p.base); why != "" {
 			out[i].Reason = why
 			continue
 		}
 		rulings[i].fill(&out[i])
 		out[i].Total = shown(all[i].est, all[i].shown)
-		c.bound(&out[i], rulings[i], l)
+		c.bound(&out[i], rulings[i], p)
 		withhold(&out[i])
-		c.intermittent(&out[i], l)
+		c.intermittent(&out[i], p)
 		if out[i].Verdict == record.Undecided {
 			out[i].Needed = c.toDecide(rulings[i], typical[i], alone)
 		}
@@ -111,37 +110,37 @@ func (c *compared) judgeAll(lines []line) []record.Effect {
 	return out
 }
 
-// toDecide is how many more seconds would probably decide an effect of this size.
-// For what is judged it follows the fit, else the root of time.
+// toDecide returns how many more seconds would probably decide an effect of this size. For
+// judged metrics the fit foretells it; for the others the width shrinks with the root of time.
 func (c *compared) toDecide(r ruling, contrast []float64, level float64) float64 {
 	half := neededHalf(r.est.Mean, c.margin)
-	if c.questions > 0 {
+	if c.judged > 0 {
 		return c.needed(c.typical, contrast, level, half)
 	}
 	return rootOfTime(r.shown.Half(), half, c.seconds)
 }
 
-// withhold takes all numbers from an effect whose interval is too wide to be shown: a mean,
-// or a test, without it would be read as a result by programs.
+// withhold removes all numbers from an effect whose interval is too wide to be shown:
+// programs would read a mean or a p-value without its interval as a result.
 func withhold(e *record.Effect) {
 	if e.Typical == nil {
 		e.Total, e.Own, e.Bound, e.P, e.Adjusted, e.Detectable = nil, nil, nil, nil, nil, 0
 	}
 }
 
-func (c *compared) blank(l line) record.Effect {
+func (c *compared) blank(p pair) record.Effect {
 	return record.Effect{
-		Unequal:  c.unequalTo(l.arm, l.base),
-		Workload: c.load.Name, Metric: c.Name, Arm: l.arm, Baseline: l.base,
-		Verdict: record.Undecided, Exploratory: c.questions == 0,
-		Blocks: len(c.blocksOf(c.fits, l.arm)), Generations: c.launches(),
+		Unequal:  c.unequalTo(p.arm, p.base),
+		Workload: c.load.Name, Metric: c.Name, Arm: p.arm, Baseline: p.base,
+		Verdict: record.Undecided, Exploratory: c.judged == 0,
+		Blocks: len(c.blocksOf(c.fits, p.arm)), Generations: c.launches(),
 	}
 }
 
-// bound widens the interval by what dropped windows may hide; where that takes a
-// verdict away the data cannot carry one.
-func (c *compared) bound(e *record.Effect, r ruling, l line) {
-	by, text := c.losses.bound(c.fits, l.arm, l.base)
+// bound widens the interval by what dropped windows may hide. An effect whose verdict does
+// not survive that is invalid.
+func (c *compared) bound(e *record.Effect, r ruling, p pair) {
+	by, text := c.losses.bound(c.fits, p.arm, p.base)
 	if text == "" {
 		return
 	}
@@ -152,20 +151,20 @@ func (c *compared) bound(e *record.Effect, r ruling, l line) {
 	}
 }
 
-// intermittent marks a loss that part of the windows have and the typical
-// effect does not show: mean and trimmed mean differ by more than their noise.
-func (c *compared) intermittent(e *record.Effect, l line) {
-	if c.Quantile != 0 || e.Typical == nil || e.Total == nil || l.base != c.load.Baseline {
+// intermittent marks a loss in only a part of the windows, which the typical effect does
+// not show: mean and trimmed mean differ by more than their noise.
+func (c *compared) intermittent(e *record.Effect, p pair) {
+	if c.Quantile != 0 || e.Typical == nil || e.Total == nil || p.base != c.load.Baseline {
 		return
 	}
-	blocks := c.blocksOf(c.fits, l.arm)
+	blocks := c.blocksOf(c.fits, p.arm)
 	d := stat.Disagreement(blocks, trim)
 	if !d.Known() || !(d.PValue() < 0.01) || math.Abs(d.Mean) < 0.2*math.Log1p(c.margin) {
 		return
 	}
 	typical := math.Log(e.Typical.Ratio)
-	// Trimmed by a quarter, so that up to a quarter of slow blocks do not widen
-	// what counts as noise; for normal differences about 1.1 SD.
+	// Trimmed by a quarter, so that slow blocks up to a quarter do not count as noise. The
+	// limit is 3.3 standard deviations of normal differences.
 	noise := 3 * stat.Trimmed(blocks, 0.25).SE * math.Sqrt(float64(len(blocks)))
 	limit := math.Copysign(noise, -float64(c.Better))
 	for i := range blocks {
@@ -174,9 +173,8 @@ func (c *compared) intermittent(e *record.Effect, l line) {
 	e.Intermittent, e.Slow = true, finite(stat.Share(blocks, limit))
 }
 
-// parts says how much of a loss of throughput is less CPU time and how much is
-// fewer operations for it: log throughput = log(CPU seconds per second) +
-// log(operations per CPU second).
+// parts splits changes of throughput into CPU time and operations per CPU time:
+// log throughput = log(CPU seconds per second) + log(operations per CPU second).
 func (t *table) parts(effects []record.Effect, pools []*pooled) {
 	var received *fits
 	for i := range effects {
@@ -203,8 +201,8 @@ func (t *table) parts(effects []record.Effect, pools []*pooled) {
 	}
 }
 
-// mostOf names the part of which a change is shown, the larger one where it is of
-// both; empty where it is of neither.
+// mostOf names the part that is shown to change, the larger one of two; empty where no
+// change is shown.
 func mostOf(cpu, efficiency record.Ratio) string {
 	size := func(r record.Ratio) float64 {
 		if r.Low <= 1 && r.High >= 1 {
@@ -221,8 +219,8 @@ func mostOf(cpu, efficiency record.Ratio) string {
 	return record.PartCPU
 }
 
-// neededHalf is the half-width that would decide an effect of this size:
-// exclude 0 or lie inside the margin, whichever is nearer.
+// neededHalf is the half-width that would decide an effect of this size: an interval that
+// excludes 0 or lies inside the margin, whichever needs less.
 func neededHalf(mean, margin float64) float64 {
 	delta := math.Log1p(margin)
 	size := math.Abs(mean)

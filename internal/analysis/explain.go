@@ -7,16 +7,15 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// What the probes say about the rows of a price matrix. A rule speaks only
-// where the difference that it names is shown, by the same blocks and launches
-// as the effects are, and is large enough to matter.
+// Explanations of the rows of a price matrix by the probes. A rule applies only where the
+// difference that it names is shown, from the same blocks and launches as the effects, and
+// is large enough to matter.
 
-// ruleContext is one arm against another, as a rule sees it.
+// ruleContext is what a rule reads: one arm compared with another.
 type ruleContext struct {
 	group        *isolationGroup
 	arm, against string
-	// slower and faster say that the arm is shown to be so in the primary metric,
-	// by the margin or more.
+	// The arm is shown to be slower or faster in the primary metric, by the margin or more.
 	slower, faster bool
 	deltas         map[string]delta
 }
@@ -24,28 +23,28 @@ type ruleContext struct {
 // delta is one observation in both arms, per second of window or per operation.
 type delta struct {
 	arm, against float64
-	more, less   bool // shown
+	more, less   bool // the arm is shown to have more or less
 }
 
-// rule is one kind of explanation. It says nothing (an empty text) where the
-// probes do not support it. Of the rules for a pair of arms all are asked.
+// rule is one kind of explanation. says returns an empty text where the probes do not
+// support it. All rules for a pair of arms are tried.
 type rule struct {
 	name string
-	// needs are the observations that it reads; without one of them it is not
-	// asked. They are cited with it.
+	// needs are the observations that the rule reads, which are its evidence. The rule is
+	// skipped where one of them is missing.
 	needs []string
 	says  func(rc *ruleContext) string
 }
 
-// Observations are values of probes; those of the neighbour have a name of
-// their own, and those ending in perOp are per operation of the workload.
+// Observations are values of probes. A name that ends in perOp is per operation of the
+// workload, the others are per second.
 const (
 	neighbourCPU = "neighbour cpu.time"
 	perOp        = " per op"
 )
 
-// explain asks the rules about the loss without isolation, and about every
-// mechanism against that.
+// explain applies the rules to the loss without isolation, and to every mechanism against
+// the arm without isolation.
 func (g isolationGroup) explain() []record.Explanation {
 	out := []record.Explanation{}
 	ask := func(arm, against string, rules []rule) {
@@ -120,8 +119,8 @@ func cutPerOp(name string) (string, bool) {
 	return name, false
 }
 
-// delta compares an observation between two arms, block by block. Its error is
-// counted over launches, as that of an effect. not ok: it is not known.
+// delta compares an observation between two arms, block by block, with the error over
+// launches, as for effects. It is not ok where no block has the observation in both arms.
 func (g isolationGroup) delta(name, arm, against string) (d delta, ok bool) {
 	sums := make([]float64, g.units)
 	counts := make([]float64, g.units)

@@ -10,7 +10,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// told are the rules that speak about an arm of a group, with their texts.
+// told returns the explanations of an arm of a group, by rule.
 func told(t *testing.T, f fair, arm string) map[string]record.Explanation {
 	t.Helper()
 	all := map[string]record.Explanation{}
@@ -43,8 +43,7 @@ func one(name string, values ...float64) []map[string]float64 {
 	return all
 }
 
-// Every rule speaks where the probes support it, with the numbers that it
-// rests on, and is silent where they do not.
+// Every rule applies where the probes support it, with its numbers as evidence, and nowhere else.
 func TestRules(t *testing.T) {
 	worse, same, better := [3]float64{10_000, 6_000, 4_000}, [3]float64{10_000, 6_000, 6_000}, [3]float64{10_000, 6_000, 9_000}
 	for _, c := range []struct {
@@ -125,8 +124,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// Equal arms with noise are explained about as often as the level allows: no
-// rule makes a story of noise.
+// Equal arms with noise are explained no more often than the level allows.
 func TestNoStoryOfNoise(t *testing.T) {
 	var all []string
 	for seed := range uint64(40) {

@@ -7,16 +7,17 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// fits is one metric of all arms. Effects are contrasts of one fit, so that the
-// steps of a ladder add up to the whole by construction.
+// fits is the estimate of one metric in all arms. Effects are contrasts of one fit, so that
+// the steps of a ladder add up to the whole.
 type fits struct {
 	measure
+	comparisons
 	typical, total *stat.Fit
-	why            []string    // by arm: why it has no value; empty when it has
-	y              [][]float64 // by row and arm: the logarithm of the metric, NaN without
+	why            []string    // by arm: the reason for no value; empty where there is one
+	y              [][]float64 // by row and arm: the logarithm of the metric, NaN without one
 }
 
-// meanOf is that of the columns of a row that have a value.
+// meanOf is the mean of the columns of a row that have a value.
 func meanOf(row []float64, columns []int) float64 {
 	sum, n := 0.0, 0.0
 	for _, c := range columns {
@@ -41,19 +42,21 @@ func (t *table) fit(m measure, pools []*pooled) *fits {
 	if m.parts != nil || t.tailed(m, pools) {
 		f.typical = stat.FitWindows(stat.Windows{Y: f.y, Launch: t.launch(), Control: t.control()}, true)
 	}
+	f.comparisons = t.compare(f)
 	return f
 }
 
-// whyNot is why two arms cannot be compared in a metric; empty when they can.
+// whyNot is the reason for which two arms cannot be compared in a metric; empty where they
+// can.
 func (t *table) whyNot(f *fits, arm, base string) string {
 	for _, a := range []string{arm, base} {
 		i, there := t.index[a]
 		if !there { // a damaged plan names arms that it does not have
-			return "the plan has no arm " + a
+			return noArm(a)
 		}
 		switch {
 		case f.why[i] != "" && a != arm:
-			return a + ": " + f.why[i]
+			return reasonOf(a, f.why[i])
 		case f.why[i] != "":
 			return f.why[i]
 		}
@@ -61,7 +64,7 @@ func (t *table) whyNot(f *fits, arm, base string) string {
 	return ""
 }
 
-// launch numbers the launch of every row.
+// launch returns the launch of every row.
 func (t *table) launch() []int {
 	out := make([]int, len(t.rows))
 	for i := range t.rows {
@@ -70,12 +73,12 @@ func (t *table) launch() []int {
 	return out
 }
 
-// logs are the logarithms of a metric by row and arm.
+// logs returns the logarithms of a metric by row and arm.
 func (t *table) logs(m measure) [][]float64 {
 	return t.each(func(_ int, w *window) float64 { return m.log(w) })
 }
 
-// each is a number of every window that counts, NaN for the others.
+// each applies a function to every window that counts; NaN for the others.
 func (t *table) each(of func(arm int, w *window) float64) [][]float64 {
 	out := make([][]float64, len(t.rows))
 	flat := make([]float64, len(t.rows)*len(t.arms))
@@ -99,9 +102,8 @@ func some(y [][]float64, arm int) bool {
 	return false
 }
 
-// linear is one value per window of which the mean over the windows of an arm is
-// the logarithm of its total: of the ratio of sums, or of a quantile of the pooled
-// latencies.
+// linear returns one value per window. Their mean over the windows of an arm is the logarithm
+// of the arm's total: the ratio of sums, or a quantile of the pooled latencies.
 func (t *table) linear(m measure, pools []*pooled, why []string) stat.Windows {
 	if m.parts != nil {
 		return stat.Ratios{
@@ -115,7 +117,7 @@ func (t *table) linear(m measure, pools []*pooled, why []string) stat.Windows {
 	for i, p := range pools {
 		x, slope := p.near(m.Quantile)
 		if math.IsNaN(slope) && why[i] == "" {
-			why[i] = "too few operations beyond the quantile"
+			why[i] = fewBeyond
 		}
 		at[i], tails.Log, tails.Slope = x*1e9, append(tails.Log, math.Log(x)), append(tails.Slope, slope)
 	}
@@ -124,7 +126,7 @@ func (t *table) linear(m measure, pools []*pooled, why []string) stat.Windows {
 	return tails.Windows()
 }
 
-// unless is a number where there is no reason for none.
+// unless returns x, or NaN where there is a reason for no value.
 func unless(why string, x float64) float64 {
 	if why != "" {
 		return math.NaN()
@@ -132,12 +134,12 @@ func unless(why string, x float64) float64 {
 	return x
 }
 
-// aside is the part of the operations on either side of a quantile by which the
-// density there is estimated.
+// aside is the part of the operations on either side of a quantile from which the density at
+// the quantile is estimated.
 const aside = 0.05
 
-// near is the quantile q in seconds and how fast its logarithm grows with q there;
-// NaN where too few operations lie beyond it.
+// near returns the quantile q in seconds and the slope of its logarithm over q; NaN where too
+// few operations lie beyond it.
 func (p *pooled) near(q float64) (x, slope float64) {
 	if float64(p.total)*min(q, 1-q) < tail {
 		return math.NaN(), math.NaN()
@@ -147,8 +149,8 @@ func (p *pooled) near(q float64) (x, slope float64) {
 	return v[1], math.Log(v[2]/v[0]) / (2 * h)
 }
 
-// tailed says that single windows have enough operations beyond the quantile for
-// a value of their own.
+// tailed reports whether single windows have enough operations beyond the quantile for a
+// value of their own.
 func (t *table) tailed(m measure, pools []*pooled) bool {
 	for i, arm := range t.arms {
 		n := float64(len(t.windowsOf(arm)))
@@ -159,7 +161,7 @@ func (t *table) tailed(m measure, pools []*pooled) bool {
 	return true
 }
 
-// pools are the latencies of all arms.
+// pools returns the latencies of each arm.
 func (t *table) pools() []*pooled {
 	out := make([]*pooled, len(t.arms))
 	for i, arm := range t.arms {
@@ -168,8 +170,8 @@ func (t *table) pools() []*pooled {
 	return out
 }
 
-// contrast is one arm against another, or against the control where that is the
-// baseline: the mean of the baseline and its twin.
+// contrast compares an arm with another; where base is the baseline, with the control, the
+// mean of the baseline and its twin.
 func (t *table) contrast(f *stat.Fit, arm, base string) []float64 {
 	a, b := t.index[arm], t.index[base]
 	switch {
@@ -196,7 +198,7 @@ func (t *table) fitAll(pools []*pooled) map[string]*fits {
 	return out
 }
 
-// blocksOf are the log ratios of an arm over the control, by block; of the twin,
+// blocksOf returns the log ratios of an arm over the control, by block; those of the twin are
 // over the baseline.
 func (t *table) blocksOf(f *fits, arm string) []float64 {
 	control, i := t.control(), t.index[arm]
@@ -212,7 +214,7 @@ func (t *table) blocksOf(f *fits, arm string) []float64 {
 	return out
 }
 
-// estimateOf turns an effect that is shown back into an estimate on the log scale.
+// estimateOf turns an effect back into an estimate on the log scale.
 func estimateOf(x record.Effect) stat.Estimate {
 	if x.Typical == nil {
 		return stat.Estimate{Mean: math.NaN(), SE: math.NaN()}

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -8,32 +9,32 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// nearly is the part of the way to a bound that a half-width has to stay within:
-// the estimate will move, too.
+// nearly is the part of the distance to a bound that a half-width may take: the estimate
+// will move, too.
 const nearly = 0.8
 
-// longest is the time in seconds beyond which nothing is foretold: a week.
+// longest is the longest forecast in seconds: a week.
 const longest = 7 * 86400
 
-// halfWidths are what a forecast offers, as ratios.
+// halfWidths are the precisions that a forecast offers, as ratios.
 var halfWidths = []float64{0.20, 0.10, 0.05, 0.02, 0.01, 0.005}
 
-// offered is the most half-widths that a forecast offers.
+// offered is the largest number of half-widths in a forecast.
 const offered = 4
 
-// foretell is what more time would buy for the subject of a workload, in every
-// metric that is judged. Only what is narrower than now is offered.
+// foretell returns the time that narrower intervals of the subject would take, in every
+// metric that is judged.
 func (t *table) foretell(all map[string]*fits) []record.Forecast {
-	subject := t.subject()
 	judged, _ := t.judgedHere()
 	var out []record.Forecast
 	for _, name := range judged {
 		f := all[name]
-		if f == nil || subject == "" || t.whyNot(f, subject, t.load.Baseline) != "" {
+		if f == nil {
 			continue
 		}
-		group, at := t.with(f, subject)
-		if at < 0 { // it is not compared, as where no window of the baseline counts
+		subject := cmp.Or(f.question, t.topRung())
+		group, at := f.groupOf(subject)
+		if at < 0 || t.whyNot(f, subject, t.load.Baseline) != "" {
 			continue
 		}
 		cs := t.against(f.typical, group)
@@ -56,9 +57,10 @@ func (t *table) foretell(all map[string]*fits) []record.Forecast {
 	return out
 }
 
-// subject is the arm that people ask about: the real container, else the top rung
-// of the ladder, else the first arm that is compared; empty without any.
-func (t *table) subject() string {
+// topRung is the subject of a workload whose plan has no question, or whose question was
+// withdrawn: the real container, else the top rung of the ladder, else the first arm that is
+// compared; empty without any.
+func (t *table) topRung() string {
 	var steps []string
 	for _, a := range t.load.Arms {
 		if a.Remainder {
@@ -81,9 +83,9 @@ func (t *table) subject() string {
 	return first
 }
 
-// needed is how many more seconds would probably bring the interval of a contrast
-// to a half-width; 0 when it has it or when it cannot be foreseen. level is that of
-// the contrast alone which keeps the family's.
+// needed returns how many more seconds would probably bring the interval of a contrast to a
+// half-width; 0 where the interval is narrower already, or the time cannot be foretold.
+// level is the level of the contrast alone at which the family keeps its own.
 func (t *table) needed(f *stat.Fit, c []float64, level, half float64) float64 {
 	seconds := t.seconds * (f.Forecast(c, level, 1, half) - 1)
 	if !(seconds > 0) || math.IsInf(seconds, 0) {
@@ -92,7 +94,7 @@ func (t *table) needed(f *stat.Fit, c []float64, level, half float64) float64 {
 	return seconds
 }
 
-// between is what needed is in four of five runs; 0 where no end is known.
+// between is the range of needed in four of five runs; 0 where it has no upper end.
 func (t *table) between(f *stat.Fit, c []float64, level, half float64) (soonest, latest float64) {
 	low, high := f.ForecastRange(c, level, 1, half)
 	soonest, latest = t.seconds*(low-1), t.seconds*(high-1)
@@ -102,10 +104,9 @@ func (t *table) between(f *stat.Fit, c []float64, level, half float64) (soonest,
 	return max(soonest, 0), latest
 }
 
-// ToDecide is how many more seconds would probably bring the whole interval of
-// an effect to one side of a bound (a ratio), where seconds of the workload
-// brought it to where it is: its width shrinks with the root of time. 0 when it
-// cannot be foreseen.
+// ToDecide returns how many more seconds would probably bring the whole interval of an
+// effect to one side of a bound (a ratio), given that it took the workload seconds so far:
+// the width shrinks with the root of time. 0 where the time cannot be foretold.
 func ToDecide(r *record.Ratio, seconds, bound float64) float64 {
 	if r == nil || !(r.High > r.Low && bound > 0) {
 		return 0
@@ -115,8 +116,9 @@ func ToDecide(r *record.Ratio, seconds, bound float64) float64 {
 	return rootOfTime(half, to, seconds)
 }
 
-// rootOfTime is how many more seconds bring a half-width that took so many to
-// another, if it shrinks with the root of time; 0 when it is there or never will be.
+// rootOfTime returns how many more seconds bring a half-width from half, which took seconds,
+// to another, if it shrinks with the root of time; 0 where it is as narrow already, or the
+// goal is 0.
 func rootOfTime(half, to, seconds float64) float64 {
 	if !(to > 0) || half <= to || math.IsInf(half, 0) {
 		return 0

@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Where the CPU counts instructions, they are a metric per operation; elsewhere
-// nothing is said of them.
+// Where the CPU counts instructions, they are a metric per operation; elsewhere the metric is
+// absent.
 func TestInstructionsPerOperation(t *testing.T) {
 	w := quiet(41)
 	w.blocks, w.light = 12, true

@@ -48,9 +48,8 @@ func analysed(t testing.TB, r *record.Result) *record.Effects {
 	return e
 }
 
-// Twice the operations and CPU time in every window of an arm are a constant in
-// logs: its throughput moves by that and no interval of any arm gets wider, whatever
-// windows were dropped or never taken.
+// Twice the operations and CPU time in every window of an arm add a constant to its logarithms:
+// its throughput moves by that and no interval gets wider, whichever windows are missing.
 func TestAnEffectWidensNothing(t *testing.T) {
 	for seed := range uint64(24) {
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -91,8 +90,8 @@ func TestAnEffectWidensNothing(t *testing.T) {
 	}
 }
 
-// shiftOf is by how much of a constant that is added to the logs of an arm an effect
-// moves. The control is the mean of the host and its twin.
+// shiftOf is the part of a constant, added to the logarithms of an arm, by which an effect moves.
+// The control is the mean of the host and its twin.
 func shiftOf(e record.Effect, arm string) float64 {
 	part := func(of string) float64 {
 		switch {
@@ -126,8 +125,8 @@ func sameWidth(t *testing.T, seed uint64, was, is record.Effect, moved float64) 
 	}
 }
 
-// Windows that one arm loses more often widen its interval by what they may hide, and
-// where that takes the answer away the result is invalid.
+// Windows that one arm loses more often widen its interval. Where the verdict does not survive
+// that, the effect is invalid.
 func TestDropsOfOneArm(t *testing.T) {
 	const arm = "rootfs"
 	for _, c := range []struct {
@@ -164,8 +163,7 @@ func TestDropsOfOneArm(t *testing.T) {
 	}
 }
 
-// A loss of throughput is of CPU time per operation or of CPU time received, and is
-// told which.
+// A loss of throughput is split into CPU time per operation and CPU time received.
 func TestPartsOfALoss(t *testing.T) {
 	loss := math.Log(0.8)
 	for name, c := range map[string]struct {
@@ -205,8 +203,7 @@ func TestPartsOfALoss(t *testing.T) {
 	}
 }
 
-// withSteal gives every window CPU time and stolen time of two CPUs, used is the
-// share of all CPUs that the kernel calls used and steal the stolen one.
+// withSteal gives every window CPU time and stolen time, as shares of two CPUs.
 func withSteal(r *record.Result, used, steal float64) *record.Result {
 	const cpus = 2
 	r.Manifest.Host.CPUs = cpus
@@ -217,8 +214,8 @@ func withSteal(r *record.Result, used, steal float64) *record.Result {
 	return r
 }
 
-// The kernel counts what is stolen in ticks: one in a window of 20 ms is more than what
-// was stolen in it, and says nothing of whether CPU time contains it.
+// The kernel counts stolen time in ticks: a tick in a window of 20 ms is more than the time stolen
+// in it, and does not show that CPU time contains steal.
 func TestTicksOfSteal(t *testing.T) {
 	r := withSteal(quiet(23).result(), 0.97, 0)
 	n := 0
@@ -235,8 +232,8 @@ func TestTicksOfSteal(t *testing.T) {
 	}
 }
 
-// Where the kernel counts what was stolen as used, operations per CPU second are
-// not judged, and that is said.
+// Where the kernel counts stolen time as used, operations per CPU second are not judged, and a
+// check says so.
 func TestCPUTimeThatIsNotNetOfSteal(t *testing.T) {
 	for name, c := range map[string]struct {
 		used, steal float64

@@ -1,28 +1,26 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
-	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
-// leastRuns is how many runs an arm needs before anything is decided: with them
-// Welch's interval covers what it says (simulated in package stat).
+// leastRuns is the least number of runs of an arm for a verdict: from three on Welch's
+// interval keeps its coverage (simulated in package stat).
 const leastRuns = 3
 
-// imported is one workload of an imported record. The run is the unit: what
-// happened inside it is correlated, and shares whatever the host did meanwhile.
+// imported is one workload of an imported record. The run is the unit of the statistics:
+// the reports inside a run are correlated, and the host's load was the same for all of them.
 type imported struct {
 	out    *record.Effects
 	load   record.Workload
 	runs   map[string][]*record.Observed // by arm
 	series []single
-	differ map[string]string // by arm: how its load differs from the baseline's
+	differ map[string]string // by arm: the reason why its load is not the baseline's
 }
 
 // analyseImported is Analyse for a record of other tools' figures.
@@ -55,14 +53,10 @@ func (t *imported) title() string {
 			seconds += o.Seconds
 		}
 	}
-	s := fmt.Sprintf("imported, %s", quantity.Count(runs, "run"))
-	if seconds >= 1 {
-		s += fmt.Sprintf(" of %.0f s together", seconds)
-	}
-	return s
+	return importedTitle(runs, seconds)
 }
 
-// value is a metric of a run: what its summary says, or the mean of its reports.
+// value is a metric of a run: of its summary (total), or the mean of its reports; NaN without.
 func value(o *record.Observed, metric string, total bool) float64 {
 	for _, f := range o.Figures {
 		if f.Metric != metric {
@@ -79,8 +73,8 @@ func value(o *record.Observed, metric string, total bool) float64 {
 	return math.NaN()
 }
 
-// values are a metric of all runs of two arms from the same place: the summaries
-// if every run has one, else the reports.
+// values returns a metric of all runs of some arms, by arm: from the summaries where every
+// run has one, else from the reports. why is the reason for none.
 func (t *imported) values(metric string, arms ...string) (out [][]float64, total bool, why string) {
 	for _, total = range []bool{true, false} {
 		out, why = nil, ""
@@ -89,12 +83,12 @@ func (t *imported) values(metric string, arms ...string) (out [][]float64, total
 			for _, o := range t.runs[arm] {
 				x := value(o, metric, total)
 				if math.IsNaN(x) {
-					why = fmt.Sprintf("%s does not say it", o.File)
+					why = notInOutput(o.File)
 				}
 				list = append(list, x)
 			}
 			if len(list) == 0 {
-				why = "no run of " + arm
+				why = noRun(arm)
 			}
 			out = append(out, list)
 		}
@@ -105,8 +99,8 @@ func (t *imported) values(metric string, arms ...string) (out [][]float64, total
 	return nil, false, why
 }
 
-// arms says what each arm did. The figures of an arm come from where those of all
-// arms do, if there is such a place.
+// arms adds the level of each arm: from summaries or from reports, for all arms alike where
+// possible.
 func (t *imported) arms() {
 	for _, a := range t.load.Arms {
 		res := record.ArmResult{Workload: t.load.Name, Arm: a.Name, Title: a.Title, Values: map[string]record.Value{}}
@@ -161,8 +155,8 @@ func (t *imported) effects() {
 	}
 }
 
-// effect is the difference of an arm in one metric, not judged yet; the estimate
-// is unknown unless both arms have enough runs.
+// effect returns the effect of an arm in one metric, before it is judged. The estimate is
+// unknown unless both arms have leastRuns runs.
 func (t *imported) effect(arm string, m metric.Metric) (record.Effect, stat.Estimate) {
 	e := record.Effect{Workload: t.load.Name, Metric: m.Name, Arm: arm, Baseline: t.load.Baseline,
 		Exploratory: m.Name != t.load.Primary, Generations: min(len(t.runs[arm]), len(t.runs[t.load.Baseline]))}
@@ -174,26 +168,26 @@ func (t *imported) effect(arm string, m metric.Metric) (record.Effect, stat.Esti
 	a, b := logs(v[0]), logs(v[1])
 	d := difference(a, b)
 	if math.IsNaN(d.Mean) {
-		e.Reason = "a figure is not positive: there is no ratio"
+		e.Reason = notPositive
 		return e, stat.Estimate{}
 	}
 	e.Observed = math.Exp(d.Mean)
 	switch {
 	case e.Generations == 1:
-		e.Reason = "one run of an arm does not say how the next would be"
+		e.Reason = onlyRun
 		t.within(&e, m.Name, total)
 	case e.Generations < leastRuns:
-		e.Reason = fmt.Sprintf("%d runs of each arm are needed, there are %d and %d", leastRuns, len(b), len(a))
+		e.Reason = runsNeeded(leastRuns, len(b), len(a))
 	case !d.Known():
-		e.Reason = "all runs say the same: how far they scatter is not known"
+		e.Reason = sameInAllRuns
 	default:
 		return e, d
 	}
 	return e, stat.Estimate{}
 }
 
-// difference is Welch's. Runs of an arm that all say the same, as tools round, are
-// given the scatter of the other arm's: it is not less certain than that.
+// difference is Welch's difference of means. Where all runs of an arm have the same figure, as
+// tools round, it takes the scatter of the other arm.
 func difference(x, base []float64) stat.Estimate {
 	a, b := stat.Mean(x), stat.Mean(base)
 	switch {
@@ -205,7 +199,7 @@ func difference(x, base []float64) stat.Estimate {
 	return stat.Difference(a, b)
 }
 
-// scattered is an estimate with the scatter of another.
+// scattered gives an estimate the scatter of another.
 func scattered(e, like stat.Estimate) stat.Estimate {
 	if e.N > 1 {
 		e.SE, e.DF = like.SE*math.Sqrt(float64(like.N)/float64(e.N)), float64(e.N-1)

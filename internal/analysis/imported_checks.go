@@ -1,13 +1,11 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
@@ -15,13 +13,14 @@ import (
 // rare is the p-value below which a trend or an outlier is named.
 const rare = 0.01
 
-// checks is what readers of logs miss.
+// checks returns the checks of imported runs.
 func (t *imported) checks() []record.Checks {
 	return slices.Concat(t.settings(), t.levels(), t.trends(), t.outliers())
 }
 
-// settings compares the load's settings of every arm with the baseline's. An arm
-// under another load cannot be judged; a different version may well be the cause.
+// settings compares the settings of every arm with the baseline's. An arm whose load has
+// other settings is invalid; other differences, as of versions, fail the check only: they may
+// be what the user compares.
 func (t *imported) settings() []record.Checks {
 	var out []record.Checks
 	var compared []string
@@ -37,27 +36,27 @@ func (t *imported) settings() []record.Checks {
 			}
 		}
 		if load != "" {
-			t.differ[a.Name] = "it ran another load: " + load
+			t.differ[a.Name] = otherLoad(load)
 		}
 		if text := strings.Join(slices.DeleteFunc([]string{load, other}, func(s string) bool { return s == "" }), "; "); text != "" {
 			out = append(out, record.Checks{Kind: "settings", Known: true, Subject: a.Name, Text: text,
-				Remedy: "run both arms with the same settings and the same versions"})
+				Remedy: settingsRemedy})
 		}
 	}
 	switch {
 	case len(out) > 0 || len(t.load.Arms) < 2:
 		return out
 	case len(compared) > 0:
-		return []record.Checks{{Kind: "settings", OK: true, Known: true, Text: "the same in all arms: " + strings.Join(compared, ", ")}}
+		return []record.Checks{{Kind: "settings", OK: true, Known: true, Text: settingsAlike(compared)}}
 	}
-	why := "the outputs do not say under which settings the runs were made"
+	why := settingsUnsaid
 	if t.says() {
-		why = "no setting is named by the outputs of two arms"
+		why = settingsUnshared
 	}
 	return []record.Checks{{Kind: "settings", Text: why}}
 }
 
-// says says that a run names a setting.
+// says reports whether a run names a setting.
 func (t *imported) says() bool {
 	for _, runs := range t.runs {
 		if slices.ContainsFunc(runs, func(o *record.Observed) bool { return len(o.Load)+len(o.Other) > 0 }) {
@@ -67,8 +66,8 @@ func (t *imported) says() bool {
 	return false
 }
 
-// different names the settings that an arm has otherwise than the baseline, and
-// those that both say.
+// different returns the settings in which an arm differs from the baseline, as text, and the
+// names of those that both have.
 func (t *imported) different(arm string, of func(*record.Observed) []record.Setting) (text string, compared []string) {
 	own, base := collect(t.runs[arm], of), collect(t.runs[t.load.Baseline], of)
 	var parts []string
@@ -79,13 +78,13 @@ func (t *imported) different(arm string, of func(*record.Observed) []record.Sett
 		}
 		compared = append(compared, s.Name)
 		if own[i].Got != s.Got {
-			parts = append(parts, fmt.Sprintf("%s: %s, in %s %s", s.Name, own[i].Got, t.load.Baseline, s.Got))
+			parts = append(parts, settingDiffers(s.Name, own[i].Got, t.load.Baseline, s.Got))
 		}
 	}
 	return strings.Join(parts, "; "), compared
 }
 
-// collect joins the different values of each setting over runs.
+// collect returns the settings of some runs; one with different values has all of them.
 func collect(runs []*record.Observed, of func(*record.Observed) []record.Setting) []record.Setting {
 	var out []record.Setting
 	for _, o := range runs {
@@ -93,22 +92,22 @@ func collect(runs []*record.Observed, of func(*record.Observed) []record.Setting
 			i := slices.IndexFunc(out, func(x record.Setting) bool { return x.Name == s.Name })
 			if i < 0 {
 				out = append(out, s)
-			} else if !slices.Contains(strings.Split(out[i].Got, " and "), s.Got) {
-				out[i].Got += " and " + s.Got
+			} else if !slices.Contains(strings.Split(out[i].Got, and), s.Got) {
+				out[i].Got = bothValues(out[i].Got, s.Got)
 			}
 		}
 	}
 	return out
 }
 
-// primaries are the series of the primary metric.
+// primaries returns the series of the primary metric.
 func (t *imported) primaries() []single {
 	return slices.DeleteFunc(slices.Clone(t.series), func(s single) bool { return s.Metric != t.load.Primary })
 }
 
-// levels finds runs that have two.
+// levels finds runs whose series has two levels.
 func (t *imported) levels() []record.Checks {
-	out := record.Checks{Kind: "two levels", Text: "fewer than ten reports on the way"}
+	out := record.Checks{Kind: "two levels", Text: fewForLevels}
 	var found []record.Checks
 	for _, s := range t.primaries() {
 		if len(s.bins) >= 10 {
@@ -116,35 +115,35 @@ func (t *imported) levels() []record.Checks {
 		}
 		if m := s.Modes; m != nil {
 			found = append(found, record.Checks{Kind: out.Kind, Known: true, Subject: s.Arm,
-				Text: fmt.Sprintf("the %s of %s has two levels, %s and %s; %.0f %% of the time it is at the upper one, with %s between them",
-					t.load.Primary, s.File, number(m.Low), number(m.High), 100*m.Share, quantity.Count(m.Switches, "change")),
-				Remedy: "find out what changes with it (placement on CPUs, frequency, a neighbour): a mean of two levels describes neither"})
+				Text:   twoLevels(t.load.Primary, s.File, m),
+				Remedy: levelsRemedy})
 		}
 	}
 	return orElse(found, out)
 }
 
-// fromItsBeginning says by how much of its beginning a line through a mean changes.
-func fromItsBeginning(mean, change float64) string {
+// changeFromStart is the change of a line over its length, as a part of its value at the
+// start. mean is its value in the middle.
+func changeFromStart(mean, change float64) string {
 	begin := mean - change/2
 	switch {
 	case change < 0:
-		return fmt.Sprintf("falls by %.1f %%", 100*math.Min(1, -change/begin))
+		return fallsBy(math.Min(1, -change/begin))
 	case begin <= 0:
-		return "rises from nearly nothing"
+		return fromNothing
 	}
-	return fmt.Sprintf("rises by %.1f %%", 100*change/begin)
+	return risesBy(change / begin)
 }
 
-// trends finds runs that end elsewhere than they began.
+// trends finds runs with a trend.
 func (t *imported) trends() []record.Checks {
-	out := record.Checks{Kind: "trend", Text: "fewer than twenty reports on the way"}
+	out := record.Checks{Kind: "trend", Text: fewForTrend}
 	var found []record.Checks
 	for _, s := range t.primaries() {
 		e := stat.Trend(s.bins)
 		if !e.Known() || s.batched.Mean == 0 {
 			if len(s.bins) >= 20 && !out.Known {
-				out.Text = "the reports follow too closely from one another"
+				out.Text = reportsDepend
 			}
 			continue
 		}
@@ -153,20 +152,20 @@ func (t *imported) trends() []record.Checks {
 			continue
 		}
 		found = append(found, record.Checks{Kind: out.Kind, Known: true, Subject: s.Arm,
-			Text:   fmt.Sprintf("the %s of %s %s from beginning to end", t.load.Primary, s.File, fromItsBeginning(s.batched.Mean, e.Mean)),
-			Remedy: "the mean depends on when the run ended: leave the warm-up out, or run until it is level"})
+			Text:   trendOf(t.load.Primary, s.File, changeFromStart(s.batched.Mean, e.Mean)),
+			Remedy: trendRemedy})
 	}
 	return orElse(found, out)
 }
 
-// outliers finds a run that does not belong to the others of its arm.
+// outliers finds a run that differs from the others of its arm (Grubbs' test).
 func (t *imported) outliers() []record.Checks {
-	out := record.Checks{Kind: "outlier run", Text: "fewer than four runs of an arm"}
+	out := record.Checks{Kind: "outlier run", Text: fewForOutlier}
 	var found []record.Checks
 	for _, a := range t.load.Arms {
 		v, _, why := t.values(t.load.Primary, a.Name)
 		if why != "" && len(t.runs[a.Name]) >= 4 && !out.Known {
-			out.Text = t.load.Primary + " is not known of every run: " + why
+			out.Text = notOfEveryRun(t.load.Primary, why)
 		}
 		if why != "" || len(v[0]) < 4 {
 			continue
@@ -178,14 +177,13 @@ func (t *imported) outliers() []record.Checks {
 		}
 		rest := slices.Delete(slices.Clone(v[0]), i, i+1)
 		found = append(found, record.Checks{Kind: out.Kind, Known: true, Subject: a.Name,
-			Text: fmt.Sprintf("%s says %s, the other %d runs of %s %s on average (Grubbs, p = %.2g)",
-				t.runs[a.Name][i].File, number(v[0][i]), len(rest), a.Name, number(stat.Mean(rest).Mean), p),
-			Remedy: "find out what happened to it; leave it out only for a reason that does not look at the result"})
+			Text:   outlierRun(t.runs[a.Name][i].File, v[0][i], len(rest), a.Name, stat.Mean(rest).Mean, p),
+			Remedy: outlierRemedy})
 	}
 	return orElse(found, out)
 }
 
-// orElse is the checks that found something, or the one that says that none did.
+// orElse returns the checks that found something, or else the one that none did.
 func orElse(found []record.Checks, none record.Checks) []record.Checks {
 	if len(found) > 0 {
 		return found

@@ -8,7 +8,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// importedRun is a run whose reports are these.
+// importedRun is an imported run with the given reports.
 func importedRun(arm string, number int, bins []float64, load ...record.Setting) record.Observed {
 	return record.Observed{Workload: "x", Arm: arm, Number: number, Tool: "pgbench", File: fmt.Sprintf("%s%d.log", arm, number), Complete: true, Load: load,
 		Figures: []record.Figure{{Metric: "throughput", Total: record.Number(100), Mean: record.Number(100), Reports: len(bins), Bin: 1, Every: 1, Bins: bins}}}
@@ -34,7 +34,7 @@ func importedCheck(t *testing.T, kind string, runs ...record.Observed) record.Ch
 	return record.Checks{}
 }
 
-// A check that passed says what was compared, and one that cannot tell its true reason.
+// A check that passed has what was compared, and an undecided one has its reason.
 func TestReasonsOfImportedChecks(t *testing.T) {
 	clients := record.Setting{Name: "clients", Got: "8"}
 	scale := record.Setting{Name: "scale", Got: "10"}

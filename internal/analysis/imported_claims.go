@@ -5,12 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 
-// claims checks published percentages against the figures that they are said to
-// come from.
+// claims checks published percentages against the imported figures.
 func (t *imported) claims() []record.Checks {
 	var out []record.Checks
 	for _, c := range t.out.Imported.Claims {
@@ -23,7 +21,7 @@ func (t *imported) claims() []record.Checks {
 	return out
 }
 
-// unmatched warns of claims about what the figures do not have.
+// unmatched warns of claims about metrics or arms that the figures do not have.
 func unmatched(out *record.Effects) {
 	for _, c := range out.Imported.Claims {
 		known := false
@@ -31,51 +29,50 @@ func unmatched(out *record.Effects) {
 			known = known || e.Metric == c.Metric && e.Arm == c.Arm && e.Observed > 0
 		}
 		if !known {
-			out.Warnings = append(out.Warnings, record.Warning{Arm: c.Arm, Text: "a claim about " + c.Metric + " cannot be checked: both arms have no such figure",
-				Remedy: "name a metric as the report does"})
+			out.Warnings = append(out.Warnings, claimUnmatched(c.Metric).of("", c.Arm))
 		}
 	}
 }
 
-// judgeClaim says whether a claim is the change against the baseline, or which
-// other thing it is: people divide by the wrong one of two figures, give what is
-// left for what is lost, or leave the sign to the reader.
+// judgeClaim checks whether a claim is the change against the baseline, and if not, which
+// common mistake gives that number: the wrong base, the wrong sign, or the remaining part
+// instead of the change.
 func judgeClaim(c record.Claim, e record.Effect) record.Checks {
 	r := e.Observed
 	out := record.Checks{Kind: "claims", Known: true, Subject: c.Arm}
-	said := fmt.Sprintf("%s of %s is said to change by %s", c.Metric, c.Arm, asPercent(c.Change, c.Digit))
-	right := "against " + e.Baseline + " it is " + asPercent(r-1, min(0.001, c.Digit)) // at least as finely as it is said
+	says := claimed{metric: c.Metric, arm: c.Arm, baseline: e.Baseline, change: asPercent(c.Change, c.Digit),
+		figure: asPercent(r-1, min(0.001, c.Digit))} // at least as finely as the claim
 	near := func(x float64) bool { return math.Abs(x-c.Change) <= 0.501*c.Digit+1e-12 }
 	switch {
 	case near(r - 1):
 		out.OK = true
-		out.Text = said + ", and it does"
+		out.Text = says.holds()
 		return out
 	case near(1/r - 1), near(1 - 1/r):
-		out.Text = said + "; that has the wrong base: it is the part of " + c.Arm + "'s own figure, " + right
-		out.Remedy = "divide the difference by the baseline"
+		out.Text = says.wrongBase()
+		out.Remedy = claimBaseRemedy
 	case near(1 - r):
-		out.Text = said + "; that is the right size with the sign turned round, " + right
+		out.Text = says.wrongSign()
 	case near(r):
-		out.Text = said + "; that is what is left, not what changed, " + right
+		out.Text = says.whatIsLeft()
 	case near(1 / r):
-		out.Text = said + "; that is " + e.Baseline + " as a part of " + c.Arm + ", " + right
+		out.Text = says.turnedRound()
 	default:
-		out.Text = said + "; that does not follow from the figures, " + right
+		out.Text = says.unfounded()
 	}
 	if out.Remedy == "" {
-		out.Remedy = "give the change against the baseline"
+		out.Remedy = claimRemedy
 	}
 	return out
 }
 
-// asPercent prints a change as finely as the digit says.
+// asPercent prints a change in percent; digit is the value of its last decimal, as a ratio.
 func asPercent(x, digit float64) string {
 	decimals := max(0, int(math.Round(-math.Log10(digit)))-2)
 	return fmt.Sprintf("%+.*f %%", decimals, 100*x)
 }
 
-// caveats is what cannot be known, to be said before the answer.
+// caveats adds the limits of imported figures, which reports state before the answer.
 func caveats(out *record.Effects, r *record.Result) {
 	least, most := 0, 0
 	for _, w := range r.Plan.Workloads {
@@ -101,37 +98,23 @@ func caveats(out *record.Effects, r *record.Result) {
 	if !several(r.Plan.Workloads) {
 		return
 	}
-	c := record.Warning{Text: "The outputs do not say in which order the runs were made. Where all runs of one arm came first, " +
-		"a drift of the host cannot be told from a cost.",
-		Remedy: "measure in turns (host, pod, host, pod ...), or let tare run do it"}
-	switch {
-	case least == 1 && most == 1:
-		c.Text = "One run per arm, measured one after the other: a drift of the host cannot be told from a cost, " +
-			"and how two runs of the same arm differ is not known. So there is no verdict; what is shown is what these runs did."
-		c.Remedy = fmt.Sprintf("run each arm at least %d times in turns and import all of it, or let tare run do it", leastRuns)
-	case least < leastRuns:
-		c.Text = fmt.Sprintf("%s of an arm: how its runs differ from each other is not known well enough for a verdict. ", quantity.Count(least, "run")) + c.Text
-		c.Remedy = fmt.Sprintf("run each arm at least %d times in turns and import all of it, or let tare run do it", leastRuns)
-	}
-	out.Caveats = slices.Insert(out.Caveats, 0, c)
+	out.Caveats = slices.Insert(out.Caveats, 0, orderUnknown(least, most).of("", ""))
 }
 
-// several says that there is a load with two arms.
+// several reports whether a load has two arms or more.
 func several(loads []record.Workload) bool {
 	return slices.ContainsFunc(loads, func(w record.Workload) bool { return len(w.Arms) > 1 })
 }
 
-// shortExcerpt is the number of reports below which a run without a summary looks
-// chosen by somebody.
+// shortExcerpt is the number of reports below which a run without a summary looks like a
+// selection.
 const shortExcerpt = 60
 
-// excerpt says that a run is a few lines of a run.
+// excerpt warns of a run of which only a few lines were imported.
 func excerpt(o *record.Observed) []record.Warning {
 	for _, f := range o.Figures {
 		if !o.Complete && f.Reports > 0 && f.Reports < shortExcerpt && o.Tool == "sysbench" {
-			return []record.Warning{{Workload: o.Workload, Arm: o.Arm,
-				Text:   fmt.Sprintf("%s holds %s and no summary: how these were chosen from the run cannot be known.", o.File, quantity.Count(f.Reports, "report line")),
-				Remedy: "import the whole log"}}
+			return []record.Warning{onlyExcerpt(o.File, f.Reports).of(o.Workload, o.Arm)}
 		}
 	}
 	return nil
@@ -142,12 +125,7 @@ func reportsOfNothing(o *record.Observed) []record.Warning {
 		if f.Stalled == 0 {
 			continue
 		}
-		what := fmt.Sprintf("%d of %d reports have a %s of 0: nothing finished in them", f.Stalled, f.Reports, f.Metric)
-		if f.Reports == 0 { // one alone is no series
-			what = fmt.Sprintf("its %s is 0: nothing finished", f.Metric)
-		}
-		return []record.Warning{{Workload: o.Workload, Arm: o.Arm, Text: o.File + ": " + what,
-			Remedy: "find out what stalled (a checkpoint, throttling, a lost connection)"}}
+		return []record.Warning{emptyReports(o.File, f).of(o.Workload, o.Arm)}
 	}
 	return nil
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// mostPoints bounds the series that goes into the effects.
+// mostPoints is the largest number of points of a series in effects.json.
 const mostPoints = 240
 
-// single is one run's series of one metric and what it says.
+// single is the series of one metric of one run, with its analysis.
 type single struct {
 	record.ImportedSeries
 	batched stat.Batched
 	bins    []float64
 }
 
-// single looks at the reports of every run.
+// single analyses the reports of every run.
 func (t *imported) single() {
 	for _, a := range t.load.Arms {
 		for _, o := range t.runs[a.Name] {
@@ -37,7 +37,7 @@ func singleOf(o *record.Observed, f *record.Figure) single {
 	s := single{bins: f.Bins, batched: stat.BatchMeans(f.Bins)}
 	s.ImportedSeries = record.ImportedSeries{Workload: o.Workload, Arm: o.Arm, Metric: f.Metric, Number: o.Number, File: o.File,
 		Line: o.Line, Reports: f.Reports, Seconds: f.Every * float64(f.Reports), Mean: f.Mean, Lag1: f.Lag1,
-		Left: record.Missing("too few reports"), Points: thin(f.Bins)}
+		Left: record.Missing(fewReports), Points: thin(f.Bins)}
 	if b := s.batched; b.Batches > 0 {
 		s.Batches, s.BatchSize, s.Left = b.Batches, b.Size*f.Bin, record.Number(b.Left)
 	}
@@ -50,11 +50,10 @@ func singleOf(o *record.Observed, f *record.Figure) single {
 	return s
 }
 
-// leastApart is how far apart two levels are, as a part of the mean, before
-// anybody is told.
+// leastApart is the least distance of two levels that is reported, as a part of the mean.
 const leastApart = 0.05
 
-// thin is the series in at most mostPoints means.
+// thin reduces a series to at most mostPoints means of neighbouring points.
 func thin(x []float64) []float64 {
 	size := (len(x) + mostPoints - 1) / mostPoints
 	if size <= 1 {
@@ -104,7 +103,7 @@ func (t *imported) only(arm, name string) *single {
 	return found
 }
 
-// addReports adds what a run reported on the way; the time is since its beginning,
+// addReports adds the reports of a run. Their time is in seconds since the start of the run,
 // or the number of the report where counted.
 func addReports(points map[string][]record.Point, name string, o *record.Observed, counted bool) {
 	for _, f := range o.Figures {

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/tarelab/tare/internal/stat"
@@ -9,24 +8,23 @@ import (
 )
 
 const (
-	equivalence   = 0.05 // each of the two one-sided tests
-	discoveryRate = 0.10 // of metrics that are not judged
+	equivalence   = 0.05 // level of each of the two one-sided tests
+	discoveryRate = 0.10 // false discovery rate of metrics that are not judged
 )
 
-// family is effects that are judged together: those of all arms in one metric of
-// a workload.
+// family is the effects that are judged together: of the arms of a group in one metric.
 type family struct {
 	est []stat.Estimate
-	// own are the intervals of each alone, joint those that hold together, inner
-	// those at 1 - 2 equivalence. p and adjusted go with own and joint.
+	// own are the intervals of each effect alone, joint those that hold together, inner those
+	// at level 1 - 2 equivalence. p belongs to own, adjusted to joint.
 	own, joint, inner []stat.Interval
 	p, adjusted       []float64
 }
 
-// ofContrasts are contrasts of one fit. alpha is the error of the family, to be
-// shared by so many questions.
-func ofContrasts(f *stat.Fit, cs [][]float64, alpha float64, questions int) family {
-	out := family{joint: f.Family(cs, 1-alpha, questions), adjusted: f.FamilyPValues(cs, questions)}
+// ofContrasts makes a family of contrasts of one fit. alpha is the error of the family, which
+// the given number of judged metrics share.
+func ofContrasts(f *stat.Fit, cs [][]float64, alpha float64, metrics int) family {
+	out := family{joint: f.Family(cs, 1-alpha, metrics), adjusted: f.FamilyPValues(cs, metrics)}
 	for _, c := range cs {
 		out.est = append(out.est, f.Contrast(c))
 		out.own = append(out.own, f.Interval(c, 1-alpha))
@@ -36,13 +34,13 @@ func ofContrasts(f *stat.Fit, cs [][]float64, alpha float64, questions int) fami
 	return out
 }
 
-// ofEstimates are estimates of which each has its own error (Bonferroni's).
-func ofEstimates(ests []stat.Estimate, alpha float64, questions int) family {
+// ofEstimates makes a family of independent estimates, with Bonferroni's correction.
+func ofEstimates(ests []stat.Estimate, alpha float64, metrics int) family {
 	out := family{est: ests}
 	n := 0.0
 	for _, e := range ests {
 		if e.Known() {
-			n += float64(max(questions, 1))
+			n += float64(max(metrics, 1))
 		}
 	}
 	for _, e := range ests {
@@ -55,7 +53,7 @@ func ofEstimates(ests []stat.Estimate, alpha float64, questions int) family {
 	return out
 }
 
-// ruling is what is said of one effect.
+// ruling is the judgement on one effect.
 type ruling struct {
 	est         stat.Estimate
 	own, shown  stat.Interval
@@ -70,14 +68,14 @@ type ruling struct {
 
 // standard is what effects are judged by.
 type standard struct {
-	judged bool // the family-wise error is kept, else the false discovery rate
+	judged bool // keeps the family-wise error, else the false discovery rate
 	better int  // +1: more is better
 	margin float64
-	noise  stat.Interval // of the twin; what lies inside it is not told, unless judged
+	noise  stat.Interval // of the twin; an effect inside it is not significant, unless judged
 }
 
-// judge rules on all effects of a family. This is the only place where an
-// interval becomes a verdict.
+// judge judges all effects of a family. Here, and nowhere else, an interval becomes a
+// verdict.
 func (f family) judge(s standard) []ruling {
 	discovered := stat.BenjaminiHochberg(f.p)
 	out := make([]ruling, len(f.est))
@@ -96,30 +94,29 @@ func (f family) judge(s standard) []ruling {
 	return out
 }
 
-// of is the verdict by an interval, and by the narrower one of the two one-sided
-// tests for equivalence (Schuirmann 1987, J. Pharmacokinet. Biopharm. 15, p. 657).
+// of returns the verdict from the interval that is shown, and from the narrower one of the two
+// one-sided tests for equivalence (Schuirmann 1987, J. Pharmacokinet. Biopharm. 15, p. 657).
 func (r ruling) of(shown, inner stat.Interval) (record.Verdict, string) {
 	delta := math.Log1p(r.margin)
 	switch {
 	case math.IsNaN(r.est.Mean) || math.IsInf(shown.Half(), 0):
-		return record.Undecided, "too few blocks to know the error; a longer --budget gives more"
+		return record.Undecided, fewBlocks
 	case !(shown.Half() <= widest):
-		return record.Undecided, "the noise is larger than any effect that could be shown"
+		return record.Undecided, noiseTooLarge
 	case r.significant && shown.Beyond(delta):
 		return direction(r.est.Mean, r.better), ""
 	case inner.Inside(delta):
 		if r.significant {
-			return record.Negligible, "shown, but smaller than the margin"
+			return record.Negligible, belowMargin
 		}
 		return record.Negligible, ""
 	case r.significant:
-		return direction(r.est.Mean, r.better), "may be smaller than the margin"
+		return direction(r.est.Mean, r.better), maybeBelow
 	}
-	return record.Undecided, fmt.Sprintf("±%.1f %% is too wide", 100*math.Expm1(shown.Half()))
+	return record.Undecided, tooWide(math.Expm1(shown.Half()))
 }
 
-// widened rules again with the interval moved at both ends by what the windows
-// that were dropped may hide.
+// widened judges again with the ends of the interval moved by what dropped windows may hide.
 func (r ruling) widened(by stat.Interval) (record.Verdict, stat.Interval) {
 	move := func(i stat.Interval) stat.Interval { return stat.Interval{Lo: i.Lo + by.Lo, Hi: i.Hi + by.Hi} }
 	shown := move(r.shown)
@@ -128,24 +125,22 @@ func (r ruling) widened(by stat.Interval) (record.Verdict, stat.Interval) {
 	return v, shown
 }
 
-// fill writes what was ruled into an effect.
+// fill writes the ruling into an effect.
 func (r ruling) fill(e *record.Effect) {
 	e.P, e.Adjusted = &r.p, &r.adjusted
 	e.Typical, e.Own = shown(r.est, r.shown), shown(r.est, r.own)
 	e.Verdict, e.Reason = r.verdict, r.reason
-	e.Detectable = finite(math.Expm1(stat.MDE(r.shown.Half(), 0.8)))
+	e.Detectable = finite(math.Expm1(stat.MDE(r.shown.Half(), power)))
 }
 
-// widest is the half-width, as a log ratio, beyond which an interval is not
-// shown: a factor of 4 either way.
+// widest is the largest half-width that is shown, as a log ratio: a factor of 4 either way.
 const widest = 1.4
 
-// mostDF stands for as many degrees of freedom as anybody needs: JSON has no
-// word for infinity.
+// mostDF replaces infinite degrees of freedom, which JSON cannot write.
 const mostDF = 1e9
 
-// shown turns an estimate in logs into a ratio with its interval; nil when
-// there is no estimate, or when the interval is so wide that it says nothing.
+// shown turns an estimate in logarithms into a ratio with its interval; nil where there is no
+// estimate, or the interval is wider than widest.
 func shown(e stat.Estimate, i stat.Interval) *record.Ratio {
 	if math.IsNaN(e.Mean) || !(i.Half() <= widest) {
 		return nil

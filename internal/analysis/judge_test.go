@@ -9,8 +9,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// However wide an interval is, the effect can be written: JSON has no word for what is
-// beyond all numbers, and one such number would cost the whole report.
+// Effects of any width can be written: JSON cannot write infinity, and one infinite number would
+// fail the whole report.
 func TestWideIsWritten(t *testing.T) {
 	for _, half := range []float64{0.1, 600, 1e300, math.Inf(1), math.NaN()} {
 		i := stat.Interval{Lo: -half, Hi: half}

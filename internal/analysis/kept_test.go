@@ -7,8 +7,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// What is kept of the lines says the same as all of them, whatever the primary
-// metric is, and is smaller.
+// Running gives the same result for lines reduced by Kept, for any primary metric.
 func TestKept(t *testing.T) {
 	w := quiet(11)
 	w.opaque = 0.2

@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// kernel is "what the kernel saw": every probe value of every arm over the
-// windows that count, per second, per operation or per request, or its mean for a level.
+// kernel returns every probe value of every arm over the windows that count: per second, per
+// operation or per request, or the mean of a level.
 func kernel(t *table, described []record.ProbeMetric) []record.Kernel {
 	by := map[string]record.ProbeMetric{}
 	for _, m := range described {
@@ -31,7 +31,7 @@ func kernel(t *table, described []record.ProbeMetric) []record.Kernel {
 	return out
 }
 
-// ownPrefix starts the names of what tare itself used, which is not of an arm.
+// ownPrefix begins the names of tare's own resources, which belong to no arm.
 const ownPrefix = "self."
 
 func seen(t *table) []string {
@@ -57,10 +57,10 @@ func per(m record.ProbeMetric) string {
 	return "second"
 }
 
-// summed is what all windows of an arm that count had together.
+// summed is the sums over all windows of an arm that count.
 type summed struct {
 	windows, seconds, ops float64
-	x                     []float64 // by column; NaN where any window has none
+	x                     []float64 // by column; NaN where a window has no value
 }
 
 func (t *table) summed(arm string) summed {
@@ -78,7 +78,7 @@ func (t *table) summed(arm string) summed {
 	return s
 }
 
-// of is the sum of an observation; NaN where any window has none.
+// of is the sum of an observation; NaN where a window has no value.
 func (t *table) of(s summed, name string) float64 {
 	if c, ok := t.seen.column[name]; ok {
 		return s.x[c]
@@ -86,8 +86,8 @@ func (t *table) of(s summed, name string) float64 {
 	return math.NaN()
 }
 
-// over is missing when the value is missing in any window: a sum over some of
-// them would be a different number.
+// over returns a probe value of an arm. It is missing where one window lacks it: a sum over
+// the other windows would be another number.
 func (t *table) over(m record.ProbeMetric, name, arm string, s summed) record.Value {
 	sum, of := t.of(s, name), 0.0
 	if m.Of != "" {
@@ -95,13 +95,13 @@ func (t *table) over(m record.ProbeMetric, name, arm string, s summed) record.Va
 	}
 	switch {
 	case s.windows == 0:
-		return record.Missing("no window of this arm counts")
+		return record.Missing(noWindow)
 	case math.IsNaN(sum):
 		return record.Missing(t.reason(arm, name))
 	case m.Level:
 		return record.Number(sum / s.windows)
 	case m.Of != "" && of == 0:
-		return record.Missing("no window has such a request")
+		return record.Missing(noRequest)
 	case m.Of != "":
 		return record.Number(sum / of)
 	case m.PerOp:

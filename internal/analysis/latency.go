@@ -24,10 +24,10 @@ func pack(h record.Histogram) packed {
 	return out
 }
 
-// next is the first bucket, as the distance to the one before, and what follows;
-// not ok at the end, and where what follows is damaged.
+// next returns the first bucket, as the distance to the one before, its count and the rest. It
+// is not ok at the end, and where the rest is damaged.
 func (p packed) next() (gap int, count uint64, rest packed, ok bool) {
-	if len(p) > 1 && p[0]|p[1] < 0x80 { // single bytes, as most are
+	if len(p) > 1 && p[0]|p[1] < 0x80 { // two single bytes, as in most cases
 		return int(p[0]), uint64(p[1]), p[2:], true
 	}
 	return p.nextLong()
@@ -42,7 +42,7 @@ func (p packed) nextLong() (gap int, count uint64, rest packed, ok bool) {
 	return int(distance), count, p[n+m:], true
 }
 
-// each goes over the buckets in ascending order.
+// each yields the buckets in ascending order.
 func (p packed) each(yield func(bucket int, count uint64) bool) {
 	bucket := 0
 	for {
@@ -54,8 +54,8 @@ func (p packed) each(yield func(bucket int, count uint64) bool) {
 	}
 }
 
-// below is how many operations took less than so many nanoseconds, spread evenly
-// over their bucket.
+// below is the number of operations that took less than ns nanoseconds. The operations of a
+// bucket are taken to be spread evenly over it.
 func (p packed) below(ns float64) float64 {
 	last := record.Bucket(int64(min(ns, math.MaxInt64/2)))
 	n, bucket := uint64(0), 0
@@ -72,8 +72,7 @@ func (p packed) below(ns float64) float64 {
 	}
 }
 
-// quantile is the latency in seconds below which the share q of all operations
-// lies; NaN without operations.
+// quantile is the quantile q in seconds; all is the number of operations. NaN without any.
 func (p packed) quantile(q float64, all uint64) float64 {
 	want, seen, bucket := q*float64(all), 0.0, 0
 	for {
@@ -90,7 +89,7 @@ func (p packed) quantile(q float64, all uint64) float64 {
 	}
 }
 
-// pooled is the latencies of all windows of one arm.
+// pooled is the histogram of latencies of all windows of one arm.
 type pooled struct {
 	all   []uint64 // by bucket
 	total uint64
@@ -107,7 +106,7 @@ func (t *table) pool(arm string) *pooled {
 	return p
 }
 
-// quantiles are the quantiles qs (ascending) in seconds; NaN without operations.
+// quantiles returns the quantiles qs (ascending) in seconds; NaN without operations.
 func (p *pooled) quantiles(qs ...float64) []float64 {
 	out := make([]float64, len(qs))
 	for i := range out {

@@ -1,28 +1,27 @@
 package analysis
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/tarelab/tare/internal/stat"
 )
 
-// losses is which windows were dropped, and whether that depends on the arm.
+// losses describes the dropped windows, and whether dropping depends on the arm.
 type losses struct {
 	*table
-	kept []float64 // share of the windows taken, by arm
-	p    float64   // that arms differ so much where the arm plays no role; NaN without any
+	kept []float64 // share of an arm's windows that count
+	p    float64   // p-value of the permutation test of equal shares; NaN without dropped windows
 }
 
 const (
-	// lossDraws permutations tell whether drops depend on the arm.
+	// lossDraws is the number of permutations.
 	lossDraws = 999
-	// depends is the p-value up to which they are taken to: above the usual 5 %, for
-	// what is missed here is not seen anywhere else.
+	// depends is the p-value up to which dropping counts as dependent on the arm: above the
+	// usual 5 %, as no other check would find it.
 	depends = 0.10
 )
 
-// losses compares the drops of the arms by permutation.
+// losses compares the shares of dropped windows of the arms by a permutation test.
 func (t *table) losses() *losses {
 	l := &losses{table: t, kept: make([]float64, len(t.arms))}
 	rows := make([][]stat.Drop, len(t.rows))
@@ -46,9 +45,9 @@ func (t *table) losses() *losses {
 	return l
 }
 
-// bound is by how much the ends of the interval of a comparison move by the worst
-// that can be assumed of windows of which more were dropped on one side than on
-// the other. text says what was dropped; empty: nothing that depends on the arm.
+// bound returns by how much the ends of an interval move if the windows that one arm lost more
+// often than the other were its worst. text says what was dropped; it is empty where dropping
+// does not depend on the arm.
 func (l *losses) bound(f *fits, arm, base string) (by stat.Interval, text string) {
 	if l == nil || !(l.p <= depends) {
 		return by, ""
@@ -62,6 +61,5 @@ func (l *losses) bound(f *fits, arm, base string) (by stat.Interval, text string
 	if by.Lo == 0 && by.Hi == 0 {
 		return by, ""
 	}
-	return by, fmt.Sprintf("%.0f %% of the windows of %s were dropped and %.0f %% of %s: what they may hide is more than the difference",
-		100*(1-l.kept[a]), arm, 100*(1-l.kept[b]), base)
+	return by, droppedMore(1-l.kept[a], arm, 1-l.kept[b], base)
 }

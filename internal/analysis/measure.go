@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -9,26 +8,26 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// CPUMetric is the probe value that CPU time per operation comes from.
+// CPUMetric is the probe value with the CPU time of an arm, in seconds.
 const CPUMetric = "cpu.time"
 
-// tail is the least number of operations beyond a quantile that carry it, and
-// tailWindow the least in one window.
+// tail is the least number of operations beyond a quantile in all windows of an arm, and
+// tailWindow the least in one window. With fewer the quantile is missing.
 const (
 	tail       = 40
 	tailWindow = 10
 )
 
-// measure is how a metric of a window and of many windows comes about.
+// measure computes a metric of one window and of many.
 type measure struct {
 	metric.Metric
-	// parts are what is divided by what, so that a metric of many windows is the
-	// ratio of their sums; nil for quantiles.
+	// parts returns numerator and denominator: the metric of many windows is the ratio of
+	// their sums. It is nil for quantiles.
 	parts func(*window) (above, below float64)
 }
 
-// measureOf finds a metric of the table: one that every load has, or one that
-// this load says itself.
+// measureOf finds a metric by its name: one that tare computes for every load, or one that
+// the load reports itself.
 func (t *table) measureOf(name string) (measure, bool) {
 	m, ok := metric.Find(t.load.Values, name)
 	if !ok {
@@ -52,13 +51,12 @@ func (t *table) measureOf(name string) (measure, bool) {
 	return out, true
 }
 
-// byOperation is the probe value that a metric per operation comes from.
+// byOperation is the probe value of each metric per operation.
 var byOperation = map[string]string{
 	metric.CPUPerOp.Name: CPUMetric, metric.InstructionsPerOp.Name: "cpu.instructions", metric.CyclesPerOp.Name: "cpu.cycles",
 }
 
-// received is CPU time per second, of which and of efficiency throughput is the
-// product.
+// received is CPU time per second. Throughput is the product of it and efficiency.
 func (t *table) received() measure {
 	return measure{Metric: metric.Metric{Name: CPUMetric, Unit: "s/s", Better: +1},
 		parts: func(w *window) (float64, float64) { return t.value(w, CPUMetric), w.seconds }}
@@ -68,7 +66,7 @@ func (t *table) says(name string) bool {
 	return slices.ContainsFunc(t.load.Values, func(v record.Metric) bool { return v.Name == name })
 }
 
-// one is the metric of one window; NaN where it has none.
+// one is the metric of one window; NaN without.
 func (m measure) one(w *window) float64 {
 	if m.parts == nil {
 		return w.latency.quantile(m.Quantile, w.timed)
@@ -77,13 +75,12 @@ func (m measure) one(w *window) float64 {
 	return above / below
 }
 
-// halfAnOperation stands for no operation at all, as log(0) is no number. Where
-// windows have many operations this is as far away as any number would be: the
-// robust fit clips it, and the total has the 0 itself.
+// halfAnOperation replaces 0 operations, as log(0) is no number. Where windows have many
+// operations the robust fit clips it like any other outlier, and the total counts the 0.
 const halfAnOperation = 0.5
 
-// log is the logarithm of the metric of one window; NaN where there is none. A
-// window in which nothing was done counts as half an operation.
+// log is the logarithm of the metric of one window; NaN without. A window without operations
+// counts as half an operation.
 func (m measure) log(w *window) float64 {
 	x := m.one(w)
 	switch {
@@ -101,9 +98,9 @@ func (m measure) log(w *window) float64 {
 	return math.Log(x)
 }
 
-// metrics are the metrics of the load by name, efficiency where that is judged
-// although the plan of an older version does not have it, and what the CPU counted
-// where it did.
+// metrics returns the names of the load's metrics. To them it adds efficiency where that is
+// judged and the plan, of an older version, does not have it, and the metrics of hardware
+// counters where these counted.
 func (t *table) metrics() []string {
 	out := t.load.Metrics
 	more := t.judged()
@@ -120,12 +117,12 @@ func (t *table) metrics() []string {
 	return out
 }
 
-// judged are the metrics whose intervals hold together.
+// judged returns the metrics whose intervals hold together.
 func (t *table) judged() []string {
 	return metric.Judged(t.load, t.some(CPUMetric))
 }
 
-// some says whether a window has more than nothing of a probe value.
+// some reports whether a window has a probe value above 0.
 func (t *table) some(probe string) bool {
 	for w := range t.all() {
 		if t.value(w, probe) > 0 {
@@ -135,23 +132,23 @@ func (t *table) some(probe string) bool {
 	return false
 }
 
-// levels is the metrics of an arm over all its windows.
+// levels returns the metrics of an arm over all its windows.
 func (t *table) levels(arm string, ws []*window, p *pooled) map[string]record.Value {
 	out := map[string]record.Value{}
 	for _, name := range t.metrics() {
 		m, ok := t.measureOf(name)
 		switch {
 		case len(ws) == 0:
-			out[name] = record.Missing("no window of this arm counts")
+			out[name] = record.Missing(noWindow)
 		case !ok:
-			out[name] = record.Missing("this tare does not know the metric")
+			out[name] = record.Missing(unknownMetric)
 		case m.parts != nil:
 			above, below, _ := m.sums(ws)
 			if out[name] = record.Number(above / below); math.IsNaN(above / below) {
 				out[name] = record.Missing(t.whyNone(arm, m))
 			}
 		case float64(p.total)*(1-m.Quantile) < tail:
-			out[name] = record.Missing("too few operations beyond the quantile")
+			out[name] = record.Missing(fewBeyond)
 		default:
 			out[name] = record.Number(p.quantiles(m.Quantile)[0])
 		}
@@ -159,8 +156,8 @@ func (t *table) levels(arm string, ws []*window, p *pooled) map[string]record.Va
 	return out
 }
 
-// sums are those of the parts over the windows, and their number; NaN where a
-// window does not have them, for a sum over some of them is another number.
+// sums returns the sums of the parts over the windows, and the number of windows. They are NaN
+// where a window lacks a part: a sum over the other windows would be another number.
 func (m measure) sums(ws []*window) (above, below, n float64) {
 	for _, w := range ws {
 		a, b := m.parts(w)
@@ -169,14 +166,14 @@ func (m measure) sums(ws []*window) (above, below, n float64) {
 	return above, below, n
 }
 
-// whyNone is why an arm has no value of a metric.
+// whyNone is the reason why an arm has no value of a metric.
 func (t *table) whyNone(arm string, m measure) string {
 	ws := t.windowsOf(arm)
 	if len(ws) == 0 {
-		return "no window of this arm counts"
+		return noWindow
 	}
 	if m.Name == metric.CPUPerOp.Name || m.Name == metric.Efficiency.Name {
-		return "no CPU time: " + t.reason(arm, CPUMetric)
+		return noCPUTime(t.reason(arm, CPUMetric))
 	}
 	if p := byOperation[m.Name]; p != "" {
 		return t.reason(arm, p)
@@ -184,10 +181,10 @@ func (t *table) whyNone(arm string, m measure) string {
 	if t.says(m.Name) {
 		for _, w := range ws {
 			if x := t.value(w, ofLoad+m.Name); x <= 0 {
-				return fmt.Sprintf("%g is not positive: there is no ratio", x)
+				return valueNotPositive(x)
 			}
 		}
 		return t.reason(arm, ofLoad+m.Name)
 	}
-	return "no operation was measured"
+	return noOperation
 }

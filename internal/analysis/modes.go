@@ -9,19 +9,19 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Two modes over time: an arm that works at one speed for a while and then at
-// another has a mean that describes neither. What moves all arms of a block alike
-// is the host's and is taken out first.
+// Two modes over time: an arm that works at one speed for a while and then at another, so
+// that its mean describes neither. A change that all arms of a block share comes from the
+// host and is subtracted first.
 
-// fewestOthers is how many other arms say what a block has moved: one alone might
-// be the one with two modes.
+// fewestOthers is the least number of other arms from which the change of a block is
+// estimated: a single one could itself have two modes.
 const fewestOthers = 2
 
-// likely is by how much two levels must be further apart than what shows them, to
-// be found nearly always (simulated in package stat: 98 %).
+// likely is the ratio of the distance of two levels that is found in 98 % of the cases
+// (simulated in package stat) to the smallest one that can be found.
 const likely = 1.25
 
-// modes looks at every arm of a workload.
+// modes looks for two modes in every arm of a workload.
 func modes(t *table) []record.ArmModes {
 	m, ok := t.seriesMetric()
 	if !ok || len(t.rows) == 0 {
@@ -35,8 +35,7 @@ func modes(t *table) []record.ArmModes {
 	return all
 }
 
-// levelled is the logarithm of the metric, by arm and row, without what is typical
-// of the arm; NaN where there is none.
+// levelled is the logarithm of the metric minus the arm's median, by arm and row; NaN without.
 func levelled(t *table, m measure) map[string][]float64 {
 	all := map[string][]float64{}
 	for _, arm := range t.arms {
@@ -60,7 +59,7 @@ func levelled(t *table, m measure) map[string][]float64 {
 	return all
 }
 
-// moved is by how much a block has moved the other arms; NaN where too few say so.
+// moved is the median of the other arms in a block; NaN with fewer than fewestOthers.
 func moved(y map[string][]float64, row int, arm string) float64 {
 	var others []float64
 	for name, x := range y {
@@ -74,7 +73,7 @@ func moved(y map[string][]float64, row int, arm string) float64 {
 	return stat.Median(others)
 }
 
-// modesOf looks at one arm.
+// modesOf looks for two modes in one arm.
 func (t *table) modesOf(arm string, m measure, y map[string][]float64) record.ArmModes {
 	out := record.ArmModes{Workload: t.load.Name, Arm: arm, Metric: m.Name, Unit: m.Unit}
 	var series []stat.Timed
@@ -97,7 +96,7 @@ func (t *table) modesOf(arm string, m measure, y map[string][]float64) record.Ar
 	out.Windows = len(series)
 	apart := stat.ApartOverTime(len(series))
 	if math.IsInf(apart, 0) {
-		out.Reason = "too few windows to tell, or too few arms beside it"
+		out.Reason = fewForModes
 		return out
 	}
 	found, two := stat.ModesOverTime(series)
@@ -116,7 +115,7 @@ func (t *table) modesOf(arm string, m measure, y map[string][]float64) record.Ar
 	return out
 }
 
-// halfOf is the logarithm of the rate of a half of a window.
+// halfOf is the logarithm of the rate in the first or second half of a window.
 func halfOf(w *window, first bool) float64 {
 	if first {
 		return stat.LogRatio(float64(w.first)/w.firstSeconds, 1)
@@ -134,7 +133,7 @@ func scatter(x []stat.Timed) float64 {
 	return e.SE * math.Sqrt(float64(e.N))
 }
 
-// split sorts the windows by mode, the slower first.
+// split divides the windows by mode.
 func split(x []stat.Timed, windows []*window, m stat.Modes, better int) (slow, fast []*window) {
 	for i, w := range windows {
 		if (x[i].Y >= m.Cut) == (better > 0) {
@@ -154,29 +153,28 @@ func typicalOf(ws []*window, m measure) float64 {
 	return math.Exp(stat.Median(y))
 }
 
-// indicator is an observation that may tell one mode from another.
+// indicator is an observation that may differ between modes.
 type indicator struct {
 	name string // as observed reads it
-	// least is the least difference per second that matters, or, where it is 0, a
-	// tenth more does.
+	// least is the least difference per second that is reported; 0: a tenth more.
 	least float64
 	text  func(slow, fast float64) string
 }
 
-// indicators are what is worse in a slower mode, in the order in which it is told. What
-// merely follows from doing less is not among them.
+// indicators are the observations that are higher in a slower mode, in the order of reports.
+// Observations that are lower because less work is done are not among them.
 var indicators = []indicator{
-	{throttled, aTwentieth, each("its CPU quota held it back for %s a second (%s in the faster)")},
-	{waiting, aTwentieth, each("its threads waited %s a second for a CPU (%s in the faster)")},
-	{stolen, aTwentieth, each("the hypervisor took %s of CPU time a second (%s in the faster)")},
-	{foreign, aTwentieth, each("others on the host used %s of CPU time a second (%s in the faster)")},
-	{neighbourCPU, aTwentieth, each("the neighbour used %s of CPU time a second (%s in the faster)")},
-	{stalledIO, aTwentieth, each("some of its threads waited for disks in %s of every second (%s in the faster)")},
-	{stalledMem, aTwentieth, each("some of its threads waited for memory in %s of every second (%s in the faster)")},
-	{cpuPerTask, 0, each("an operation took %s of CPU time (%s in the faster): the clock, caches, or what shares the core")},
-	{migrations, 0, counted("its threads were moved to another CPU %s times an operation (%s in the faster)")},
-	{preempted, 0, counted("its threads were taken off their CPU %s times an operation (%s in the faster)")},
-	{majorFaults, 0, counted("%s pages an operation were read from a disk (%s in the faster)")},
+	{throttled, aTwentieth, each(modeThrottled)},
+	{waiting, aTwentieth, each(modeWaiting)},
+	{stolen, aTwentieth, each(modeStolen)},
+	{foreign, aTwentieth, each(modeForeign)},
+	{neighbourCPU, aTwentieth, each(modeNeighbour)},
+	{stalledIO, aTwentieth, each(modeDisks)},
+	{stalledMem, aTwentieth, each(modeMemory)},
+	{cpuPerTask, 0, each(modeDearer)},
+	{migrations, 0, counted(modeMoved)},
+	{preempted, 0, counted(modePreempted)},
+	{majorFaults, 0, counted(modePagesRead)},
 }
 
 // Observations that only indicators read.
@@ -193,11 +191,11 @@ func counted(format string) func(slow, fast float64) string {
 	return func(slow, fast float64) string { return fmt.Sprintf(format, figure(slow), figure(fast)) }
 }
 
-// shownAt is the level at which a difference between modes is told, over all indicators
-// together (Bonferroni).
+// shownAt is the level of a difference between modes, over all indicators together
+// (Bonferroni).
 const shownAt = 0.01
 
-// tellApart are the indicators of which the slower windows show more.
+// tellApart returns the indicators that are higher in the slower windows.
 func (t *table) tellApart(slow, fast []*window) []record.ModeDifference {
 	var out []record.ModeDifference
 	for _, i := range indicators {
@@ -227,8 +225,9 @@ func (t *table) tellApart(slow, fast []*window) []record.ModeDifference {
 	return out
 }
 
-// fewerCPUs is told where nothing else is: less CPU time follows from doing less,
-// but a limit that no probe counts, on the CPUs for example, shows in it alone.
+// fewerCPUs compares the CPU time of the modes, where no indicator differs. Less CPU time
+// usually follows from doing less; but a limit that no probe counts, such as a set of CPUs,
+// shows in nothing else.
 func (t *table) fewerCPUs(slow, fast []*window) []record.ModeDifference {
 	a, b := t.observedIn(slow, CPUMetric), t.observedIn(fast, CPUMetric)
 	e := apartBy(b, a)
@@ -238,12 +237,12 @@ func (t *table) fewerCPUs(slow, fast []*window) []record.ModeDifference {
 	}
 	return []record.ModeDifference{{
 		Metric: CPUMetric, Unit: "s", Per: "second", Slow: x, Fast: y, P: e.PValue(),
-		Text: each("it used %s of CPU time a second (%s in the faster): it was kept from CPUs, or from work, by what no probe counts")(x, y),
+		Text: each(modeFewerCPUs)(x, y),
 	}}
 }
 
-// apartBy is the difference of two means (Welch). Where one side always says the
-// same, no throttling for example, the other's scatter is all there is.
+// apartBy is the difference of two means (Welch). Where one side is constant, as without any
+// throttling, the error is that of the other side.
 func apartBy(a, b []float64) stat.Estimate {
 	x, y := stat.Mean(a), stat.Mean(b)
 	switch {
@@ -259,8 +258,8 @@ func apartBy(a, b []float64) stat.Estimate {
 	return stat.Difference(x, y)
 }
 
-// observedIn are the observations of the windows that have one. A neighbour that is not
-// there is not looked at.
+// observedIn returns the observations of the windows that have one. The CPU time of a
+// neighbour counts only in windows with a neighbour.
 func (t *table) observedIn(ws []*window, name string) []float64 {
 	var out []float64
 	for _, w := range ws {

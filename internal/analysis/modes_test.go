@@ -9,8 +9,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// moody gives one arm of a world two modes of this ratio, which last for some
-// blocks; in the slower one it waits for a CPU.
+// moody gives one arm of a world two modes of this ratio, which last for some blocks. In the
+// slower one the arm waits for a CPU.
 func moody(r *record.Result, arm string, ratio float64, blocks int) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for i, l := range r.Lines {
@@ -74,7 +74,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestModesOfFewerCPUs: a mode that no probe but the CPU time tells apart.
+// TestModesOfFewerCPUs: modes that differ in CPU time and no other probe.
 func TestModesOfFewerCPUs(t *testing.T) {
 	r := world{seed: 3, generations: 4, blocks: 15, windowSD: 0.03, sharedSD: 0.3, launchSD: 0.007, light: true}.result()
 	moody(r, "rootfs", 0.5, 3)
@@ -99,7 +99,7 @@ func TestModesOfFewerCPUs(t *testing.T) {
 	}
 }
 
-// TestModesOfTheHost: what moves all arms is the host's, and no mode of an arm.
+// TestModesOfTheHost: a change that all arms share is no mode of an arm.
 func TestModesOfTheHost(t *testing.T) {
 	r := world{seed: 3, generations: 4, blocks: 15, windowSD: 0.03, light: true}.result()
 	for _, arm := range armNames {
@@ -112,7 +112,7 @@ func TestModesOfTheHost(t *testing.T) {
 	}
 }
 
-// TestModesUnknown: too little data is no answer.
+// TestModesUnknown: too little data is undecided.
 func TestModesUnknown(t *testing.T) {
 	r := world{seed: 3, generations: 1, blocks: 10, windowSD: 0.03, light: true}.result()
 	for name, m := range modesIn(t, r) {
@@ -122,7 +122,7 @@ func TestModesUnknown(t *testing.T) {
 	}
 }
 
-// TestPodSwitches: the switches of arms in pods are told apart.
+// TestPodSwitches: the switches of arms in pods are counted apart from the others.
 func TestPodSwitches(t *testing.T) {
 	r := world{seed: 3, generations: 1, blocks: 10, light: true}.result()
 	r.Lines[len(r.Lines)-1].End.Self = record.Self{Switches: 60}

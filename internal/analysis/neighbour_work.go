@@ -7,11 +7,11 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// work is what the neighbour did beside each arm of a group, compared with what it did
-// beside the arm without isolation.
+// work is the neighbour's work beside each arm of a group, compared with its work beside the
+// arm without isolation.
 type work struct {
 	rate   []float64   // per second of window
-	paired [][]float64 // pseudo-values of that over the rate beside the unprotected arm, the first
+	paired [][]float64 // pseudo-values of rate over that beside the unprotected arm, which is the first
 	why    []string
 }
 
@@ -31,8 +31,8 @@ func (t total) rate(skip int) float64 {
 	return work / seconds
 }
 
-// work adds the neighbour's work up. It may do nothing at all in a window, so
-// that rates are compared as sums and not by their logarithms.
+// work adds up the neighbour's work. A neighbour may do nothing in a window, so rates are
+// compared as sums and not by their logarithms.
 func (g isolationGroup) work() work {
 	w := work{rate: make([]float64, len(g.beside)), paired: make([][]float64, len(g.beside)), why: make([]string, len(g.beside))}
 	plain, why := g.worked(g.unprotected)
@@ -43,7 +43,7 @@ func (g isolationGroup) work() work {
 			not = why
 		}
 		if w.rate[i] = own.rate(-1); not == "" && !(base > 0) {
-			not = "the neighbour did nothing without isolation either"
+			not = noNeighbourWork
 		}
 		if w.why[i] = not; not != "" {
 			continue
@@ -53,14 +53,14 @@ func (g isolationGroup) work() work {
 	return w
 }
 
-// worked is the neighbour's work beside an arm, or why it is not known. Blocks
-// in which the unprotected arm is missing do not count.
+// worked returns the neighbour's work beside an arm, or the reason for none. Blocks without
+// the unprotected arm do not count.
 func (g isolationGroup) worked(arm string) (total, string) {
 	t := total{make([]float64, g.units), make([]float64, g.units), make([]bool, g.units)}
-	why := "no window of this arm counts"
+	why := noWindow
 	name := ofNeighbour + g.neighbour.Work
 	if _, recorded := g.seen.column[name]; !recorded {
-		return t, "the neighbour's work was not recorded"
+		return t, workNotRecorded
 	}
 	for _, r := range g.rows {
 		w := g.at(&r, arm)
@@ -78,8 +78,8 @@ func (g isolationGroup) worked(arm string) (total, string) {
 	return t, why
 }
 
-// pseudoValues are the pseudo-values of a ratio, one for each unit that is present (Tukey 1958):
-// their mean is the estimate and their scatter its error. A single unit has none.
+// pseudoValues returns the pseudo-values of a ratio, one for each unit that is present (Tukey
+// 1958): their mean is the estimate and their scatter its error. A single unit has none.
 func pseudoValues(present []bool, of func(skip int) float64) []float64 {
 	n := 0.0
 	for _, p := range present {
@@ -107,14 +107,14 @@ func (w work) did(i int) record.Value {
 	return record.Number(w.rate[i])
 }
 
-// kept is the neighbour's work beside an arm over that beside the unprotected
-// one; nil for that one itself.
+// kept is the neighbour's work beside an arm over that beside the unprotected arm; nil for the
+// latter.
 func (w work) kept(i int, level float64) *record.Ratio {
 	if i == 0 || w.paired[i] == nil {
 		return nil
 	}
 	e := stat.Mean(w.paired[i])
-	if e.Mean == 0 { // it never ran: nothing varies
+	if e.Mean == 0 { // the neighbour never ran: there is no scatter
 		return &record.Ratio{}
 	}
 	interval := e.At(level)

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -18,10 +17,9 @@ type OfNode struct {
 	Effects   *record.Effects
 }
 
-// Nodes puts the effects of several nodes side by side, and names those that do
-// not belong to the others. Only the primary metric of each workload is judged,
-// all its arms together at 5 % (Bonferroni's over the arms: the nodes do not
-// share a control, but a node's arms do).
+// Nodes puts the effects of several nodes side by side, and names the nodes that differ from
+// the others. Only the primary metric of each workload is judged, all its arms together at
+// 5 % (Bonferroni over the arms: the nodes do not share a control, but a node's arms do).
 func Nodes(nodes []OfNode) *record.Nodes {
 	out := &record.Nodes{Schema: record.NodesSchema, Nodes: []record.NodeResult{}, Arms: []record.NodeArm{}}
 	for _, n := range nodes {
@@ -45,7 +43,7 @@ func Nodes(nodes []OfNode) *record.Nodes {
 	return out
 }
 
-// baselines is the level of the baseline of each workload.
+// baselines returns the level of the baseline of each workload.
 func baselines(e *record.Effects) map[string]record.Value {
 	levels := map[string]record.Value{}
 	for _, w := range e.Workloads {
@@ -70,12 +68,12 @@ func nodeWorkloads(nodes []OfNode) []record.NodeWorkload {
 	return all
 }
 
-// nodeArm is an arm that at least one node has an effect of.
+// nodeArm is an arm in one metric that has an effect on at least one node.
 type nodeArm struct{ workload, metric, arm, baseline string }
 
 func nodeArmOf(x record.Effect) nodeArm { return nodeArm{x.Workload, x.Metric, x.Arm, x.Baseline} }
 
-// nodeArms are the arms with their primary metric, or with the other ones.
+// nodeArms returns the arms with their primary metric, or with their exploratory metrics.
 func nodeArms(nodes []OfNode, exploratory bool) []nodeArm {
 	var all []nodeArm
 	seen := map[nodeArm]bool{}
@@ -90,8 +88,8 @@ func nodeArms(nodes []OfNode, exploratory bool) []nodeArm {
 	return all
 }
 
-// beside puts the nodes side by side in one arm; the estimates are known of
-// those that can be compared.
+// beside puts the nodes side by side in one arm. The estimates of nodes that cannot be
+// compared are unknown; Apart has the reasons.
 func (a nodeArm) beside(nodes []OfNode) (record.NodeArm, []stat.Estimate) {
 	out := record.NodeArm{Workload: a.workload, Metric: a.metric, Arm: a.arm, Baseline: a.baseline,
 		Effects: map[string]*record.Ratio{}, Apart: map[string]string{}, P: 1}
@@ -100,7 +98,7 @@ func (a nodeArm) beside(nodes []OfNode) (record.NodeArm, []stat.Estimate) {
 		estimates[i] = stat.Estimate{Mean: math.NaN(), SE: math.NaN()}
 		at := slices.IndexFunc(n.Effects.Effects, func(x record.Effect) bool { return nodeArmOf(x) == a })
 		if at < 0 {
-			out.Apart[n.Name] = "it has no such arm" + leftFor(n.Effects, a)
+			out.Apart[n.Name] = noSuchArm(leftFor(n.Effects, a))
 			continue
 		}
 		x := n.Effects.Effects[at]
@@ -109,23 +107,23 @@ func (a nodeArm) beside(nodes []OfNode) (record.NodeArm, []stat.Estimate) {
 		}
 		switch {
 		case x.Typical == nil:
-			out.Apart[n.Name] = cmp.Or(x.Reason, "it has no effect with an interval")
+			out.Apart[n.Name] = cmp.Or(x.Reason, noInterval)
 		case x.Verdict == record.Invalid:
-			out.Apart[n.Name] = "invalid: " + x.Reason
+			out.Apart[n.Name] = invalidBecause(x.Reason)
 		default:
 			if estimates[i] = estimateOf(x); !estimates[i].Known() {
-				out.Apart[n.Name] = "its error is not known"
+				out.Apart[n.Name] = errorUnknown
 			}
 		}
 	}
 	return out, estimates
 }
 
-// leftFor says why an arm was left out on a node.
+// leftFor is the reason why an arm was skipped on a node; empty where it was not.
 func leftFor(e *record.Effects, a nodeArm) string {
 	for _, l := range e.Left {
 		if l.Arm == a.arm && (l.Workload == "" || l.Workload == a.workload) {
-			return ": " + l.Reason
+			return l.Reason
 		}
 	}
 	return ""
@@ -142,7 +140,7 @@ func (a nodeArm) judge(nodes []OfNode, alpha float64) record.NodeArm {
 	out.F, out.DF1, out.DF2, out.P = s.F, s.DF1, math.Min(s.DF2, mostDF), s.P
 	odd := stat.Outliers(estimates, alpha)
 	for _, o := range odd {
-		// For all places together, as the p-value is.
+		// At the level of all nodes together, as the p-value.
 		r := shown(o.From, o.From.At(1-alpha/float64(len(nodes))))
 		if r != nil {
 			out.Odd = append(out.Odd, record.OddNode{Node: nodes[o.Index].Name, Against: *r, P: math.Min(1, o.P*bothStopped/alpha)})
@@ -152,15 +150,15 @@ func (a nodeArm) judge(nodes []OfNode, alpha float64) record.NodeArm {
 	return out
 }
 
-// compareWithOthers says what every node is compared with, and how far it is from that.
-// The odd ones, the farthest first, are compared as they were found; the others
-// without any of these.
+// compareWithOthers adds, for each node, the mean of the others and the node's difference from
+// it. Odd nodes are compared in the order in which they were found, the farthest first, each
+// without those before it; the other nodes are compared without any odd one.
 func compareWithOthers(out *record.NodeArm, nodes []OfNode, estimates []stat.Estimate, odd []stat.Outlier, alpha float64) {
 	out.Others, out.Against = map[string]*record.Ratio{}, map[string]*record.Ratio{}
-	left := slices.Clone(estimates)
+	rest := slices.Clone(estimates)
 	note := func(i int) {
-		others := stat.LeaveOneOutMean(left, i)
-		from := stat.Difference(left[i], others)
+		others := stat.LeaveOneOutMean(rest, i)
+		from := stat.Difference(rest[i], others)
 		if r := shown(others, others.At(1-bothStopped)); r != nil {
 			out.Others[nodes[i].Name] = r
 		}
@@ -170,16 +168,16 @@ func compareWithOthers(out *record.NodeArm, nodes []OfNode, estimates []stat.Est
 	}
 	for _, o := range odd {
 		note(o.Index)
-		left[o.Index] = stat.Estimate{Mean: math.NaN(), SE: math.NaN()}
+		rest[o.Index] = stat.Estimate{Mean: math.NaN(), SE: math.NaN()}
 	}
-	for i, e := range left {
+	for i, e := range rest {
 		if e.Known() {
 			note(i)
 		}
 	}
 }
 
-// nodeTrust is what a sceptic asks of each workload on one node.
+// nodeTrust returns the quality of the data of each workload on one node.
 func nodeTrust(e *record.Effects) []record.NodeTrust {
 	var all []record.NodeTrust
 	for _, w := range e.Workloads {
@@ -208,12 +206,4 @@ func nodeTrust(e *record.Effects) []record.NodeTrust {
 		all = append(all, t)
 	}
 	return all
-}
-
-// checkOf names a check with the arm that it is about.
-func checkOf(c record.Checks) string {
-	if c.Subject != "" {
-		return fmt.Sprintf("%s of %s", c.Kind, c.Subject)
-	}
-	return c.Kind
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// asked are settings that one asks for first, also where they are alike.
-var asked = []string{"kube.kubelet", "kube.runtime", "pod.cpu.manager"}
+// always are settings that are shown although all nodes have the same value.
+var always = []string{"kube.kubelet", "kube.runtime", "pod.cpu.manager"}
 
-// ofTheRun are settings that are of one run and say nothing of its node: names
-// and addresses that are made anew each time.
+// ofTheRun are settings that belong to a run and not to its node: names and addresses that
+// each run makes anew.
 var ofTheRun = []string{"cgroup", "kube.node", "network.service", "network.leads", "network.client", "network.hostport"}
 
-// ownImage is how the names of images begin that tare makes for one run.
+// ownImage begins the names of images that tare makes for one run.
 const ownImage = "localhost/tare:"
 
-// nodeFacts are all facts about the hosts, and those settings of arms that
-// differ between nodes or are asked for.
+// nodeFacts returns all facts about the hosts, and the settings of arms that differ between
+// nodes or are always shown.
 func nodeFacts(nodes []OfNode) []record.NodeFact {
 	return append(hostFacts(nodes), settingFacts(nodes)...)
 }
@@ -73,7 +73,7 @@ func names(nodes []OfNode) []string {
 	return all
 }
 
-// keys are those of all nodes' maps, sorted.
+// keys returns the keys of all nodes' maps, sorted.
 func keys(nodes []OfNode, of func(OfNode) map[string]string) []string {
 	all := map[string]bool{}
 	for _, n := range nodes {
@@ -84,12 +84,12 @@ func keys(nodes []OfNode, of func(OfNode) map[string]string) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// differs says that not all of some nodes have the same value.
+// differs reports whether some nodes have different values.
 func differs(values map[string]string, of []string) bool {
 	return slices.ContainsFunc(of, func(n string) bool { return values[n] != values[of[0]] })
 }
 
-// settingFacts joins what is the same in several arms of a workload.
+// settingFacts joins settings that are the same in several arms of a workload.
 func settingFacts(nodes []OfNode) []record.NodeFact {
 	var all []record.NodeFact
 	for _, w := range nodeWorkloads(nodes) {
@@ -98,7 +98,7 @@ func settingFacts(nodes []OfNode) []record.NodeFact {
 		for _, arm := range armsOf(nodes, w.Name) {
 			for _, f := range armFacts(nodes, w.Name, arm) {
 				had[f.Name]++
-				if !f.Differs && !slices.Contains(asked, f.Name) {
+				if !f.Differs && !slices.Contains(always, f.Name) {
 					continue
 				}
 				at := slices.IndexFunc(of, func(x record.NodeFact) bool { return x.Name == f.Name && maps.Equal(x.Values, f.Values) })
@@ -129,7 +129,7 @@ func armsOf(nodes []OfNode, workload string) []string {
 	return all
 }
 
-// armFacts are the settings of one arm on the nodes that have it.
+// armFacts returns the settings of one arm on the nodes that have the arm.
 func armFacts(nodes []OfNode, workload, arm string) []record.NodeFact {
 	var order arrange.Ordered
 	var having []string
@@ -159,7 +159,7 @@ func armFacts(nodes []OfNode, workload, arm string) []record.NodeFact {
 	return all
 }
 
-// ofNode says that a setting can say something of its node.
+// ofNode reports whether a setting can differ because of its node.
 func ofNode(s record.Setting, all []record.Setting) bool {
 	name := strings.TrimPrefix(s.Name, "neighbour.")
 	if image, ok := strings.CutSuffix(name, ".id"); ok || name == "pod.image" {
@@ -170,7 +170,7 @@ func ofNode(s record.Setting, all []record.Setting) bool {
 	return !slices.Contains(ofTheRun, name)
 }
 
-// withoutName is a text in which a node does not name itself.
+// withoutName replaces the name of a node in a text, so that texts of nodes compare.
 func withoutName(text, node string) string {
 	return strings.ReplaceAll(text, "node "+node, "the node")
 }

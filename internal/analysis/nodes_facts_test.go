@@ -23,8 +23,8 @@ func nodeWith(name, kernel, kubelet, quota, image string) OfNode {
 	return OfNode{Name: name, Dir: name, Effects: e, Manifest: record.Manifest{Tare: "v1", Versions: map[string]string{"runc": "1." + name[len(name)-1:]}}}
 }
 
-// What differs between hosts and arms is found; what is anew in every run, and
-// what a node calls itself, is none of it.
+// Differences of hosts and arms are found, without names that are new in every run and without
+// the names of nodes.
 func TestNodeFacts(t *testing.T) {
 	facts := nodeFacts([]OfNode{nodeWith("n1", "6.1", "v1.34", "100", "localhost/tare:abc"), nodeWith("n2", "6.6", "v1.34", "200", "localhost/tare:def")})
 	find := func(name string) record.NodeFact {
@@ -53,15 +53,15 @@ func TestNodeFacts(t *testing.T) {
 	if f := find("memory"); f.Differs || f.Unit != "B" || f.Values["n1"] != "8589934592" {
 		t.Errorf("%+v", f)
 	}
-	// An image of the user's does say something.
+	// An image of the user differs because of its node.
 	facts = nodeFacts([]OfNode{nodeWith("n1", "6.1", "v1.34", "100", "mysql:8"), nodeWith("n2", "6.1", "v1.34", "100", "mysql:8")})
 	if f := find("pod.image.id"); !f.Differs {
 		t.Errorf("%+v", f)
 	}
 }
 
-// Every node is compared with the others as the odd ones were found, and one that
-// is not known takes no part.
+// Every node is compared with the others without the odd nodes found before it; a node without an
+// estimate takes no part.
 func TestNodesAgainst(t *testing.T) {
 	exact := func(name string, ratio float64) OfNode {
 		r := &record.Ratio{Ratio: ratio, Low: ratio * 0.99, High: ratio * 1.01, SE: 0.005, DF: 6}

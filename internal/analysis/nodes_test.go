@@ -8,8 +8,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// onNodes draws the results of nodes on which the arms have these true log
-// effects.
+// onNodes simulates the results of nodes on which the arms have these true log effects.
 func onNodes(rng *rand.Rand, truth ...[]float64) []OfNode {
 	var all []OfNode
 	for i, arms := range truth {
@@ -18,7 +17,7 @@ func onNodes(rng *rand.Rand, truth ...[]float64) []OfNode {
 	return all
 }
 
-// Of nodes that are alike none is called odd, in no arm, in 95 % of the runs.
+// In 95 % of the runs no node is odd in any arm where all nodes are alike.
 func TestNodesAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 2026))
 	const runs = 1500
@@ -61,7 +60,7 @@ func TestNodesOdd(t *testing.T) {
 	if !two.Differ || len(two.Odd) > 0 {
 		t.Errorf("two nodes: %+v", two)
 	}
-	// What is invalid on a node is shown and not judged.
+	// An invalid effect of a node is shown and not judged.
 	for i := range nodes[2].Effects.Effects {
 		nodes[2].Effects.Effects[i].Verdict = record.Invalid
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// isolationGroup is the arms of one workload beside one neighbour that differ in
-// nothing but the isolation, with the arm alone.
+// isolationGroup is the arms of one workload beside one neighbour that differ only in the
+// isolation, and the arm alone.
 type isolationGroup struct {
 	*table
 	fits        map[string]*fits
@@ -20,12 +20,12 @@ type isolationGroup struct {
 	neighbour   record.Neighbour
 	unprotected string
 	beside      []string // the arms with the neighbour, the unprotected one first
-	alone       []string // those without it, beside which each of them stands
-	classes     bool     // they differ in the environment, and not in the isolation
+	alone       []string // for each of beside, the arm without the neighbour
+	classes     bool     // the arms differ in the environment instead of the isolation
 }
 
-// prices are the price matrices of a workload: one for each neighbour, and for
-// each environment, volume and set of parameters that it stands beside.
+// prices returns the price matrices of a workload: one for each neighbour with each
+// environment, volume and set of parameters.
 func prices(t *table, all map[string]*fits, out *record.Effects) []record.Price {
 	var list []record.Price
 	for _, g := range isolationGroups(t) {
@@ -39,8 +39,8 @@ func prices(t *table, all map[string]*fits, out *record.Effects) []record.Price 
 	return list
 }
 
-// invalid is why the effects of the arms beside the neighbour carry no answer, the
-// first that is found; empty when they do.
+// invalid is the first reason why effects of the arms beside the neighbour are invalid; empty
+// where none is.
 func (g isolationGroup) invalid() string {
 	for _, e := range g.effects {
 		if e.Workload == g.load.Name && e.Metric == g.load.Primary && e.Verdict == record.Invalid && slices.Contains(g.beside, e.Arm) {
@@ -50,8 +50,8 @@ func (g isolationGroup) invalid() string {
 	return ""
 }
 
-// isolationGroups groups the arms. One without both ends of the loss, or without any
-// mechanism, is none.
+// isolationGroups groups the arms. A group needs an arm alone, an unprotected arm and a
+// mechanism.
 func isolationGroups(t *table) []isolationGroup {
 	var all []isolationGroup
 	for _, a := range t.load.Arms {
@@ -75,9 +75,9 @@ func isolationGroups(t *table) []isolationGroup {
 	return append(all, classGroups(t)...)
 }
 
-// classGroups groups the arms beside each neighbour in a pod: what protects from
-// that is what the node's kubelet sets, the environments. The first arm is what
-// the others are measured by.
+// classGroups groups the arms beside each neighbour in a pod. There the isolation is what the
+// kubelet sets, so arms differ in their environments. The first arm takes the place of the
+// unprotected one.
 func classGroups(t *table) []isolationGroup {
 	var all []isolationGroup
 	for _, n := range t.load.Neighbours {
@@ -99,7 +99,7 @@ func classGroups(t *table) []isolationGroup {
 	return all
 }
 
-// without is the arm that differs from one in having no neighbour.
+// without returns the arm that differs from a only in having no neighbour.
 func without(load record.Workload, a record.Arm) (string, bool) {
 	for _, b := range load.Arms {
 		if !b.Twin && b.Neighbour == "" && bare(b) && sameGround(a, b) {
@@ -118,13 +118,12 @@ func neighbourOf(load record.Workload, a record.Arm) record.Neighbour {
 	return record.Neighbour{}
 }
 
-// bare says that nothing protects the arm.
+// bare reports whether an arm has no isolation.
 func bare(a record.Arm) bool {
 	return !slices.ContainsFunc(a.Isolation, func(name string) bool { return name != "none" })
 }
 
-// sameGround says that two arms differ at most in their neighbour and what protects
-// from it.
+// sameGround reports whether two arms differ at most in their neighbour and isolation.
 func sameGround(a, b record.Arm) bool {
 	return slices.Equal(a.Chosen(), b.Chosen()) && maps.Equal(a.Set, b.Set)
 }
@@ -170,7 +169,7 @@ func (g isolationGroup) regained(name string) []record.Regained {
 	for i, arm := range g.beside {
 		out[i].Metric = name
 		if f == nil {
-			out[i].Reason = "this tare does not know the metric"
+			out[i].Reason = unknownMetric
 			continue
 		}
 		out[i].Reason = g.whyNot(f, arm, g.alone[i])
@@ -185,9 +184,9 @@ func (g isolationGroup) regained(name string) []record.Regained {
 	return out
 }
 
-// ratios fills one column of the rows, each against a base of its own. What the
-// ladder shows already is taken from there: the same number twice, with other
-// intervals, would be a riddle.
+// ratios fills one column of the rows; each row has a base of its own. Effects against the
+// baseline are copied from the ladder, as the same number with another interval would be
+// confusing.
 func (g isolationGroup) ratios(out []record.Regained, f *fits, base []string, at func(*record.Regained) **record.Ratio) {
 	var cs [][]float64
 	var rows []int
@@ -210,7 +209,7 @@ func (g isolationGroup) ratios(out []record.Regained, f *fits, base []string, at
 	}
 }
 
-// onLadder is the typical effect of an arm against the baseline.
+// onLadder returns the typical effect of an arm against the baseline.
 func (g isolationGroup) onLadder(metric, arm string) *record.Ratio {
 	for _, e := range g.effects {
 		if e.Workload == g.load.Name && e.Metric == metric && e.Arm == arm && e.Baseline == g.load.Baseline {
@@ -220,7 +219,7 @@ func (g isolationGroup) onLadder(metric, arm string) *record.Ratio {
 	return nil
 }
 
-// shares fills in the part of the loss that each mechanism gives back.
+// shares fills in the share of the loss that each mechanism gives back.
 func (g isolationGroup) shares(out []record.Regained, f *fits) {
 	if g.whyNot(f, g.beside[0], g.alone[0]) != "" {
 		return
@@ -230,7 +229,7 @@ func (g isolationGroup) shares(out []record.Regained, f *fits) {
 	if !f.typical.Interval(plain, 1-g.alpha).Beyond(0) || (mean > 0) == (f.Better > 0) {
 		for r := range out[1:] {
 			if out[r+1].Reason == "" {
-				out[r+1].Reason = "no loss without isolation is shown"
+				out[r+1].Reason = noLoss
 			}
 		}
 		return
@@ -242,20 +241,19 @@ func (g isolationGroup) shares(out []record.Regained, f *fits) {
 		if s := regain(f.typical, g.contrast(f.typical, g.beside[i], g.alone[i]), plain, 1-g.alpha); s != nil {
 			out[i].Share = s
 		} else {
-			out[i].Reason = "the noise is too large for a share"
+			out[i].Reason = noiseBeyondShare
 		}
 	}
 }
 
-// farthest is the largest share, either way, to which an interval is followed:
-// beyond 1000 % it says nothing.
+// farthest is the largest share, positive or negative, at which the end of an interval is
+// looked for: 1000 %.
 const farthest = 10
 
-// regain is 1 - loss/whole with the interval of Fieller (1954, J. R. Stat. Soc. B
-// 16:175): every share that a test of loss - share*whole = 0 does not refuse. Of
-// two contrasts of logarithms it takes 1 - arm/alone, by the delta method: shares
-// are of operations and of seconds, not of their logarithms. nil when the interval
-// has no end.
+// regain is 1 - loss/whole with the interval of Fieller (1954, J. R. Stat. Soc. B 16:175):
+// every share that a test of loss - share*whole = 0 does not reject. The two contrasts are
+// logarithms; by the delta method it compares 1 - arm/alone, since shares are of operations or
+// seconds. nil where the interval has no end.
 func regain(f *stat.Fit, loss, whole []float64, level float64) *record.Share {
 	a, b := math.Exp(f.Contrast(loss).Mean), math.Exp(f.Contrast(whole).Mean)
 	half := func(theta float64) float64 {
@@ -279,7 +277,7 @@ func regain(f *stat.Fit, loss, whole []float64, level float64) *record.Share {
 	return &record.Share{Share: 1 - theta, Low: 1 - high, High: 1 - low}
 }
 
-// end is where a range that holds at from ends in the direction of step.
+// end finds where a range that contains from ends in the direction of step.
 func end(holds func(float64) bool, from, step float64) (float64, bool) {
 	in, out := from, from+step
 	for ; holds(out); step *= 2 {

@@ -12,7 +12,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// stand is what an arm of a synthetic group does.
+// stand is the true values of an arm of a synthetic group.
 type stand struct {
 	name      string
 	isolation []string
@@ -108,8 +108,8 @@ func rowOf(t *testing.T, p record.Price, arm string) record.PriceRow {
 	return p.Rows[i]
 }
 
-// usual has a mechanism of every kind: one gives nearly everything back, one
-// half for half, one is worse than both in both, one makes things worse.
+// usual has a mechanism of every kind: one gives nearly everything back, one gives half back for
+// half of the neighbour's work, one is worse than these in both, one increases the loss.
 func usual(noise float64) fair {
 	return fair{seed: 8, generations: 6, noise: noise, workNoise: noise, stands: []stand{
 		{name: "alone", alone: true, rate: 10_000},
@@ -157,7 +157,7 @@ func TestPriceInNoise(t *testing.T) {
 	}
 }
 
-// Without a loss there is nothing to regain, and a gain is not one either.
+// Without a loss, or with a gain, there is no share.
 func TestPriceWithoutLoss(t *testing.T) {
 	for _, rate := range []float64{10_000, 12_000} {
 		f := usual(0.02)
@@ -172,8 +172,7 @@ func TestPriceWithoutLoss(t *testing.T) {
 	}
 }
 
-// A neighbour that never runs keeps nothing; one that cannot be measured has a
-// reason.
+// A neighbour that never runs keeps 0; one that cannot be measured has a reason.
 func TestNeighbourWork(t *testing.T) {
 	f := usual(0.02)
 	f.stands[2].work = 0
@@ -199,7 +198,7 @@ func TestNeighbourWork(t *testing.T) {
 	}
 }
 
-// A matrix needs both ends of the loss and a mechanism; environments are apart.
+// A matrix needs an arm alone, an unprotected one and a mechanism. Each environment has its own.
 func TestMarkets(t *testing.T) {
 	arms := func(all ...record.Arm) *table { return &table{load: record.Workload{Arms: all}} }
 	alone := record.Arm{Name: "alone", Environment: "cgroup"}
@@ -226,8 +225,8 @@ func TestMarkets(t *testing.T) {
 	}
 }
 
-// The share's interval holds the truth as often as it says: 95 % are computed
-// at 97 % (see level). Seeds are fixed, so this cannot flicker.
+// The interval of a share keeps its coverage: 95 % are computed at 97 % (see level). Seeds are
+// fixed, so the test gives the same result every time.
 func TestShareCoverage(t *testing.T) {
 	held, known := 0, 0
 	for seed := range uint64(60) {

@@ -8,44 +8,51 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// asked are the arms that are compared with the baseline, in groups whose intervals
-// hold together: the question, and then the others, which are judged only where it
-// differs. So nothing is found in more than 5 % of the runs where there is nothing to
-// find, and the question has an interval as narrow as if it were alone.
-func (t *table) asked(f *fits) [][]string {
-	var rest []string
-	question := t.question(f)
+// comparisons says which arms are compared with the baseline in one metric, and in which
+// order they are judged. The intervals of a group hold together. The question is a group of
+// its own and comes first; the other arms are judged only where the question is found to
+// differ. So at most 5 % of the runs without a difference find one, and the interval of the
+// question is as narrow as if it were alone (docs/method.md).
+type comparisons struct {
+	// question is the arm that the plan asks about (record.Workload.Question); empty where
+	// the plan has none, or where the analysis withdrew it in this metric.
+	question string
+	groups   [][]string
+}
+
+// compare decides what is asked in a metric, once: every other place reads the result. The
+// question of the plan is withdrawn where it has windows in less than half of the launches,
+// or no interval in this metric: a question that cannot be found to differ must not keep the
+// other arms from being judged. The size of an effect plays no role.
+func (t *table) compare(f *fits) (c comparisons) {
+	if q := t.load.Question; q != "" && 2*t.launchesOf(q) >= t.launches() && t.whyNot(f, q, t.load.Baseline) == "" &&
+		f.typical.Contrast(t.contrast(f.typical, q, t.load.Baseline)).Known() {
+		c.question, c.groups = q, [][]string{{q}}
+	}
+	var others []string
 	for _, a := range t.arms {
-		if a != t.load.Baseline && a != question && !t.arm(a).Twin {
-			rest = append(rest, a)
+		if a != t.load.Baseline && a != c.question && !t.arm(a).Twin {
+			others = append(others, a)
 		}
 	}
-	var out [][]string
-	if question != "" {
-		out = append(out, []string{question})
+	if len(others) > 0 {
+		c.groups = append(c.groups, others)
 	}
-	if len(rest) > 0 {
-		out = append(out, rest)
-	}
-	return out
+	return c
 }
 
-// question is the arm of the plan that is asked about; empty where it was given up, so
-// that it is in less than half of the launches, and in a metric that it has no interval
-// in: what cannot be found to differ must not keep the others from being judged. Nothing
-// of that looks at how large anything is.
-func (t *table) question(f *fits) string {
-	q := t.load.Question
-	if q == "" || 2*t.launchesOf(q) < t.launches() || t.whyNot(f, q, t.load.Baseline) != "" {
-		return ""
+// groupOf returns the group of an arm and the arm's place in it; -1 where the arm is not
+// compared.
+func (c comparisons) groupOf(arm string) (group []string, at int) {
+	for _, g := range c.groups {
+		if at = slices.Index(g, arm); at >= 0 {
+			return g, at
+		}
 	}
-	if !f.typical.Contrast(t.contrast(f.typical, q, t.load.Baseline)).Known() {
-		return ""
-	}
-	return q
+	return nil, -1
 }
 
-// launchesOf is in how many launches an arm has a window that counts.
+// launchesOf is the number of launches in which an arm has a window that counts.
 func (t *table) launchesOf(arm string) int {
 	seen := map[int]bool{}
 	for i := range t.rows {
@@ -56,17 +63,7 @@ func (t *table) launchesOf(arm string) int {
 	return len(seen)
 }
 
-// with is the group of an arm, and its place there.
-func (t *table) with(f *fits, arm string) (group []string, at int) {
-	for _, g := range t.asked(f) {
-		if at = slices.Index(g, arm); at >= 0 {
-			return g, at
-		}
-	}
-	return nil, -1
-}
-
-// against are the contrasts of arms with the control.
+// against returns the contrasts of arms with the control.
 func (t *table) against(f *stat.Fit, arms []string) (cs [][]float64) {
 	for _, a := range arms {
 		cs = append(cs, t.contrast(f, a, t.load.Baseline))
@@ -74,12 +71,11 @@ func (t *table) against(f *stat.Fit, arms []string) (cs [][]float64) {
 	return cs
 }
 
-// closed says that what is judged after the question is not judged: the question is not
-// shown to differ, with what dropped windows may hide.
+// closed reports whether the question is judged and not shown to differ, counting what
+// dropped windows may hide: the other arms are not judged then.
 func (c *compared) closed(effects []record.Effect) bool {
-	question := c.question(c.fits)
-	at := slices.IndexFunc(effects, func(e record.Effect) bool { return e.Arm == question })
-	if c.questions == 0 || at < 0 {
+	at := slices.IndexFunc(effects, func(e record.Effect) bool { return e.Arm == c.question })
+	if c.judged == 0 || at < 0 {
 		return false
 	}
 	e := effects[at]
@@ -87,17 +83,16 @@ func (c *compared) closed(effects []record.Effect) bool {
 	return e.Verdict == record.Invalid || shown == nil || shown.Low <= 1 && shown.High >= 1
 }
 
-// gate leaves undecided what would be called a cost or a gain. That something is
-// negligible is shown by its own interval alone.
+// gate makes costs and gains of the other arms undecided where the question is not shown to
+// differ. Negligible stays: the arm's own interval shows that.
 func (c *compared) gate(effects []record.Effect) {
 	if !c.shut {
 		return
 	}
-	question := c.question(c.fits)
 	for i := range effects {
-		if e := &effects[i]; (e.Arm != question || e.Baseline != c.load.Baseline) && (e.Verdict == record.Cost || e.Verdict == record.Gain) {
+		if e := &effects[i]; (e.Arm != c.question || e.Baseline != c.load.Baseline) && (e.Verdict == record.Cost || e.Verdict == record.Gain) {
 			e.Verdict, e.Unjudged = record.Undecided, true
-			e.Reason = "not judged, as " + question + " was not found to differ from " + c.load.Baseline
+			e.Reason = notJudged(c.question, c.load.Baseline)
 		}
 	}
 }

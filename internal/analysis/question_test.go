@@ -10,8 +10,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// questioned is a record whose plan asks about the container, which differs by so
-// much, as the rungs do by their own effects.
+// questioned is a record whose plan asks about the container. container is its true log effect.
 func questioned(seed uint64, container float64) *record.Result {
 	w := world{seed: seed, generations: 5, blocks: 12, launchSD: 0.002, windowSD: 0.02, sharedSD: 0.02, light: true,
 		effects: map[string]float64{"cgroup": -0.05, "container": container}}
@@ -22,8 +21,8 @@ func questioned(seed uint64, container float64) *record.Result {
 
 func halfOf95(x *record.Ratio) float64 { return math.Log(x.High/x.Low) / 2 }
 
-// The question has an interval of its own, and the others are judged where it is found
-// to differ and nowhere else.
+// The question has an interval of its own. The other arms are judged only where the question is
+// found to differ.
 func TestTheQuestionComesFirst(t *testing.T) {
 	for _, c := range []struct {
 		container float64
@@ -56,8 +55,8 @@ func TestTheQuestionComesFirst(t *testing.T) {
 	}
 }
 
-// Its width is that of an arm that is measured alone, two metrics paid for; without
-// the question in the plan it is that of the family.
+// The question's interval is as wide as that of an arm alone, judged in two metrics. Without a
+// question in the plan it is as wide as that of the family.
 func TestTheWidthOfTheQuestion(t *testing.T) {
 	r := questioned(32, -0.05)
 	alone := halfOf95(find(analysed(t, r).Effects, "throughput", "container").Typical)
@@ -81,8 +80,8 @@ func TestTheWidthOfTheQuestion(t *testing.T) {
 	}
 }
 
-// A question that was never measured, or given up after its first launch, cannot be found to
-// differ: it asks nothing, and closes nothing.
+// A question that was never measured, or given up after its first launch, is withdrawn: the other
+// arms are judged.
 func TestAQuestionWithoutWindows(t *testing.T) {
 	for name, from := range map[string]int{"never measured": 0, "given up": 1} {
 		r := questioned(33, -0.05)
@@ -98,8 +97,7 @@ func TestAQuestionWithoutWindows(t *testing.T) {
 	}
 }
 
-// What dropped windows may hide of the question keeps the others from being judged, as it
-// keeps the question itself.
+// Where dropped windows may hide the effect of the question, the other arms are not judged.
 func TestAQuestionThatLostWindows(t *testing.T) {
 	r := questioned(35, -0.02)
 	n := 0
@@ -123,9 +121,9 @@ func TestAQuestionThatLostWindows(t *testing.T) {
 	}
 }
 
-// Labels are drawn anew among the arms that a block has, so that the question keeps its
-// blocks; and more metrics cost each of them.
-func TestRedrawnBlocksKeepTheirArms(t *testing.T) {
+// Labels are shuffled among the arms of a block, so that the question keeps its blocks. More
+// judged metrics give fewer findings.
+func TestPermutedBlocksKeepTheirArms(t *testing.T) {
 	r := questioned(36, 0)
 	eachWindow(r, func(b *record.Block, i int) {
 		if a := b.Windows[i].Arm; b.Number%2 == 1 && a != "host" && a != "twin" && a != "container" {
@@ -138,14 +136,14 @@ func TestRedrawnBlocksKeepTheirArms(t *testing.T) {
 	y, _ := tab.residual(f)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, row := range y {
-		z := relabelled(row, rng)
+		z := shuffled(row, rng)
 		for a := range row {
 			if math.IsNaN(row[a]) != math.IsNaN(z[a]) {
 				t.Fatalf("%v became %v", row, z)
 			}
 		}
 	}
-	one, many := tab.redraw(f, 1, 200), tab.redraw(f, 20, 200)
+	one, many := tab.permutationTest(f, 1, 200), tab.permutationTest(f, 20, 200)
 	if !(one.Any > many.Any) || one.Rate != many.Rate {
 		t.Errorf("found where nothing is: %+v with one metric, %+v with twenty", one, many)
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Progress is where a workload stands between two launches.
+// Progress is the state of a workload between two launches.
 type Progress struct {
-	// Done says that every interval that is judged is as narrow as asked for, or a
-	// tenth of its effect.
+	// Done: the half-width of every judged interval is at most the precision, or a tenth of
+	// its effect.
 	Done bool
-	// Opaque says that the transparency check failed, Why how.
+	// Opaque: the transparency check failed; Why is its text.
 	Opaque bool
 	Why    string
 	Arms   []Standing
@@ -29,56 +29,65 @@ type Standing struct {
 }
 
 const (
-	// leastLaunches is how many launches a run has before it stops on width: with
-	// two, what launches do is hardly seen.
+	// leastLaunches is the least number of launches before a run stops on width: two show
+	// little of the variance between launches.
 	leastLaunches = 3
-	// leastBlocks is the same for blocks after a single launch.
+	// leastBlocks is the least number of blocks of a single launch.
 	leastBlocks = 24
-	// relative is the part of an effect that is narrow enough for its half-width.
+	// relative is the half-width that is narrow enough, as a part of the effect.
 	relative = 0.1
 )
 
-// Kept is what Running needs of a line. A window in the record is some kilobytes,
-// most of them probes; a run of many short ones would grow by all of them.
+// Kept returns the part of a line that Running reads. A window takes some kilobytes, most of
+// them probes, which a run of many short windows would hold until its end.
 func Kept(load record.Workload, line record.Line) record.Line {
 	if line.Block == nil {
 		return line
 	}
 	judged := metric.Judged(load, true)
+	quantile := slices.ContainsFunc(judged, func(name string) bool {
+		m, ok := metric.Find(load.Values, name)
+		return ok && m.Quantile > 0
+	})
 	b := *line.Block
-	b.Windows = make([]record.Window, len(line.Block.Windows))
+	b.Windows = slices.Clone(b.Windows)
 	for i := range b.Windows {
-		w := &line.Block.Windows[i]
-		k := record.Window{Arm: w.Arm, Dropped: w.Dropped, Start: w.Start, Seconds: w.Seconds, Ops: w.Ops}
-		if x, ok := w.Probes[CPUMetric]; ok {
-			k.Probes = map[string]record.Value{CPUMetric: x}
+		w := &b.Windows[i]
+		w.Detail, w.Neighbour = "", nil
+		w.Probes, w.Values = only(w.Probes, CPUMetric), only(w.Values, judged...)
+		if !quantile {
+			w.Latency = record.Histogram{}
 		}
-		for _, name := range judged {
-			if m, ok := metric.Find(load.Values, name); ok && m.Quantile > 0 {
-				k.Latency = w.Latency
-			}
-			if x, ok := w.Values[name]; ok {
-				k.Values = map[string]record.Value{name: x}
-			}
-		}
-		b.Windows[i] = k
 	}
 	line.Block = &b
 	return line
 }
 
-// Running looks at what a workload has so far, as the analysis will at the end if
-// the run stops here. precision is the half-width to reach, as a ratio.
+// only returns the values of some names; nil without any.
+func only(all map[string]record.Value, names ...string) (some map[string]record.Value) {
+	for _, name := range names {
+		if x, ok := all[name]; ok {
+			if some == nil {
+				some = map[string]record.Value{}
+			}
+			some[name] = x
+		}
+	}
+	return some
+}
+
+// Running analyses the lines of a workload so far, as Analyse would if the run stopped here.
+// precision is the half-width to reach, as a ratio.
 func Running(load record.Workload, lines []record.Line, precision float64) Progress {
 	t := tabulate(load, lines)
 	t.alpha = 1 - stat.Level(true, max(t.runs, 1))
-	out := Progress{Done: t.looks()}
-	judged := t.judged() // what would tell whether CPU time is net of steal is not kept
+	out := Progress{Done: t.mayStop()}
+	judged := t.judged() // with efficiency: Kept drops the probes of cpuTimeCheck
 	var pools []*pooled
 	for _, name := range judged {
 		m, ok := t.measureOf(name)
 		if !ok {
-			return Progress{} // of a later tare
+			return Progress{} // a metric of a later version of tare
 		}
 		if m.parts == nil && pools == nil {
 			pools = t.pools()
@@ -101,12 +110,12 @@ func Running(load record.Workload, lines []record.Line, precision float64) Progr
 	return out
 }
 
-// standings are the arms that are compared, in the order of the plan.
-func (t *table) standings(all *fits, questions int) (out []Standing) {
+// standings returns the arms that are compared, in the order of the plan.
+func (t *table) standings(all *fits, judged int) (out []Standing) {
 	f := all.typical
-	for _, group := range t.asked(all) {
+	for _, group := range all.groups {
 		cs := t.against(f, group)
-		for i, interval := range f.Family(cs, 1-t.alpha, questions) {
+		for i, interval := range f.Family(cs, 1-t.alpha, judged) {
 			s := Standing{Arm: group[i], Ratio: 1, Half: math.Inf(1)}
 			if mean := f.Contrast(cs[i]).Mean; !math.IsNaN(mean) {
 				s.Ratio, s.Half = math.Exp(mean), interval.Half()
@@ -118,8 +127,8 @@ func (t *table) standings(all *fits, questions int) (out []Standing) {
 	return out
 }
 
-// looks tells whether a run may stop here.
-func (t *table) looks() bool {
+// mayStop reports whether there is enough for a run to stop on width.
+func (t *table) mayStop() bool {
 	if t.single {
 		return len(t.rows) >= leastBlocks
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// saying makes the throughput of a synthetic record a number that the load
-// says: of the unit of a time, so that less is better.
+// saying turns the throughput of a synthetic record into a value that the load reports, in the
+// unit of a time, so that less is better.
 func saying(r *record.Result, value func(*record.Window) record.Value) *record.Result {
 	load := &r.Plan.Workloads[0]
 	load.Primary, load.Metrics = "wait", []string{"wait", "throughput"}
@@ -26,7 +26,7 @@ func saying(r *record.Result, value func(*record.Window) record.Value) *record.R
 	return r
 }
 
-// A number that the load says is judged like any other metric.
+// A value that the load reports is judged like any other metric.
 func TestSaid(t *testing.T) {
 	w := world{seed: 5, generations: 8, blocks: 6, effects: map[string]float64{"cgroup": math.Log(0.9)}, windowSD: 0.005, light: true}
 	r := saying(w.result(), func(w *record.Window) record.Value { return record.Number(10 / w.Rate()) })
@@ -55,7 +55,7 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-// Without a number there is a reason and no verdict.
+// Without a value there is a reason and no verdict.
 func TestSaidNothing(t *testing.T) {
 	w := world{seed: 5, generations: 4, blocks: 4, light: true}
 	for _, c := range []struct {

@@ -1,19 +1,18 @@
 package analysis
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/tarelab/tare/record"
 )
 
-// settled is how long after a pause what a quota costs is seen whole, in seconds: two
-// periods of 100 ms, in which the kernel grants it.
+// settled is the time in seconds after a pause from which a quota has its full effect: two
+// periods of 100 ms, by which the kernel grants CPU time.
 const settled = 0.2
 
-// settleTime is the check of an arm with a limit of CPU time whose windows opened sooner:
-// in a record from before tare knew of it, or by the experiment's discard:. Nothing is
-// said where they did not, and of a load that runs anew in each window.
+// settleTime returns a failed check for each arm with a CPU limit whose windows opened before
+// settled: in records of older versions, or by discard: of the experiment. It returns none
+// where windows opened later, and for a load that is started anew in each window.
 func (t *table) settleTime() []record.Checks {
 	if t.pilot == nil || t.pilot.Discard == 0 || t.pilot.Discard >= settled {
 		return nil
@@ -25,20 +24,20 @@ func (t *table) settleTime() []record.Checks {
 		}
 		out = append(out, record.Checks{
 			Kind: "settle time", Subject: name, Known: true,
-			Text:   fmt.Sprintf("windows opened %.3g ms after a pause, in which what the limit grants had piled up: its loss is too small", 1000*t.pilot.Discard),
-			Remedy: "measure it anew, without discard: in the experiment",
+			Text:   settledSoon(t.pilot.Discard),
+			Remedy: settledSoonRemedy,
 		})
 	}
 	return out
 }
 
-// limited says whether an arm has a limit of CPU time. A Guaranteed pod always has one.
+// limited reports whether an arm has a CPU limit. A Guaranteed pod always has one.
 func limited(a record.Arm) bool {
 	return a.CPUs > 0 || a.Pod && strings.HasPrefix(a.Environment, "guaranteed")
 }
 
-// settledSince says whether a pilot begins what is settled where what was measured before
-// it was not.
+// settledSince reports whether windows after this pilot are settled and those before it are
+// not.
 func (t *table) settledSince(p *record.Pilot) bool {
 	if t.pilot == nil || t.pilot.Discard >= settled || p.Discard < settled {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// An arm with a limit whose windows opened while its account was full is said to lose
-// too little; nothing is said of one that had none, or that settled.
+// The check of the settle time fails for an arm with a CPU limit whose windows opened too early. It
+// is absent for arms without a limit, and for settled ones.
 func TestSettleTime(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -46,8 +46,8 @@ func TestSettleTime(t *testing.T) {
 	}
 }
 
-// A run that continues such a record measures it anew, and what was measured before does
-// not count; without a limit both count.
+// Where a run continues such a record, the windows before it do not count; without a CPU limit all
+// count.
 func TestContinuedAndSettled(t *testing.T) {
 	for _, cpus := range []float64{0, 0.5} {
 		w := quiet(38)

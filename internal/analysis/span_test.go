@@ -6,7 +6,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// blocksAt are blocks of a second from a moment on, in one launch.
+// blocksAt returns blocks of one second each in one launch.
 func blocksAt(workload string, generation int, from float64, blocks int) (lines []record.Line) {
 	for n := range blocks {
 		at := from + float64(n)
@@ -21,8 +21,8 @@ func started(workload string, generation int, seconds float64) record.Line {
 	return record.Line{Generation: &record.Generation{Workload: workload, Number: generation, Seconds: seconds}}
 }
 
-// The time of a load in several passes is that of its own launches: what other loads took
-// between them is not in it, and a run that continues counts from where it began.
+// The time of a load in several passes is the sum over its launches, without the time of other
+// loads between them. A continued run counts from its own start.
 func TestSpanOfPasses(t *testing.T) {
 	load := record.Workload{Name: "a", Baseline: "host", Arms: []record.Arm{{Name: "host"}, {Name: "container"}}}
 	var lines []record.Line

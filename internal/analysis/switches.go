@@ -6,7 +6,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// podSwitches are what the switches of arms in pods took; nil without any.
+// podSwitches returns the times of switches of arms in pods; nil without any.
 func podSwitches(tables []*table) *record.Switches {
 	var took []float64
 	for _, t := range tables {

@@ -9,9 +9,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// world makes records of known truth: every arm has a true log effect on the
-// rate, launches differ by launchSD, blocks share noise that cancels, windows
-// have their own.
+// world makes records with known effects: every arm has a true log effect on the rate. There is
+// noise of launches (launchSD), noise that all windows of a block share, and noise of windows.
 type world struct {
 	seed        uint64
 	generations int

@@ -16,34 +16,34 @@ type table struct {
 	pilot *record.Pilot
 	arms  []string // the baseline is among them
 	index map[string]int
-	cpus  int // of the host; 0: not known
+	cpus  int // of the host; 0: unknown
 	rows  []row
 	// units vary independently: launches, or rows when there is only one launch.
 	units   int
-	single  bool // one launch: its effect is not covered
+	single  bool // one launch: intervals do not contain the variance between launches
 	checks  []record.Check
-	seconds float64         // of all launches that count, their starting included
-	starts  map[int]float64 // seconds that each launch took to start
-	taken   []int           // windows by arm, those that do not count too
-	lost    map[string]int
-	said    map[string]string // of the last of the lost, by reason
-	damaged int               // blocks of which a window was dropped
-	blocks  int               // all
-	// alpha is the error of what is shown as 95 %: less where the run stopped, or
-	// was looked at between two runs.
+	seconds float64           // of all launches that count, with their start
+	starts  map[int]float64   // seconds until a launch was started, by launch
+	taken   []int             // windows by arm, with those that do not count
+	lost    map[string]int    // dropped windows by reason
+	said    map[string]string // detail of the last dropped window, by reason
+	damaged int               // blocks with a dropped window
+	blocks  int               // all blocks
+	// alpha is the error of intervals that are shown as 95 %. It is smaller where the run
+	// stopped on width, or was continued: either looked at the data before.
 	alpha  float64
 	seen   observations
 	runs   int  // Run lines so far
 	anew   bool // a Run line since the last pilot: it continues the record
-	steady bool // the run was stopped on width
+	steady bool // the run stopped on the width of its intervals
 }
 
 // row is one block.
 type row struct {
 	launch, number, unit int
-	order                []int // arms in the order of their windows, those that do not count too
-	windows              []*window
-	dropped              []int // arms whose windows were dropped
+	order                []int     // arms in the order of their windows, with those that do not count
+	windows              []*window // by arm; nil: none that counts
+	dropped              []int     // arms whose windows were dropped
 }
 
 func newTable(load record.Workload, cpus int) *table {
@@ -56,7 +56,7 @@ func newTable(load record.Workload, cpus int) *table {
 	return t
 }
 
-// forget drops what was measured with another window.
+// forget drops what was measured with another length of window.
 func (t *table) forget() {
 	t.rows, t.checks, t.damaged, t.blocks = nil, nil, 0, 0
 	t.lost, t.said, t.taken = map[string]int{}, map[string]string{}, make([]int, len(t.arms))
@@ -71,9 +71,9 @@ func tabulate(load record.Workload, lines []record.Line) *table {
 	return t.finish()
 }
 
-// line takes in one line of the record. Blocks before a pilot line were measured
-// with another window and do not count, unless a run continues the record by windows
-// that are as good.
+// line adds one line of the record. A pilot line makes the blocks before it not count, as
+// their windows have another length, unless a run continues the record with windows of the
+// same quality.
 func (t *table) line(l *record.Line) {
 	switch {
 	case l.Run != nil:
@@ -95,21 +95,21 @@ func (t *table) line(l *record.Line) {
 	}
 }
 
-// launchID tells the launches of a run that continues a record from those before.
+// launchID numbers the launches of continued runs apart from those of the runs before.
 func (t *table) launchID(generation int) int { return generation + max(t.runs-1, 0)<<32 }
 
-// keptWhole are reasons for which older versions ended a block although nothing
-// was wrong with its windows: a longer window is a longer window, what is stolen
-// or taken by others is part of what is measured, and a stall is a result.
-var keptWhole = []string{record.DropLength, record.DropForeign, record.DropSteal, record.DropStalled, record.DropClient}
+// harmlessReasons are reasons for which older versions ended a block although its windows are
+// valid: a long window is no error, steal and foreign CPU time are part of the measurement, and
+// a stall is a result.
+var harmlessReasons = []string{record.DropLength, record.DropForeign, record.DropSteal, record.DropStalled, record.DropClient}
 
-// dropped is why a window does not count. In records of older versions the
-// reason stands at the block and is about its last window.
+// dropped is the reason why a window does not count; empty where it does. In records of older
+// versions the block has the reason, which is about its last window.
 func dropped(b *record.Block, i int) string {
 	if w := &b.Windows[i]; w.Dropped != "" {
 		return w.Dropped
 	}
-	if b.Dropped != "" && i == len(b.Windows)-1 && !slices.Contains(keptWhole, b.Dropped) {
+	if b.Dropped != "" && i == len(b.Windows)-1 && !slices.Contains(harmlessReasons, b.Dropped) {
 		return b.Dropped
 	}
 	return ""
@@ -126,8 +126,8 @@ func (t *table) add(b *record.Block) {
 			continue
 		}
 		why := dropped(b, i)
-		kept := t.keep(arm, w)
-		order = append(order, kept)
+		x := t.compact(arm, w)
+		order = append(order, x)
 		if why == record.DropAbandoned {
 			continue
 		}
@@ -141,7 +141,7 @@ func (t *table) add(b *record.Block) {
 			lost = true
 			continue
 		}
-		r.windows[arm] = kept
+		r.windows[arm] = x
 	}
 	slices.SortStableFunc(order, func(a, b *window) int { return cmp.Compare(a.start, b.start) })
 	for _, w := range order {
@@ -157,7 +157,7 @@ func (t *table) add(b *record.Block) {
 	t.rows = append(t.rows, r)
 }
 
-// finish gives every row its unit.
+// finish numbers the units of the rows and computes what depends on all lines.
 func (t *table) finish() *table {
 	seen := map[int]int{}
 	for i := range t.rows {
@@ -180,8 +180,8 @@ func (t *table) finish() *table {
 	return t
 }
 
-// span is the time that the launches took which count: starting, and from the first window to
-// the last. What other workloads took between two launches is not in it.
+// span is the time of the launches that count, in seconds: their start, and from the first
+// window to the last. The time of other workloads between two launches is not in it.
 func (t *table) span() float64 {
 	first, last := map[int]float64{}, map[int]float64{}
 	var launches []int
@@ -205,7 +205,7 @@ func (t *table) span() float64 {
 	return sum
 }
 
-// all are the windows that count.
+// all yields the windows that count.
 func (t *table) all() func(yield func(*window) bool) {
 	return func(yield func(*window) bool) {
 		for _, r := range t.rows {
@@ -226,7 +226,7 @@ func (t *table) launches() int {
 	return min(len(t.rows), 1)
 }
 
-// arm describes an arm by name.
+// arm finds an arm by its name.
 func (t *table) arm(name string) record.Arm {
 	if i, ok := t.index[name]; ok {
 		return t.load.Arms[i]
@@ -234,7 +234,7 @@ func (t *table) arm(name string) record.Arm {
 	return record.Arm{Name: name}
 }
 
-// at is the window of an arm in a row; nil when there is none that counts.
+// at is the window of an arm in a row; nil where none counts.
 func (t *table) at(r *row, arm string) *window {
 	if i, ok := t.index[arm]; ok {
 		return r.windows[i]
@@ -242,7 +242,7 @@ func (t *table) at(r *row, arm string) *window {
 	return nil
 }
 
-// windowsOf is the windows of an arm that count.
+// windowsOf returns the windows of an arm that count.
 func (t *table) windowsOf(arm string) []*window {
 	var out []*window
 	for i := range t.rows {
@@ -253,7 +253,7 @@ func (t *table) windowsOf(arm string) []*window {
 	return out
 }
 
-// twin is the baseline again; empty without one.
+// twin is the name of the twin; empty without one.
 func (t *table) twin() string {
 	for _, a := range t.load.Arms {
 		if a.Twin {
@@ -263,7 +263,7 @@ func (t *table) twin() string {
 	return ""
 }
 
-// control are the columns that arms are compared with: the baseline and its twin.
+// control returns the columns that arms are compared with: the baseline and its twin.
 func (t *table) control() []int {
 	out := []int{t.index[t.load.Baseline]}
 	if twin := t.twin(); twin != "" {

@@ -1,15 +1,14 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/record"
 )
 
-// unequalTo says in what two arms differ in what they keep, by what is known of
-// both against the baseline; empty: in nothing.
+// unequalTo names the settings of durability in which two arms differ, from the differences of
+// each to the baseline; empty where there are none.
 func (c *compared) unequalTo(arm, base string) string {
 	mine, theirs := differences(c.unequal, c.load.Name, arm), differences(c.unequal, c.load.Name, base)
 	if slices.Equal(mine, theirs) {
@@ -30,18 +29,13 @@ func differences(all []record.Unequal, load, arm string) []string {
 	return nil
 }
 
-// unequalWarnings tell of the arms that are compared although they are not
-// equal.
+// unequalWarnings warns of arms that are compared although their durability differs.
 func unequalWarnings(all []record.Unequal, load string) (out []record.Warning) {
 	for _, u := range all {
 		if u.Workload != load {
 			continue
 		}
-		out = append(out, record.Warning{
-			Workload: load, Arm: u.Arm,
-			Text:   fmt.Sprintf("unequal: %s", strings.Join(u.Differences, "; ")),
-			Remedy: "what it gains is not speed: read its results as the price of keeping what was committed",
-		})
+		out = append(out, unequalArm(u.Differences).of(load, u.Arm))
 	}
 	return out
 }

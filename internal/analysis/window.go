@@ -7,21 +7,21 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// window is what is kept of a window: a record may have a hundred thousand, and
-// each has some forty observations.
+// window is the compact form of record.Window: a record may have a hundred thousand windows,
+// each with some forty observations, which are columns of the table here.
 type window struct {
 	arm                           int
 	start, seconds, firstSeconds  float64
 	ops, first, errors, cut, late uint64
 	latency                       packed
-	timed                         uint64 // operations in latency
-	beside                        bool   // a neighbour was
-	switched                      float64
-	x                             []float64 // by column of the table's observations; NaN: none
+	timed                         uint64    // operations in latency
+	beside                        bool      // there was a neighbour
+	switched                      float64   // seconds of freeze and thaw; 0: unknown
+	x                             []float64 // observations, by column of the table; NaN: none
 }
 
-// packed is a histogram of latencies in pairs of variable length integers, as in
-// the record: the distance to the bucket before, and the operations in it.
+// packed is a histogram of latencies as pairs of variable-length integers, as in the record:
+// the distance to the bucket before, and the operations in the bucket.
 type packed []byte
 
 // Prefixes of observations that are not probes.
@@ -30,16 +30,16 @@ const (
 	ofLoad      = "load "
 )
 
-// observations are the names of what windows have.
+// observations are the columns of a table: probes, and values of load and neighbour.
 type observations struct {
 	column map[string]int
 	names  []string
-	why    map[whose]string // why an observation is missing, of the first window
+	why    map[whose]string // reason of the first missing value
 }
 
 type whose struct{ arm, column int }
 
-// of is the column of a name, which is made if there is none.
+// of returns the column of a name, and adds it where there is none.
 func (o *observations) of(prefix, name string) int {
 	if prefix != "" {
 		name = prefix + name
@@ -52,7 +52,8 @@ func (o *observations) of(prefix, name string) int {
 	return c
 }
 
-func (t *table) keep(arm int, w *record.Window) *window {
+// compact makes the compact form of a window.
+func (t *table) compact(arm int, w *record.Window) *window {
 	k := &window{arm: arm, start: w.Start, seconds: w.Seconds, firstSeconds: w.FirstSeconds,
 		ops: w.Ops, first: w.First, errors: w.Errors, cut: w.Cut, late: w.Late,
 		latency: pack(w.Latency), timed: w.Latency.Total(), beside: w.Neighbour != nil}
@@ -82,7 +83,7 @@ func (t *table) note(k *window, prefix string, values map[string]record.Value) {
 	}
 }
 
-// value is an observation of a window; NaN where there is none.
+// value is an observation of a window; NaN without.
 func (t *table) value(w *window, name string) float64 {
 	if c, ok := t.seen.column[name]; ok && c < len(w.x) {
 		return w.x[c]
@@ -90,7 +91,7 @@ func (t *table) value(w *window, name string) float64 {
 	return math.NaN()
 }
 
-// reason is why an observation of an arm is missing.
+// reason is the reason why an observation of an arm is missing.
 func (t *table) reason(arm, name string) string {
 	c, ok := t.seen.column[name]
 	if !ok {
@@ -102,9 +103,8 @@ func (t *table) reason(arm, name string) string {
 	return record.Value{}.Reason()
 }
 
-// observed is one observation of a window as it is compared, per second or, where
-// the name says so, per operation; NaN where there is none. A neighbour that is
-// not there used nothing.
+// observed is an observation of a window per second or, with a name that ends in perOp, per
+// operation; NaN without. Without a neighbour its observations are 0.
 func (t *table) observed(w *window, name string) float64 {
 	if w == nil || !(w.seconds > 0) {
 		return math.NaN()

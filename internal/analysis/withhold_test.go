@@ -8,7 +8,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Where the interval is too wide to be shown, programs get no number either: null, and why.
+// Where the interval is too wide to be shown, effects.json has null and a reason.
 func TestWithheld(t *testing.T) {
 	ratio := &record.Ratio{Ratio: 0.57, Low: 0.5, High: 0.64}
 	e := record.Effect{Workload: "a", Arm: "container", Total: ratio, Own: ratio, Bound: ratio, P: new(0.49), Adjusted: new(0.5),

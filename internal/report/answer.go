@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 
-// answerOf is the answer of the effects; one of before has none, and nothing is
-// said of it.
+// answerOf is the answer of the effects. Those of older versions have none.
 func answerOf(e *record.Effects) record.Answers {
 	if e.Answer == nil {
 		return record.Answers{Standing: record.AnsweredNothing}
@@ -52,10 +52,10 @@ func verdictSentence(e *record.Effects, ws []workload) sentence {
 	return joined(" ", torn, grouped(e, ws))
 }
 
-// noAnswer says that nothing was found out of what was measured.
+// noAnswer reports whether a load was measured and has findings, where no load is decided.
 func noAnswer(l record.LoadAnswer) bool { return l.Measured && len(l.Findings) > 0 }
 
-// firstName is the name that a sentence begins with and that stays as it is.
+// firstName is the arm's name at the beginning of a sentence, which gets no capital letter.
 func firstName(l record.LoadAnswer) string {
 	if len(l.Findings) > 0 && l.Findings[0].Subject == record.SubjectArm {
 		return l.Findings[0].Effect.Arm
@@ -63,7 +63,7 @@ func firstName(l record.LoadAnswer) string {
 	return ""
 }
 
-// why is what kept the run from an answer.
+// why is the reason why a run has no answer.
 func why(e *record.Effects) sentence {
 	n := answerOf(e).Noise
 	var causes []string
@@ -91,13 +91,13 @@ func why(e *record.Effects) sentence {
 	return msg("none.time", "time", time)
 }
 
-// disturbed is the share of the CPUs from which on a disturbance is named.
+// disturbed is the least share of the CPUs, taken by others, that is named as a cause.
 const disturbed = 0.05
 
 // whole prints a share without decimals: "22 %"; small ones with one.
 func whole(x float64) string { return quantity.Share(x) }
 
-// group is the loads of which the same is to be said of the same subject.
+// group is the loads that share a clause on one subject.
 type group struct {
 	subject, kind string
 	what          string // of group.moved
@@ -105,11 +105,21 @@ type group struct {
 	loads         []string
 }
 
-// groups are the kinds of what is said, what is known first.
-var groups = []string{"moved", "equal", "open", "doubted", "nothing"}
+// groups are the kinds of clauses, known effects first, with the message of the first
+// clause about a subject and of those that follow it.
+var groups = []struct {
+	kind        string
+	first, then messages.Key
+}{
+	{"moved", "group.moved.first", "group.moved.then"},
+	{"equal", "group.equal.first", "group.equal.then"},
+	{"open", "group.open.first", "group.open.then"},
+	{"doubted", "group.doubted.first", "group.doubted.then"},
+	{"nothing", "group.nothing.first", "group.nothing.then"},
+}
 
-// grouped is the verdict over several loads: what is known first. What is
-// undecided is never put in the words of "no difference".
+// grouped is the verdict over several loads, decided ones first. Undecided loads never read as
+// "no difference".
 func grouped(e *record.Effects, ws []workload) sentence {
 	var all []group
 	var subjects arrange.Ordered
@@ -134,12 +144,12 @@ func grouped(e *record.Effects, ws []workload) sentence {
 		var clauses []sentence
 		for _, kind := range groups {
 			for _, g := range all {
-				if g.subject == subject && g.kind == kind {
-					form := ".then"
+				if g.subject == subject && g.kind == kind.kind {
+					key := kind.then
 					if len(clauses) == 0 {
-						form = ".first"
+						key = kind.first
 					}
-					clauses = append(clauses, msg("group."+kind+form, "subject", begin(subject, kind), "what", g.says, "loads", list(g.loads), "margin", quantity.Size(e.Margin)))
+					clauses = append(clauses, msg(key, "subject", begin(subject, g.kind), "what", g.says, "loads", list(g.loads), "margin", quantity.Size(e.Margin)))
 				}
 			}
 		}
@@ -158,8 +168,8 @@ func begin(subject, kind string) string {
 	return subject
 }
 
-// group is what is said of a load in the verdict over all: of the subject, or
-// the arm that costs or gains most.
+// group is the clause on a load in the verdict over all loads: on the subject, or on the arm with
+// the largest effect.
 func (w workload) group(e *record.Effects, l record.LoadAnswer) group {
 	f, ok := foremost(l)
 	g := group{subject: w.subject(f), kind: "nothing", loads: []string{w.Name}}
@@ -187,7 +197,7 @@ func (w workload) group(e *record.Effects, l record.LoadAnswer) group {
 			g.says = msg("group.bursts", "what", g.says)
 		}
 		g.what = g.says.String()
-		key := "group.load"
+		key := messages.Key("group.load")
 		if w.InNoise(x) {
 			key = "group.load.noise"
 		}
@@ -196,13 +206,12 @@ func (w workload) group(e *record.Effects, l record.LoadAnswer) group {
 	return g
 }
 
-// workDecided says that an operation is shown to need more CPU time, or less.
+// workDecided reports whether an operation is shown to need more CPU time, or less.
 func workDecided(f record.Finding) bool {
 	return f.CPU != nil && (f.Efficiency.Verdict == record.Cost || f.Efficiency.Verdict == record.Gain)
 }
 
-// foremost is the finding about the subject; of arms beside each other the one
-// that costs or gains most.
+// foremost is the finding on the subject; without one, that on the arm with the largest effect.
 func foremost(l record.LoadAnswer) (record.Finding, bool) {
 	if l.Foremost >= len(l.Findings) {
 		return record.Finding{}, false
@@ -231,9 +240,8 @@ func loadItems(e *record.Effects, ws []workload) []item {
 	return items
 }
 
-// line is all that is known of the one subject of a load, behind the name of the
-// load. Where there is no room, clauses are left out: the answer and what speaks
-// against it never are.
+// line is the clauses on the one subject of a load, after the name of the load. Shorter forms leave
+// out clauses, but never the verdict and the doubts.
 func (w workload) line(e *record.Effects, l record.LoadAnswer) item {
 	clauses := w.clauses(l.Findings[0], e.Margin, false)
 	it := item{label: cell{w.Name, strong}, text: joined(" ", stopped(clauses), w.doubts(l))}
@@ -257,8 +265,7 @@ func stopped(clauses []sentence) sentence {
 	return append(joined("; ", clauses...), cell{".", plain})
 }
 
-// excludedItems are what is ruled out, and the loads of which not even that is
-// known.
+// excludedItems names the losses that are ruled out, and the loads for which none is.
 func excludedItems(e *record.Effects, ws []workload) []item {
 	var out, none []string
 	for _, w := range ws {
@@ -279,7 +286,7 @@ func excludedItems(e *record.Effects, ws []workload) []item {
 	return append(items, doubtedItem(ws)...)
 }
 
-// doubtedItem names the loads of which the twin differs.
+// doubtedItem names the loads whose twin differs.
 func doubtedItem(ws []workload) []item {
 	var loads, effects []string
 	for _, w := range ws {
@@ -293,7 +300,7 @@ func doubtedItem(ws []workload) []item {
 	return []item{labelled("label.doubted", msg("doubt.loads", "loads", list(effects)), msg("doubt.loads", "loads", list(loads)))}
 }
 
-// sentence is everything about one load, as whole sentences.
+// sentence is all sentences on one load.
 func (w workload) sentence(e *record.Effects, l record.LoadAnswer) sentence {
 	var all []sentence
 	switch s := w.allSeen(l); {
@@ -316,8 +323,8 @@ func (w workload) sentence(e *record.Effects, l record.LoadAnswer) sentence {
 	return joined(" ", append(all, w.doubts(l))...)
 }
 
-// findings are the sentences on the subjects; those of which nothing is known
-// for the same reason are one.
+// findings returns the sentences on the subjects. Subjects without an interval for the same reason
+// share one sentence.
 func (w workload) findings(e *record.Effects, l record.LoadAnswer) (all []sentence) {
 	var unknown arrange.Grouped[string]
 	for _, f := range l.Findings {
@@ -345,7 +352,7 @@ func (w workload) findings(e *record.Effects, l record.LoadAnswer) (all []senten
 	return all
 }
 
-// alone is what can be said when nothing but the baseline and its twin ran.
+// alone is the sentence on a load of which only the baseline and its twin ran.
 func (w workload) alone(e *record.Effects) sentence {
 	s := msg("alone.none")
 	switch {
@@ -360,7 +367,7 @@ func (w workload) alone(e *record.Effects) sentence {
 	return s
 }
 
-// doubts are what a reader must know before believing the answer.
+// doubts returns the sentences that speak against the answer: a differing twin, two modes.
 func (w workload) doubts(l record.LoadAnswer) sentence {
 	var all []sentence
 	for _, x := range w.Differing() {

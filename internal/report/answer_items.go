@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -124,7 +125,7 @@ func offers(a record.Answers) []item {
 			all = append(all, text("more.offer", "half", quantity.Size(o.Half), "time", quantity.About(o.Seconds)))
 		}
 	}
-	key := "more.all"
+	key := messages.Key("more.all")
 	if len(a.Loads) > 1 {
 		key = "more.loads"
 	}

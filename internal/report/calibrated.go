@@ -16,7 +16,7 @@ func Calibration(a *record.Calibration) Document {
 		{head: text("calibration.measured"), align: interval}, {head: text("head.verdict"), flex: 12}}}
 	for _, l := range a.Losses {
 		m, _ := catalogue.Find(nil, l.Metric)
-		t.rows = append(t.rows, row{{m.Label, plain}, {text("calibration.how." + l.How), plain}, {quantity.Size(l.Planted), plain}, {measuredLoss(l), plain}, judgedLoss(l)})
+		t.rows = append(t.rows, row{{m.Label, plain}, {howPlanted(l.How), plain}, {quantity.Size(l.Planted), plain}, {measuredLoss(l), plain}, judgedLoss(l)})
 	}
 	says := block{notes: []sentence{
 		msg("calibration.covered", "n", a.Covered.Count, "of", a.Covered.Of),
@@ -32,6 +32,21 @@ func Calibration(a *record.Calibration) Document {
 	return d
 }
 
+// howPlanted is the word for how a loss was planted; one that is not known stays as it is.
+func howPlanted(how string) string {
+	switch how {
+	case "none":
+		return text("calibration.how.none")
+	case "pauses":
+		return text("calibration.how.pauses")
+	case "work":
+		return text("calibration.how.work")
+	case "quota":
+		return text("calibration.how.quota")
+	}
+	return how
+}
+
 func measuredLoss(l record.PlantedLoss) string {
 	if l.Measured == nil {
 		return none
@@ -40,7 +55,7 @@ func measuredLoss(l record.PlantedLoss) string {
 	return decimals(l.Measured.Cost) + " % [" + decimals(l.Measured.Low) + ", " + decimals(l.Measured.High) + "]"
 }
 
-// judgedLoss says in a word or two whether an interval is right.
+// judgedLoss says whether an interval covers the planted loss.
 func judgedLoss(l record.PlantedLoss) cell {
 	switch {
 	case l.Measured == nil:

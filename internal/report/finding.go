@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 
-// What is known of one subject, in words.
+// Sentences on one finding.
 
-// subject is how to call what a finding is about.
+// subject names the subject of a finding.
 func (w workload) subject(f record.Finding) string {
 	s := w.word(f.Effect.Arm).phrase
 	switch f.Subject {
@@ -26,8 +27,8 @@ func (w workload) subject(f record.Finding) string {
 	return s
 }
 
-// finding is all that is known of a subject; alone it is a sentence that names
-// it, else it stands behind the name of the load.
+// finding is all clauses on a subject. Alone it is a sentence that names the subject, else it
+// follows the name of the load.
 func (w workload) finding(f record.Finding, margin float64, alone bool) sentence {
 	if f.Effect.Verdict == record.Undecided && arrange.Seen(f.Effect) {
 		return w.inTheseRuns(f)
@@ -35,30 +36,30 @@ func (w workload) finding(f record.Finding, margin float64, alone bool) sentence
 	return stopped(w.clauses(f, margin, alone))
 }
 
-// clauses are the verdict, and then what else there is to say, the most important
-// first.
+// clause names the message of a verdict: as a sentence of its own, which names the
+// subject, and as a line behind the name of the load.
+type clause struct{ sentence, line messages.Key }
+
+// clauses are the verdict and then the other clauses, the most important first.
 func (w workload) clauses(f record.Finding, margin float64, alone bool) []sentence {
-	form := "line."
-	if alone {
-		form = "finding."
-	}
 	x := f.Effect
 	pairs := []any{"subject", w.subject(f), "margin", quantity.Size(margin), "effect", effectText(x), "because", because(x.Reason), "verdict", x.Verdict}
+	var verdict clause
 	var tails []sentence
 	switch {
 	case x.Verdict == record.Undecided && x.Typical == nil:
-		form += "unknown"
+		verdict = clause{"finding.unknown", "line.unknown"}
 	case x.Verdict == record.Undecided:
-		form += "open"
+		verdict = clause{"finding.open", "line.open"}
 		tails = append(partTails(f), w.openTails(f, margin, alone)...)
 	case x.Verdict != record.Cost && x.Verdict != record.Gain && x.Verdict != record.Negligible:
-		form += "invalid"
+		verdict = clause{"finding.invalid", "line.invalid"}
 	case x.Typical == nil:
-		form += "amount"
+		verdict = clause{"finding.amount", "line.amount"}
 	case x.Verdict == record.Negligible:
-		form += "equal"
+		verdict = clause{"finding.equal", "line.equal"}
 	default:
-		form += "moved"
+		verdict = clause{"finding.moved", "line.moved"}
 		pairs = append(pairs, "what", w.does(x))
 	}
 	tails = append(tails, w.noiseTail(x))
@@ -67,7 +68,11 @@ func (w workload) clauses(f record.Finding, margin float64, alone bool) []senten
 	}
 	tails = append(tails, burstTail(x), w.stepTail(f))
 	tails = slices.DeleteFunc(tails, func(s sentence) bool { return len(s) == 0 })
-	return append([]sentence{msg(form, pairs...)}, tails...)
+	key := verdict.line
+	if alone {
+		key = verdict.sentence
+	}
+	return append([]sentence{msg(key, pairs...)}, tails...)
 }
 
 func effectText(x record.Effect) string { return quantity.Interval(x.Typical) }
@@ -75,17 +80,16 @@ func effectText(x record.Effect) string { return quantity.Interval(x.Typical) }
 // does is the predicate of a cost or a gain: "costs throughput".
 func (w workload) does(x record.Effect) sentence {
 	m := w.metricWord(x.Metric)
-	key := map[[2]bool]string{
+	key := map[[2]bool]messages.Key{
 		{true, false}: "does.costs", {true, true}: "does.gains", {false, false}: "does.raises", {false, true}: "does.lowers",
 	}[[2]bool{m.more, x.Verdict == record.Gain}]
 	return msg(key, "metric", m.of)
 }
 
-// openTails say what an undecided effect rules out all the same, and what would
-// decide it.
+// openTails returns the loss that an undecided effect rules out, and the time that would decide it.
 func (w workload) openTails(f record.Finding, margin float64, alone bool) (tails []sentence) {
 	if f.Excluded > 0 && f.Excluded <= informative {
-		key := "tail.excluded"
+		key := messages.Key("tail.excluded")
 		if !w.metricWord(f.Effect.Metric).more {
 			key = "tail.excluded.rise"
 		}
@@ -97,10 +101,10 @@ func (w workload) openTails(f record.Finding, margin float64, alone bool) (tails
 	return tails
 }
 
-// informative is the largest loss that it is worth to rule out.
+// informative is the largest loss for which a line says that a larger one is ruled out.
 const informative = 0.5
 
-// noiseTail tells of a cost or gain that is no larger than what the twin shows.
+// noiseTail is the clause on a cost or gain that is no larger than the noise floor.
 func (w workload) noiseTail(x record.Effect) sentence {
 	if !w.InNoise(x) {
 		return nil
@@ -108,8 +112,8 @@ func (w workload) noiseTail(x record.Effect) sentence {
 	return msg("tail.noise", "noise", quantity.PlusMinus(w.Noise(x.Metric)))
 }
 
-// partTails say what a loss consists of, or what an operation costs where the
-// throughput itself is open.
+// partTails returns the parts of a loss, or the CPU time per operation where the throughput is
+// undecided.
 func partTails(f record.Finding) []sentence {
 	if f.CPU == nil {
 		return nil
@@ -128,7 +132,7 @@ func partTails(f record.Finding) []sentence {
 	return nil
 }
 
-// burstTail goes on after the typical effect where the total disagrees.
+// burstTail is the clause on an intermittent loss, with the total effect.
 func burstTail(x record.Effect) sentence {
 	if !x.Intermittent || x.Typical == nil {
 		return nil
@@ -143,8 +147,8 @@ func burstTail(x record.Effect) sentence {
 	return joined("; ", s, msg("tail.total", "effect", quantity.Interval(x.Total)))
 }
 
-// stepTail names the step that a cost comes from; for an undecided total, a step
-// that is decided all the same.
+// stepTail names the step with the largest part of a cost; of an undecided effect, a step that is
+// decided.
 func (w workload) stepTail(f record.Finding) sentence {
 	if f.Single {
 		return msg("tail.nostep")
@@ -192,7 +196,7 @@ func bestIsolation(f record.Finding) sentence {
 	return msg("best.kept", append(pairs, "kept", parts100(f.Best.Kept.Ratio, f.Best.Kept.Low, f.Best.Kept.High))...)
 }
 
-// busyNode is what arms lose beside a neighbour in a pod.
+// busyNode is the sentence on the effects of a neighbour in a pod.
 func (w workload) busyNode(b record.BusyNode) sentence {
 	var changed []string
 	for _, arm := range b.Changed {
@@ -202,7 +206,7 @@ func (w workload) busyNode(b record.BusyNode) sentence {
 	if len(changed) == 0 {
 		return msg("busy.none", "neighbour", b.Neighbour, "arms", list(b.Open))
 	}
-	key, open := "busy.better", ""
+	key, open := messages.Key("busy.better"), ""
 	if b.Worse {
 		key = "busy.worse"
 	}

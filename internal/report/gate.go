@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Gate is what tare check found.
+// Gate is the document of tare check.
 func Gate(g *record.Gate) Document {
 	d := Document{title: gateTitle(g)}
 	d.add(section{blocks: []block{
@@ -75,7 +75,17 @@ func gateAnswer(g *record.Gate) sentence {
 	return msg("gate.pass", "costs", costs)
 }
 
-func answerWord(a record.Answer) string { return text("gate.answer." + a.String()) }
+func answerWord(a record.Answer) string {
+	switch a {
+	case record.AnswerPass:
+		return text("gate.answer.pass")
+	case record.AnswerExceeded:
+		return text("gate.answer.exceeded")
+	case record.AnswerUndecided:
+		return text("gate.answer.undecided")
+	}
+	return text("gate.answer.invalid")
+}
 
 // gateTables list the judgements, the worst answers first.
 func gateTables(g *record.Gate) [][]table {

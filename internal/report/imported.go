@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -49,7 +50,7 @@ func (w workload) inTheseRuns(f record.Finding) sentence {
 // amountSeen is "44.6 % less throughput", with what the noise inside the runs
 // says about it.
 func (w workload) amountSeen(x record.Effect) sentence {
-	key := "seen.more"
+	key := messages.Key("seen.more")
 	switch {
 	case math.Abs(x.Observed-1) < 0.0005:
 		key = "seen.same"

@@ -10,27 +10,45 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// none stands where there is no number.
+// none is printed where there is no number.
 const none = quantity.None
 
-// word is how a report speaks of an arm.
+// word is the words for an arm.
 type word struct {
 	adds   string // what it adds to the rung below, a few words
 	phrase string // fits into "… costs 3.1 % of throughput"
 }
 
-// word looks an arm up; one that has no word of its own, or of which more was
-// chosen than that, is called by its name and described by its title.
+// armWords are the arms that have words of their own in the catalogue, by name.
+var armWords = map[string]struct{ adds, phrase messages.Key }{
+	"cgroup":     {"adds.cgroup", "arm.cgroup"},
+	"namespaces": {"adds.namespaces", "arm.namespaces"},
+	"rootfs":     {"adds.rootfs", "arm.rootfs"},
+	"security":   {"adds.security", "arm.security"},
+	"network":    {"adds.network", "arm.network"},
+	"nat":        {"adds.nat", "arm.nat"},
+	"container":  {"adds.container", "arm.container"},
+	"cpu-limit":  {"adds.cpu-limit", "arm.cpu-limit"},
+	"runc":       {"adds.runc", "arm.runc"},
+	"crun":       {"adds.crun", "arm.crun"},
+	"podman":     {"adds.podman", "arm.podman"},
+	"docker":     {"adds.docker", "arm.docker"},
+	"besteffort": {"adds.besteffort", "arm.besteffort"},
+	"burstable":  {"adds.burstable", "arm.burstable"},
+	"guaranteed": {"adds.guaranteed", "arm.guaranteed"},
+}
+
+// word looks an arm up. An arm that is not among them, or that has more options than
+// its rung, is called by its name and described by its title.
 func (w workload) word(arm string) word {
-	phrase := "arm." + arm
-	if messages.Has(phrase) && !w.Imported && !strings.HasPrefix(w.Arm[arm].Title, "in "+arm+", ") {
-		return word{text("adds." + arm), text(phrase)}
+	if r, ok := armWords[arm]; ok && !w.Imported && !strings.HasPrefix(w.Arm[arm].Title, "in "+arm+", ") {
+		return word{text(r.adds), text(r.phrase)}
 	}
 	brief, _, _ := strings.Cut(w.Arm[arm].Title, ": ") // "beside hogs, cpu.weight: a tenth of the weight"
 	return word{brief, arm}
 }
 
-// metric is how a report speaks of a metric.
+// metric is the words and the format for a metric.
 type metric struct {
 	head string // of a column
 	of   string // fits into "costs 3.1 % of …"
@@ -46,7 +64,7 @@ func (w workload) metricWord(name string) metric {
 	return metric{m.Head, m.Label, m.Better > 0, showIn(m.Unit)}
 }
 
-// showIn prints numbers in a unit.
+// showIn returns a function that prints numbers in a unit.
 func showIn(unit string) func(float64) string {
 	switch unit {
 	case "s":
@@ -68,8 +86,8 @@ func showIn(unit string) func(float64) string {
 	return func(x float64) string { return quantity.WithUnit(quantity.Short(x), unit) }
 }
 
-// verdictCell is the verdict in one or two words. "undecided" is never put in
-// the words of "no difference".
+// verdictCell is the verdict in one or two words. An undecided effect never reads as "no
+// difference".
 func verdictCell(e record.Effect, margin float64) cell {
 	word, tone := verdictWord(e.Verdict), verdictTone(e.Verdict)
 	switch {
@@ -88,7 +106,19 @@ func verdictCell(e record.Effect, margin float64) cell {
 	return cell{word, tone}
 }
 
-func verdictWord(v record.Verdict) string { return text("verdict." + v.String()) }
+func verdictWord(v record.Verdict) string {
+	switch v {
+	case record.Undecided:
+		return text("verdict.undecided")
+	case record.Cost:
+		return text("verdict.cost")
+	case record.Gain:
+		return text("verdict.gain")
+	case record.Negligible:
+		return text("verdict.negligible")
+	}
+	return text("verdict.invalid")
+}
 
 func verdictTone(v record.Verdict) tone {
 	switch v {
@@ -112,8 +142,8 @@ func effectCell(e record.Effect) cell {
 	return cell{quantity.Interval(e.Typical), verdictTone(e.Verdict)}
 }
 
-// ended says in words why a run ended; the second result is true when its
-// record is not whole.
+// ended is the reason why a run ended, in words; the second result is true where its record is
+// not complete.
 func ended(reason string) (string, bool) {
 	switch reason {
 	case "precision":
@@ -133,7 +163,7 @@ func ended(reason string) (string, bool) {
 	case "":
 		return text("ended.open"), true
 	case "imported":
-		return "", false // it is no way to end: nothing was run
+		return "", false // nothing was run, so nothing ended
 	}
 	return reason, false
 }
@@ -150,8 +180,8 @@ func list(words []string) string {
 	}
 }
 
-// number is a number of things: key is that of the message with the number.
-func number(key string, n int) string { return text(key, "n", n) }
+// number is a number of things, as "2 blocks"; the message of key has the word for them.
+func number(key messages.Key, n int) string { return text(key, "n", n) }
 
 // distinct are the names of things in the order in which they come first.
 func distinct[T any](all []T, name func(T) string) []string {

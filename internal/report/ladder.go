@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -185,7 +186,7 @@ func undecidedNotes(e *record.Effects, w workload) []sentence {
 
 // detectableNote says how large a loss would be seen: a cost as the judged metric shows it.
 func detectableNote(w workload, detectable float64) sentence {
-	key := "open.detectable"
+	key := messages.Key("open.detectable")
 	if w.metricWord(w.Primary).more {
 		key, detectable = "open.detectable.loss", detectable/(1+detectable)
 	}

@@ -13,9 +13,9 @@ var toneNames = map[string]tone{
 	"": plain, "strong": strong, "faint": faint, "bad": bad, "good": good, "unsure": unsure, "calm": calm, "broken": broken, "code": code,
 }
 
-// msg is a message of the catalogue; pairs are names and values. A value that is
-// a sentence keeps its tones.
-func msg(key string, pairs ...any) sentence {
+// msg is a message of the catalogue; pairs are names and values. A value of type
+// sentence keeps its tones.
+func msg(key messages.Key, pairs ...any) sentence {
 	var s sentence
 	add := func(text string, t tone) {
 		if n := len(s); n > 0 && s[n-1].tone == t {
@@ -43,7 +43,7 @@ func msg(key string, pairs ...any) sentence {
 }
 
 // text is a message as plain text.
-func text(key string, pairs ...any) string {
+func text(key messages.Key, pairs ...any) string {
 	for i := 1; i < len(pairs); i += 2 {
 		if s, ok := pairs[i].(sentence); ok {
 			pairs[i] = s.String()

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -71,11 +72,11 @@ func whichIsOdd(n *record.Nodes) block {
 			b.items = append(b.items, item{label: cell{o.Node, strong}, text: msg("odd.item", "where", oddIn(n, a, o)+inMargin(o.Against, n.Margin))})
 		}
 		if a.Differ && len(a.Odd) == 0 {
-			form := "odd.none"
+			key := messages.Key("odd.none")
 			if len(a.Effects) == 2 {
-				form = "odd.two"
+				key = "odd.two"
 			}
-			b.items = append(b.items, item{label: cell{a.Workload, strong}, text: msg(form, "arm", nodeArm(n, a))})
+			b.items = append(b.items, item{label: cell{a.Workload, strong}, text: msg(key, "arm", nodeArm(n, a))})
 		}
 	}
 	switch {
@@ -157,11 +158,11 @@ func sideBySide(n *record.Nodes, workload string) block {
 		arms = append(arms, a)
 		t.columns = append(t.columns, column{head: nodeArm(n, a), align: interval})
 		if a.Known {
-			form := "nodes.alike.note"
+			key := messages.Key("nodes.alike.note")
 			if a.Differ {
-				form = "nodes.differ.note"
+				key = "nodes.differ.note"
 			}
-			notes = append(notes, msg(form, "arm", nodeArm(n, a), "test", welch(a)))
+			notes = append(notes, msg(key, "arm", nodeArm(n, a), "test", welch(a)))
 		}
 	}
 	for _, node := range n.Nodes {

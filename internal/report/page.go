@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
@@ -43,7 +44,7 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"sentence": sentenceHTML, "glue": glue, "part": blockHTML, "table": tableHTML, "notes": notesHTML, "lines": cleanLines,
-	"word": func(key string) string { return text(key) }, "words": scriptWords,
+	"word": func(key messages.Key) string { return text(key) }, "words": scriptWords,
 }).Parse(pageText))
 
 // scriptWord is what the script of a page says.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/report/chart"
 	"github.com/tarelab/tare/internal/report/export"
@@ -61,7 +62,7 @@ func tickOf(x float64) string {
 }
 
 // axis is a message about an end of an axis: what it means for this metric.
-func (m metric) axis(key string) string { return text(key, "metric", export.Clean(m.head)) }
+func (m metric) axis(key messages.Key) string { return text(key, "metric", export.Clean(m.head)) }
 
 // answerFigure is the effect that was asked for in every workload.
 func answerFigure(e *record.Effects, ws []workload) *figure {

@@ -48,6 +48,14 @@ func (w workload) sampleKind() string {
 	return "window"
 }
 
+// points is a number of points of a series, in words.
+func (w workload) points(n int) string {
+	if w.Imported {
+		return number("count.points.report", n)
+	}
+	return number("count.points.window", n)
+}
+
 // sample is how people call it.
 func (w workload) sample() string {
 	if w.Imported {

@@ -41,7 +41,7 @@ func seriesFigure(w workload, d *record.Detail, id string, rows int) *figure {
 		r := strip(s, w, m)
 		windows, dropped = windows+len(s.Points), dropped+len(r.Dropped)
 		f.Rows = append(f.Rows, r)
-		f.Desc += export.Clean(s.Arm + ", " + number("count.points."+w.sampleKind(), len(r.Points)) + ": " + r.Note + ". ")
+		f.Desc += export.Clean(s.Arm + ", " + w.points(len(r.Points)) + ": " + r.Note + ". ")
 	}
 	caption := text("series.windows", "n", windows, "baseline", export.Clean(w.Baseline))
 	if w.Imported {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -162,7 +163,7 @@ func footer(e *record.Effects, dir string, level int) block {
 }
 
 // labelled is an item behind a label of the catalogue.
-func labelled(label string, said sentence, less ...sentence) item {
+func labelled(label messages.Key, said sentence, less ...sentence) item {
 	return item{label: cell{text(label), strong}, text: said, less: less}
 }
 
@@ -350,11 +351,14 @@ func legend(e *record.Effects, ws []workload) sentence {
 		}
 	}
 	var parts []string
-	unmarked := "mark.none"
+	unmarked := messages.Key("mark.none")
 	if unjudged {
 		unmarked = "mark.none.unjudged"
 	}
-	for _, m := range []struct{ mark, key string }{
+	for _, m := range []struct {
+		mark string
+		key  messages.Key
+	}{
 		{markMoved, "mark.moved"}, {markEqual, "mark.equal"}, {markNoise, "mark.noise"}, {markInvalid, "mark.invalid"}, {markUnequal, "mark.unequal"}, {"", unmarked},
 	} {
 		if used[m.mark] {

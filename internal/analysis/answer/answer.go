@@ -1,7 +1,6 @@
-// Package answer finds what a result says first: the subject of the question,
-// the verdict on it, what a loss consists of, what is ruled out, what was not
-// tested, what more time would buy. It is pure, works from record.Effects alone
-// and writes no sentence.
+// Package answer finds the answer of a result: its subject, the verdict, the parts of a loss,
+// the loss that is ruled out, skipped arms, and what more time would decide. It is pure, works
+// from record.Effects alone and writes no sentence.
 package answer
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Of is the answer of a result.
+// Of returns the answer of a result.
 func Of(e *record.Effects) *record.Answers {
 	a := &record.Answers{Loads: []record.LoadAnswer{}, Noise: noise(e)}
 	for _, w := range arrange.Workloads(e) {
@@ -68,8 +67,7 @@ func load(e *record.Effects, w arrange.Workload) record.LoadAnswer {
 	return l
 }
 
-// decided says that something of a finding is: throughput, or what an operation
-// costs.
+// decided reports whether a finding has a verdict: on the primary metric, or on efficiency.
 func decided(f record.Finding) bool {
 	known := func(x *record.Effect) bool {
 		return x != nil && (arrange.Moved(*x) || x.Verdict == record.Negligible && x.Typical != nil)
@@ -77,8 +75,8 @@ func decided(f record.Finding) bool {
 	return known(&f.Effect) || known(f.Efficiency)
 }
 
-// distance is how far a decided effect is from none, as a logarithm; an unequal
-// arm answers another question.
+// distance is the size of a decided effect, as a logarithm; 0 for an arm with other durability,
+// which is not comparable.
 func distance(x record.Effect) float64 {
 	if !arrange.Moved(x) || x.Unequal != "" {
 		return 0
@@ -99,12 +97,12 @@ func checks(all []record.Checks) (failed, untold []string) {
 	return bad, slices.DeleteFunc(open, func(kind string) bool { return slices.Contains(bad, kind) })
 }
 
-// findings are about the real container, else the top of the ladder; else the
-// neighbour; else the arms one by one.
+// findings returns the findings on the subject of the workload; without one, on its neighbours;
+// without these, on each arm. besides are the arms beside the ladder with an effect.
 func findings(e *record.Effects, w arrange.Workload) (subjects, besides []record.Finding) {
-	if top := w.Top(); top != "" {
-		f := finding(w, top, record.SubjectLayers)
-		if w.Real(top) {
+	if subject := w.Subject(); subject != "" {
+		f := finding(w, subject, record.SubjectLayers)
+		if w.Real(subject) {
 			f.Subject = record.SubjectContainer
 		}
 		largest(w, &f)
@@ -139,8 +137,7 @@ func finding(w arrange.Workload, arm string, s record.Subject) record.Finding {
 	return f
 }
 
-// efficiency is what the answer says of an operation's CPU time; nothing where it is
-// shown and not judged.
+// efficiency is the effect of an arm on operations per CPU second; nil where it is not judged.
 func efficiency(w arrange.Workload, arm string) *record.Effect {
 	x, ok := w.Effect[arrange.Key{Metric: metric.Efficiency.Name, Arm: arm}]
 	if !ok || w.Primary != metric.Throughput.Name || x.Exploratory {
@@ -149,9 +146,8 @@ func efficiency(w arrange.Workload, arm string) *record.Effect {
 	return &x
 }
 
-// part splits a loss of throughput by log throughput = log CPU time received per
-// second + log operations per CPU second. It speaks only where the efficiency is
-// decided.
+// part says what a loss of throughput consists of: log throughput = log CPU time received per
+// second + log operations per CPU second. Empty where the efficiency is undecided.
 func part(f record.Finding) record.LossPart {
 	if f.Efficiency == nil || f.Efficiency.Typical == nil || f.Effect.Metric != metric.Throughput.Name ||
 		f.Effect.Typical == nil || f.Effect.Verdict != record.Cost {
@@ -169,7 +165,8 @@ func part(f record.Finding) record.LossPart {
 	return ""
 }
 
-// excluded is the loss that an undecided interval rules out.
+// excluded is the largest loss within an undecided interval: a larger one is ruled out. 0 where
+// there is none.
 func excluded(w arrange.Workload, x record.Effect) float64 {
 	r := x.Typical
 	if x.Bound != nil {
@@ -188,13 +185,13 @@ func excluded(w arrange.Workload, x record.Effect) float64 {
 	return loss
 }
 
-// largest finds the step that costs most, where there are several steps.
+// largest finds the step with the largest loss, where there are several steps.
 func largest(w arrange.Workload, f *record.Finding) {
 	x := f.Effect
 	if x.Verdict != record.Cost && x.Verdict != record.Undecided || x.Typical == nil || len(w.Ladder) <= 2 {
 		return
 	}
-	open := false // a step that nothing is known of
+	open := false // a step without an interval
 	for _, arm := range w.Ladder {
 		step, ok := w.Remainder[arrange.Key{Metric: w.Primary, Arm: arm}]
 		if !ok {

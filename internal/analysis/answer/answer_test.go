@@ -28,8 +28,8 @@ func run(v record.Verdict, percent, half float64) *record.Effects {
 	}
 }
 
-// The subject is the real container; else the top of the ladder, and what was not
-// tested is said with its remedy.
+// The subject is the real container, else the top of the ladder. A skipped container is named with
+// its remedy.
 func TestSubject(t *testing.T) {
 	e := run(record.Cost, -10, 2)
 	a := Of(e)
@@ -53,8 +53,8 @@ func TestSubject(t *testing.T) {
 	}
 }
 
-// An undecided effect rules out what lies below its interval, widened by what
-// dropped windows could hide; and there is something to do.
+// An undecided effect rules out losses beyond its interval, widened by what dropped windows may
+// hide, and has a next step.
 func TestUndecided(t *testing.T) {
 	e := run(record.Undecided, 0, 22)
 	e.Workloads[0].Forecast = []record.Forecast{
@@ -79,7 +79,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// A loss is split only where the efficiency is decided.
+// A loss is split into parts only where the efficiency is decided.
 func TestPart(t *testing.T) {
 	for _, c := range []struct {
 		verdict       record.Verdict
@@ -101,8 +101,8 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// A precision is offered where every load has a forecast of it or is as precise
-// already: else the sum would be of some loads only.
+// A precision is offered where every load has a forecast of it or is as precise already: else the
+// time would be that of some loads only.
 func TestMenuOfAllLoads(t *testing.T) {
 	e := run(record.Undecided, 0, 22)
 	forecast := func(halves ...float64) (out []record.Forecast) {

@@ -7,14 +7,15 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// onBusyNode says that an arm is told about as one beside a neighbour in a pod.
+// onBusyNode reports whether an arm runs beside a neighbour in a pod, which has findings of
+// its own.
 func onBusyNode(e *record.Effects, workload, arm string) bool {
 	return slices.ContainsFunc(e.Prices, func(p record.Price) bool {
 		return p.Workload == workload && p.OfClasses() && slices.ContainsFunc(p.Rows, func(r record.PriceRow) bool { return r.Arm == arm })
 	})
 }
 
-// neighbours is what each neighbour costs the load without isolation.
+// neighbours returns the effect of each neighbour on the load without isolation.
 func neighbours(e *record.Effects, w arrange.Workload) (out []record.Finding) {
 	for _, p := range e.Prices {
 		x, ok := w.Effect[arrange.Key{Metric: p.Primary, Arm: p.Unprotected}]
@@ -31,7 +32,7 @@ func neighbours(e *record.Effects, w arrange.Workload) (out []record.Finding) {
 	return out
 }
 
-// best is the row that is shown to give most back; nil where none is.
+// best is the mechanism that is shown to give most of the loss back; nil without any.
 func best(p record.Price) *record.PriceRow {
 	var most *record.PriceRow
 	for i := range p.Rows {
@@ -44,7 +45,7 @@ func best(p record.Price) *record.PriceRow {
 	return most
 }
 
-// busy is what the arms lose on a busy node, each against itself alone.
+// busy returns the effects of neighbours in pods: each arm against itself alone.
 func busy(e *record.Effects, w arrange.Workload) (out []record.BusyNode) {
 	for _, p := range e.Prices {
 		if p.Workload != w.Name || !p.OfClasses() || p.Invalid != "" {
@@ -54,7 +55,7 @@ func busy(e *record.Effects, w arrange.Workload) (out []record.BusyNode) {
 		for _, r := range p.Rows {
 			x := r.Of(p.Primary).Alone
 			if x == nil {
-				continue // it was not measured, which is said elsewhere
+				continue // not measured: the arm's own effect has the reason
 			}
 			b.Effects[r.Arm] = *x
 			if x.Low <= 1 && x.High >= 1 {

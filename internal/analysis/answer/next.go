@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// noise is the range of what the hypervisor took and of what other processes
-// used, per CPU, over all arms and loads.
+// noise returns the range of steal, and the largest use of CPU time by other processes, as
+// shares of all CPUs, over all arms and loads.
 func noise(e *record.Effects) record.HostNoise {
 	var n record.HostNoise
 	for _, w := range e.Workloads {
@@ -30,7 +30,7 @@ func noise(e *record.Effects) record.HostNoise {
 			if x /= float64(e.Host.CPUs); !ok || !quantity.Finite(x) || x < 0 {
 				continue
 			}
-			x = min(x, 1) // the kernel counts in steps, which may be longer than a short window
+			x = min(x, 1) // a tick of the kernel may be longer than a window
 			if k.Metric == "cpu.foreign" {
 				n.ForeignHigh = max(n.ForeignHigh, x)
 				continue
@@ -44,8 +44,7 @@ func noise(e *record.Effects) record.HostNoise {
 	return n
 }
 
-// untested is the real container where it was left out: it is what the question
-// is about.
+// untested returns the real container where it was skipped: most questions are about it.
 func untested(e *record.Effects) (out []record.Left) {
 	for _, l := range e.Left {
 		if l.Arm == "container" {
@@ -55,8 +54,8 @@ func untested(e *record.Effects) (out []record.Left) {
 	return out
 }
 
-// menu adds up, over the loads, what each precision takes. A load that is as
-// precise already takes nothing more.
+// menu returns the time of each precision, added up over the loads. A load that is as precise
+// already takes no time.
 func menu(e *record.Effects, loads []record.LoadAnswer) (out []record.Offer) {
 	var halves []float64
 	for _, w := range e.Workloads {
@@ -79,8 +78,8 @@ func menu(e *record.Effects, loads []record.LoadAnswer) (out []record.Offer) {
 	return out
 }
 
-// offer is what a precision takes for all loads. Loads are off in either direction
-// independently of each other, so that squares add up.
+// offer is the time of a precision for all loads. The errors of the loads' forecasts are
+// independent, so their squares add up.
 func offer(e *record.Effects, half float64) record.Offer {
 	o, before, after := record.Offer{Half: half}, 0.0, 0.0
 	for _, w := range e.Workloads {
@@ -101,8 +100,8 @@ func offer(e *record.Effects, half float64) record.Offer {
 	return o
 }
 
-// foretold says that it is known what a precision takes: it is among those that
-// are forecast for the load, or wider than they are, which the load has already.
+// foretold reports whether the time of a precision is known: the load has a forecast for it or
+// for a narrower one, so that the load has it already.
 func foretold(w record.WorkloadResult, half float64) bool {
 	least := math.Inf(1)
 	for _, f := range w.Forecast {
@@ -113,24 +112,24 @@ func foretold(w record.WorkloadResult, half float64) bool {
 	return math.IsInf(least, 1) || least <= half
 }
 
-// open says that more time may tell more of a load.
+// open reports whether more time may decide more of a load.
 func open(l record.LoadAnswer) bool {
 	return !l.Measured || !l.Decided && len(l.Findings)+len(l.Busy) > 0
 }
 
-// unsteady is the share of the CPUs from which on a disturbance is named.
+// unsteady is the least share of the CPUs, taken by others, that an answer names.
 const unsteady = 0.05
 
 // soon is the longest continuation that is proposed, in seconds.
 const soon = 600
 
-// continues says whether tare run --continue can add to a result: not to what another tool
-// measured, to what a node helper measured on its node, and to a run that goes on.
+// continues reports whether tare run --continue can add to a result: not to an imported one, to
+// one of a node helper, or to a run that has not ended.
 func continues(e *record.Effects) bool {
 	return e.Imported == nil && e.Host.Helper == nil && e.Ended != record.EndedRunning
 }
 
-// next is what to do, the most useful first.
+// next returns what to do next, the most useful first.
 func next(a *record.Answers, e *record.Effects) (out []record.NextStep) {
 	for _, l := range a.Untested {
 		if l.Remedy != "" {
@@ -152,7 +151,7 @@ func next(a *record.Answers, e *record.Effects) (out []record.NextStep) {
 	return out
 }
 
-// further is a continuation: as long as the best precision takes that is soon there.
+// further is a continuation: as long as the best precision takes that needs at most soon.
 func further(a *record.Answers) record.NextStep {
 	on := record.NextStep{Kind: record.NextContinue, Seconds: soon}
 	for _, o := range a.Menu {

@@ -7,7 +7,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// "No single step" is said of steps that were measured; of others that they were not.
+// A finding is Single only where all steps were measured, and Unmeasured otherwise.
 func TestStepsWithoutAnInterval(t *testing.T) {
 	half := &record.Ratio{Ratio: 0.5, Low: 0.4, High: 0.6}
 	for name, c := range map[string]struct {
@@ -29,7 +29,7 @@ func TestStepsWithoutAnInterval(t *testing.T) {
 	}
 }
 
-// A CPU is not used by more than all of it, whatever the counters of short windows say.
+// The use of the CPUs is at most 100 %, also where counters of short windows give more.
 func TestOthersUseAtMostAll(t *testing.T) {
 	e := &record.Effects{Kernel: []record.Kernel{
 		{Metric: "cpu.foreign", Per: "second", Values: map[string]record.Value{"host": record.Number(2.42)}},

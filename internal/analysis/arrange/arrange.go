@@ -38,14 +38,14 @@ type Key struct{ Metric, Arm string }
 // Arms are all arms in the order of display.
 func (w Workload) Arms() []string { return slices.Concat(w.Ladder, w.Beside, w.Twins) }
 
-// PrimaryOf is the effect that the verdict on an arm is about.
+// PrimaryOf is the effect of an arm on the primary metric, which the verdict is about.
 func (w Workload) PrimaryOf(arm string) (record.Effect, bool) {
 	x, ok := w.Effect[Key{w.Primary, arm}]
 	return x, ok
 }
 
-// Unmeasured says that no window of the workload counts: its turn did not come,
-// or ended at once.
+// Unmeasured reports whether no window of the workload counts: the run ended before its turn,
+// or soon after.
 func (w Workload) Unmeasured() bool {
 	if w.Blocks > 0 {
 		return false
@@ -65,14 +65,13 @@ func (w Workload) Unmeasured() bool {
 	return true
 }
 
-// Alone says that one arm of another tool's figures is summed up, not compared.
+// Alone reports whether the figures of another tool have one arm, which is compared with none.
 func (w Workload) Alone() bool {
 	return w.Imported && len(w.Arm) == 1 && len(w.Effect) == 0
 }
 
-// Noise is how far from its baseline the twin shows itself in a metric: the
-// half-width of its interval, and the far end of one that does not hold the
-// baseline. 0 where it is not known.
+// Noise is the noise floor of a metric, as a logarithm: the half-width of the twin's interval,
+// or the far end of an interval that does not contain the baseline. 0 where it is not known.
 func (w Workload) Noise(metric string) float64 {
 	noise := 0.0
 	for _, arm := range w.Twins {
@@ -91,7 +90,7 @@ func (w Workload) Noise(metric string) float64 {
 	return noise
 }
 
-// Differing are the twins that differ from the baseline that they are.
+// Differing returns the twins that differ from the baseline, which they repeat.
 func (w Workload) Differing() (out []record.Effect) {
 	for _, arm := range w.Twins {
 		if x, _ := w.PrimaryOf(arm); Moved(x) {
@@ -101,18 +100,27 @@ func (w Workload) Differing() (out []record.Effect) {
 	return out
 }
 
-// Moved says that an effect is a cost or a gain of known size.
+// Moved reports whether an effect is a cost or a gain of known size.
 func Moved(x record.Effect) bool {
 	return (x.Verdict == record.Cost || x.Verdict == record.Gain) && x.Typical != nil
 }
 
-// InNoise says that a cost or gain is no larger than the noise that a report shows
-// of the twin. It is decided all the same: host and twin together are the control.
+// InNoise reports whether a cost or gain is no larger than the noise floor. It stays decided, as
+// the control of an effect is host and twin together.
 func (w Workload) InNoise(x record.Effect) bool {
 	return Moved(x) && !slices.Contains(w.Twins, x.Arm) && math.Abs(math.Log(x.Typical.Ratio)) <= w.Noise(x.Metric)
 }
 
-// Top is the highest rung that has an effect; empty when there is none.
+// Subject is the arm that the answer is about: the question of the plan where the analysis kept
+// it and it has an effect, else the top rung; empty without either.
+func (w Workload) Subject() string {
+	if _, ok := w.PrimaryOf(w.Question); ok {
+		return w.Question
+	}
+	return w.Top()
+}
+
+// Top is the highest rung that has an effect; empty without one.
 func (w Workload) Top() string {
 	for _, arm := range slices.Backward(w.Ladder) {
 		if _, ok := w.PrimaryOf(arm); ok && arm != w.Baseline {
@@ -122,14 +130,14 @@ func (w Workload) Top() string {
 	return ""
 }
 
-// Real says that an arm is the real container, above all hand-made rungs.
+// Real reports whether an arm is the real container, above all rungs that tare makes.
 func (w Workload) Real(arm string) bool {
 	_, ok := w.Remainder[Key{w.Primary, arm}]
 	return ok
 }
 
-// Workloads sorts the effects by workload, in the order of the effects' own
-// list of workloads; what only occurs in an effect comes last.
+// Workloads sorts the effects by workload, in the order of e.Workloads. Workloads that only
+// effects name come last.
 func Workloads(e *record.Effects) []Workload {
 	var ws []Workload
 	for _, name := range workloadNames(e) {
@@ -194,8 +202,7 @@ func (w *Workload) index(lists ...[]record.Effect) map[Key]record.Effect {
 	return m
 }
 
-// fillIn finds the metrics, and the baseline where the workload does not name
-// it.
+// fillIn finds the metrics, and the baseline where the workload does not name it.
 func (w *Workload) fillIn(e *record.Effects) {
 	var metrics Ordered
 	if w.Primary != "" {
@@ -210,7 +217,7 @@ func (w *Workload) fillIn(e *record.Effects) {
 			w.Primary = x.Metric
 		}
 	}
-	if w.Alone() { // no effect names them
+	if w.Alone() { // there is no effect to name the metrics
 		for _, m := range slices.Sorted(maps.Keys(w.Arm[w.Baseline].Values)) {
 			metrics.Add(m)
 		}
@@ -223,8 +230,8 @@ func (w *Workload) fillIn(e *record.Effects) {
 	}
 }
 
-// sortArms puts each rung above the one that it steps from. Steps that hang
-// in the air keep their place in the list.
+// sortArms puts each rung above the one that it steps from. Rungs whose lower rung is missing
+// keep their place in the list, at the top.
 func (w *Workload) sortArms(e *record.Effects) {
 	var all, twins, ladder, beside Ordered
 	for _, a := range e.Arms {
@@ -273,7 +280,7 @@ func (w *Workload) sortArms(e *record.Effects) {
 	w.Ladder, w.Beside, w.Twins = ladder, beside, twins
 }
 
-// Ordered is a set of words that keeps the order in which they came.
+// Ordered is a set of words in the order in which they were added.
 type Ordered []string
 
 func (o *Ordered) Add(s string) {
@@ -282,13 +289,13 @@ func (o *Ordered) Add(s string) {
 	}
 }
 
-// Grouped are sets of words under keys; both keep the order in which they came.
+// Grouped are sets of words under keys, both in the order in which they were added.
 type Grouped[K comparable] struct {
 	Keys  []K
 	words map[K]*Ordered
 }
 
-// Add puts words under a key, which is there then, also without any.
+// Add puts words under a key, and adds the key also without words.
 func (g *Grouped[K]) Add(key K, words ...string) {
 	if g.words == nil {
 		g.words = map[K]*Ordered{}
@@ -321,9 +328,8 @@ func (g *Grouped[K]) All() iter.Seq2[K, []string] {
 	}
 }
 
-// Seen says that an effect has no verdict but is what imported figures say.
+// Seen reports whether an effect is only a difference of imported figures, without a verdict.
 func Seen(x record.Effect) bool { return x.Typical == nil && x.Observed > 0 }
 
-// MoreIsBetter says in which direction a metric of the workload is better; of one
-// that is not known, that more is.
+// MoreIsBetter reports the direction of a metric of the workload; true for an unknown metric.
 func (w Workload) MoreIsBetter(name string) bool { return metric.Better(w.Values, name) >= 0 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Judge compares what was measured with what was planted.
+// Judge compares the measured losses with the planted ones.
 func Judge(e *record.Effects, planted []Planted) *record.Calibration {
 	c := &record.Calibration{
 		Schema: record.CalibrationSchema, Host: e.Host, Ended: e.Ended, Seed: e.Seed,
@@ -41,8 +41,8 @@ func Judge(e *record.Effects, planted []Planted) *record.Calibration {
 	return c
 }
 
-// metrics are those of which it is known what the loss does to them: sleeping and a
-// quota take CPU time and cost a little of their own beside it.
+// metrics returns the metrics whose loss is known: pauses and quotas need a little CPU time of
+// their own, so that their efficiency is not known.
 func (p Planted) metrics() []string {
 	if p.How == Work || p.How == None {
 		return []string{metric.Throughput.Name, metric.Efficiency.Name}
@@ -59,11 +59,11 @@ func effect(e *record.Effects, arm, name string) *record.Effect {
 	return nil
 }
 
-// loss judges one loss by the interval of its arm alone.
+// loss judges a loss by the interval of its arm alone.
 func loss(p Planted, x record.Effect) record.PlantedLoss {
 	l := record.PlantedLoss{Arm: p.Arm, Metric: x.Metric, How: p.How, Planted: p.Loss}
 	if x.Own == nil || !(x.Own.Low <= x.Own.High) || x.Verdict == record.Invalid {
-		l.Reason = cmp.Or(x.Reason, "not measured")
+		l.Reason = cmp.Or(x.Reason, notMeasured)
 		return l
 	}
 	m := record.Worsening{Cost: 1 - x.Own.Ratio, Low: 1 - x.Own.High, High: 1 - x.Own.Low}
@@ -91,10 +91,9 @@ func count(c *record.Calibration, l record.PlantedLoss) {
 	}
 }
 
-// smallest is what shows in 1, 3 and 10 minutes with the host, its twin and one arm:
-// the half-width of the throughput of a planted arm in the middle goes with one over
-// the square root of the time that each arm has, and an effect shows with 80 % power
-// where it is stat.MDE of that.
+// smallest returns the smallest losses that are found in 1, 3 and 10 minutes with the host, its
+// twin and one arm, with a power of 80 % (stat.MDE). The half-width, of which it takes the
+// median over the planted arms, shrinks with the square root of the time of each arm.
 func smallest(losses []record.PlantedLoss, seconds float64, arms int) []record.SmallestLoss {
 	const alone = 3
 	var halves []float64

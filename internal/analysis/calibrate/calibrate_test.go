@@ -17,8 +17,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Every size is planted by every mechanism, in an order that the seed decides, and
-// the experiment says so in the words of the catalog.
+// Every size is planted in every way, in an order that depends on the seed, and the experiment is
+// valid for the catalog.
 func TestPlantIsWhatIsAsked(t *testing.T) {
 	planted := calibrate.Plant(7)
 	if !cmp.Equal(planted, calibrate.Plant(7)) || cmp.Equal(planted, calibrate.Plant(8)) {
@@ -42,7 +42,7 @@ func TestPlantIsWhatIsAsked(t *testing.T) {
 	}
 }
 
-// lost is the share that an arm loses by its settings.
+// lost is the true loss of an arm, from its settings.
 func lost(t *testing.T, set map[string]string, cpus float64) float64 {
 	t.Helper()
 	number := func(name string) (x float64) {
@@ -62,8 +62,8 @@ func lost(t *testing.T, set map[string]string, cpus float64) float64 {
 	return 0
 }
 
-// effects are those of a calibration that measured each loss as shift more than it
-// is, with this half-width in logs.
+// effects returns the effects of a calibration that measured each loss too large by shift, with a
+// half-width in logarithms.
 func effects(planted []calibrate.Planted, shift, half float64) *record.Effects {
 	e := &record.Effects{Workloads: []record.WorkloadResult{{Name: calibrate.Workload, Blocks: 10, Seconds: 100}}}
 	own := func(loss float64) *record.Ratio {
@@ -98,7 +98,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Four times the time halves what shows; a missing interval is a reason, no zero.
+// Four times the time halves the smallest loss; a missing interval is a reason and not 0.
 func TestSmallest(t *testing.T) {
 	planted := calibrate.Plant(1)
 	e := effects(planted, 0, 0.01)

@@ -1,13 +1,11 @@
-// Package calibrate plants losses of known size on arms and compares what was
-// measured with what was planted. It is an experiment like any other: the arms are
-// ordinary ones of the load spin, named in random order, and the analysis is told
-// nothing. It must not start anything and must not print.
+// Package calibrate plants losses of known size on arms and compares the measured losses with
+// them. It is an ordinary experiment with the load spin: the arms are named in random order,
+// and the analysis does not know the losses. It must not start anything and must not print.
 package calibrate
 
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -30,9 +28,8 @@ const (
 // sizes are the losses, as ratios.
 var sizes = [...]float64{0.01, 0.02, 0.05, 0.10}
 
-// window and discard are whole periods of a CPU quota, which is granted by the
-// period of 100 ms. Until the second period after a thaw an arm has more than its share,
-// and one that loses 1 or 2 % still has.
+// window and discard are whole periods of a CPU quota (100 ms). Until the second period after
+// a thaw an arm has more than its quota.
 const (
 	window  = 200 * time.Millisecond
 	discard = 200 * time.Millisecond
@@ -41,9 +38,8 @@ const (
 // Workload is the name of the load.
 const Workload = "spin"
 
-// Plant chooses the losses and which arm has which, by the seed: two arms that lose
-// nothing, and each size by pauses, work and quota. The arms are in the order of
-// their names, which say nothing.
+// Plant assigns losses to arms by the seed: two arms without a loss, and each size by pauses,
+// work and quota. The names of the arms are neutral, and the arms are in the order of names.
 func Plant(seed uint64) []Planted {
 	all := []Planted{{How: None}, {How: Quota}}
 	for _, how := range []string{Pauses, Work, Quota} {
@@ -63,30 +59,40 @@ func Plant(seed uint64) []Planted {
 // budget, because the precision is the smallest that there is.
 func Experiment(planted []Planted, seed uint64, budget time.Duration) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "title: what this host shows of losses whose size is known\nbudget: %s\nprecision: 0.01%%\nmargin: 1%%\nseed: %d\nwindow: %s\ndiscard: %s\n",
-		budget, seed, window, discard)
-	fmt.Fprintf(&b, "workloads:\n  %s: {kind: spin}\narms:\n  host: {environment: host}\n", Workload)
+	fmt.Fprintf(&b, head, title, budget, seed, window, discard, Workload)
 	for _, p := range planted {
 		fmt.Fprintf(&b, "  %s: %s\n", p.Arm, p.arm())
 	}
 	return []byte(b.String())
 }
 
-// arm is the arm in an experiment. One without a loss has processes of its own, for
-// it says something of its parameters.
+// head is the file of an experiment up to its planted arms.
+const head = `title: %s
+budget: %s
+precision: 0.01%%
+margin: 1%%
+seed: %d
+window: %s
+discard: %s
+workloads:
+  %s: {kind: spin}
+arms:
+  host: {environment: host}
+`
+
+// arm is the arm in the file of an experiment. An arm without a loss sets a parameter too, so
+// that it has processes of its own.
 func (p Planted) arm() string {
 	switch p.How {
 	case Pauses:
-		return "{environment: host, set: {idle: " + number(p.Loss) + "}}"
+		return fmt.Sprintf("{environment: host, set: {idle: %.8f}}", p.Loss)
 	case Work:
-		return "{environment: host, set: {work: " + number(1/(1-p.Loss)) + "}}"
+		return fmt.Sprintf("{environment: host, set: {work: %.8f}}", 1/(1-p.Loss))
 	case Quota:
 		if p.Loss == 0 {
 			return "{environment: cgroup}"
 		}
-		return "{environment: cgroup, cpus: " + number(1-p.Loss) + "}"
+		return fmt.Sprintf("{environment: cgroup, cpus: %.8f}", 1-p.Loss)
 	}
 	return "{environment: host, set: {work: 1.0}}"
 }
-
-func number(x float64) string { return strconv.FormatFloat(x, 'f', 8, 64) }

@@ -16,8 +16,8 @@ import (
 // file is the last calibration of this host, in the state directory.
 const file = "calibration.json"
 
-// Keep writes the calibration into the state directory, for this user alone, in
-// place of the one before.
+// Keep writes the calibration into the state directory, readable by this user alone, and
+// replaces the one before.
 func Keep(stateDir string, c *record.Calibration) error {
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return fmt.Errorf("keep the calibration: %w", err)
@@ -40,8 +40,8 @@ func Keep(stateDir string, c *record.Calibration) error {
 	return nil
 }
 
-// Last is the last calibration of a host by this user; nil where there is none. One
-// that another user could have written is an error.
+// Last reads the last calibration of a host by this user; nil without one. A file that another
+// user could have written is an error.
 func Last(stateDir string, host record.Host) (*record.Calibration, error) {
 	path := filepath.Join(stateDir, file)
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
@@ -65,7 +65,7 @@ func Last(stateDir string, host record.Host) (*record.Calibration, error) {
 	return &c, nil
 }
 
-// own wants a file of this user that nobody else can write.
+// own checks that the file belongs to this user and that nobody else can write it.
 func own(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -1,10 +1,9 @@
-// Package compare sets two results of the same experiment side by side: what is
-// not the same about them, whether they may be compared, and how the effects
-// changed. It works from the files alone; it prints nothing.
+// Package compare compares two results of the same experiment: the differences of their set-up,
+// whether they are comparable, and the changes of the effects. It works from the files alone
+// and prints nothing.
 package compare
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,8 +25,8 @@ var (
 	ErrNothing = errors.New("no workload has an arm in both results")
 )
 
-// Results compares two results. Those of different experiments are refused
-// with what differs, unless forced.
+// Results compares two results. Results of different experiments are refused with the
+// differences, unless forced.
 func Results(before, after *record.Result, forced bool) (*record.Comparison, error) {
 	old, err := analysis.Analyse(before)
 	if err != nil {
@@ -59,11 +58,12 @@ func Results(before, after *record.Result, forced bool) (*record.Comparison, err
 	if c.SameHost {
 		c.Levels = levels(old, now)
 	}
-	c.Warnings = append(doubts("before", old, c), doubts("after", now, c)...)
+	c.Warnings = append(doubts(ofBefore, old, c), doubts(ofAfter, now, c)...)
 	return c, nil
 }
 
-// nothingInCommon says which workloads two experiments have that share none.
+// nothingInCommon names the workloads of two experiments that share none; empty where they
+// share one.
 func nothingInCommon(before, after record.Plan) string {
 	names := func(p record.Plan) []string {
 		var out []string
@@ -76,19 +76,15 @@ func nothingInCommon(before, after record.Plan) string {
 	if len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) }) {
 		return ""
 	}
-	return "no workload is in both: " + strings.Join(a, ", ") + " before, " + strings.Join(b, ", ") + " after"
+	return noSharedWorkload(a, b)
 }
 
-// refusals are the differences that make two experiments of them.
+// refusals returns the differences by which two results are not of the same experiment.
 func refusals(ds []record.Difference) []string {
 	var out []string
 	for _, d := range ds {
 		if d.Weight == record.WeightExperiment {
-			where := ""
-			if len(d.Where) > 0 {
-				where = " of " + strings.Join(d.Where, ", ")
-			}
-			out = append(out, fmt.Sprintf("%s%s: %s before, %s after", d.What, where, cmp.Or(d.Before, "none"), cmp.Or(d.After, "none")))
+			out = append(out, changed(d))
 		}
 	}
 	return out
@@ -111,12 +107,12 @@ func side(r *record.Result, e *record.Effects) record.Side {
 	return s
 }
 
-// sameHost says that both ran on the same machine, whatever its software.
+// sameHost reports whether both ran on the same machine; its software may differ.
 func sameHost(a, b record.Host) bool {
 	return a.Name != "" && a.Name == b.Name && a.Arch == b.Arch && a.CPUModel == b.CPUModel && a.CPUs == b.CPUs
 }
 
-// levels are what the arms did on the same host.
+// levels returns the levels of all arms in both results, which are of the same host.
 func levels(before, after *record.Effects) []record.Level {
 	out := []record.Level{}
 	for _, a := range after.Arms {
@@ -147,7 +143,7 @@ func levelsOf(e *record.Effects, before, after record.ArmResult) []record.Level 
 	return out
 }
 
-// metricsOf are the metrics that tare computes and those that the load says.
+// metricsOf returns the metrics that tare computes and those that the load reports.
 func metricsOf(e *record.Effects, workload string) []metric.Metric {
 	out := metric.All()
 	for _, w := range e.Workloads {
@@ -162,15 +158,15 @@ func metricsOf(e *record.Effects, workload string) []metric.Metric {
 	return out
 }
 
-// doubts is what makes one of the two rest on less than it should.
-func doubts(which string, e *record.Effects, c *record.Comparison) []record.Warning {
+// doubts returns the doubts about one of the results.
+func doubts(of func(string) string, e *record.Effects, c *record.Comparison) []record.Warning {
 	var out []record.Warning
 	for _, w := range e.Workloads {
 		if !slices.ContainsFunc(c.Changes, func(x record.Change) bool { return x.Workload == w.Name }) {
 			continue
 		}
 		for _, d := range analysis.Doubts(w) {
-			d.Text = which + ": " + d.Text
+			d.Text = of(d.Text)
 			out = append(out, d)
 		}
 	}

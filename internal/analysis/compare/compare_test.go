@@ -13,8 +13,8 @@ import (
 
 var began = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 
-// result makes a result of two arms in a few generations whose rates differ by
-// the loss, the same blocks every time but for a small wobble.
+// result makes a result of two arms whose rates differ by the loss, in a few generations, with
+// equal blocks but for a little noise.
 func result(id string, loss float64) *record.Result {
 	r := &record.Result{
 		Dir: id,
@@ -97,7 +97,7 @@ func TestTwoHosts(t *testing.T) {
 	}
 }
 
-// What makes two experiments of them is refused by name, and compared by force.
+// Results of different experiments are refused with the difference, and compared when forced.
 func TestDifferentExperimentsAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*record.Result){
 		"kind":                func(r *record.Result) { r.Plan.Workloads[0].Kind = "oltp" },
@@ -169,8 +169,8 @@ func TestAnArmOnOneSide(t *testing.T) {
 	}
 }
 
-// TestMeasuredIsNoSetting holds that what a run measures, and what the kernel
-// numbers anew, is not taken for a difference of the setup.
+// TestMeasuredIsNoSetting: measurements, and numbers that the kernel assigns anew, are no
+// differences of the set-up.
 func TestMeasuredIsNoSetting(t *testing.T) {
 	settings := func(port, sync, loop string) []record.Setting {
 		return []record.Setting{

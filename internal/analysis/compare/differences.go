@@ -14,10 +14,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// list collects differences; the same one in several places is one entry.
+// list collects differences. The same difference in several places is one entry.
 type list []record.Difference
 
-// add takes note of what is not the same.
+// add adds a difference, unless before and after are equal.
 func (l *list) add(w record.Weight, what, before, after string, where ...string) {
 	if before == after {
 		return
@@ -31,15 +31,15 @@ func (l *list) add(w record.Weight, what, before, after string, where ...string)
 	*l = append(*l, record.Difference{What: what, Where: where, Before: before, After: after, Weight: w})
 }
 
-// differences lists what is not the same: first what makes them two
-// experiments, then what a change may come from, then what has no influence.
+// differences returns what differs: first what makes the results those of two experiments,
+// then what may cause a change, then what has no influence.
 func differences(before, after *record.Result) []record.Difference {
 	l := list{}
 	l.workloads(before.Plan.Workloads, after.Plan.Workloads)
 	l.source(before.Plan.Source, after.Plan.Source)
 	l.manifest(before.Manifest, after.Manifest)
 	l.settings(before, after)
-	l.add(record.WeightSetup, "name of the experiment", before.Plan.Experiment, after.Plan.Experiment)
+	l.add(record.WeightSetup, experimentName, before.Plan.Experiment, after.Plan.Experiment)
 	l.add(record.WeightNone, "margin", ratio(before.Plan.Margin), ratio(after.Plan.Margin))
 	l.add(record.WeightNone, "precision", ratio(before.Plan.Precision), ratio(after.Plan.Precision))
 	l.add(record.WeightNone, "budget", seconds(before.Plan.Budget), seconds(after.Plan.Budget))
@@ -54,9 +54,8 @@ func differences(before, after *record.Result) []record.Difference {
 func ratio(x float64) string   { return strconv.FormatFloat(100*x, 'g', 6, 64) + " %" }
 func seconds(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) + " s" }
 
-// workloads compares what was asked of workloads and arms that have the same
-// name. One that is on one side only is not compared and no other experiment:
-// a host may lack what an arm needs.
+// workloads compares workloads and arms of the same name. One that only one result has does
+// not make another experiment: a host may lack what an arm needs.
 func (l *list) workloads(before, after []record.Workload) {
 	names := map[string]bool{}
 	for _, a := range before {
@@ -78,16 +77,16 @@ func (l *list) workloads(before, after []record.Workload) {
 func (l *list) workload(a, b record.Workload) {
 	l.add(record.WeightExperiment, "kind", a.Kind, b.Kind, a.Name)
 	l.add(record.WeightExperiment, "baseline", a.Baseline, b.Baseline, a.Name)
-	l.add(record.WeightExperiment, "primary metric", a.Primary, b.Primary, a.Name)
-	l.table(record.WeightExperiment, "parameter ", a.Params, b.Params, a.Name)
+	l.add(record.WeightExperiment, primaryMetric, a.Primary, b.Primary, a.Name)
+	l.table(record.WeightExperiment, parameter, a.Params, b.Params, a.Name)
 	neighbours := func(w record.Workload) map[string]string {
 		m := map[string]string{}
 		for _, n := range w.Neighbours {
-			m[n.Name] = n.Kind + words(n.Params) + fmt.Sprintf(" memory=%d pids=%d", n.Memory, n.Pids)
+			m[n.Name] = n.Kind + inLine(n.Params) + fmt.Sprintf(" memory=%d pids=%d", n.Memory, n.Pids)
 		}
 		return m
 	}
-	l.table(record.WeightExperiment, "neighbour ", neighbours(a), neighbours(b), a.Name)
+	l.table(record.WeightExperiment, neighbour, neighbours(a), neighbours(b), a.Name)
 	for _, x := range a.Arms {
 		i := slices.IndexFunc(b.Arms, func(y record.Arm) bool { return y.Name == x.Name })
 		if i < 0 {
@@ -110,8 +109,8 @@ func (l *list) workload(a, b record.Workload) {
 	}
 }
 
-// words are parameters in one line.
-func words(m map[string]string) string {
+// inLine formats parameters in one line.
+func inLine(m map[string]string) string {
 	var s strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		s.WriteString(" " + k + "=" + m[k])
@@ -119,7 +118,7 @@ func words(m map[string]string) string {
 	return s.String()
 }
 
-// table compares two sets of named words.
+// table compares two sets of named values.
 func (l *list) table(w record.Weight, prefix string, before, after map[string]string, where ...string) {
 	for _, k := range both(before, after) {
 		l.add(w, prefix+k, before[k], after[k], where...)
@@ -132,14 +131,14 @@ func both[V any](a, b map[string]V) []string {
 	return slices.Compact(keys)
 }
 
-// keys of an experiment, other than its workloads and what the plan has, by
-// what they mean.
+// keys are the keys of an experiment's file that apply to all workloads and that the plan does
+// not have, with their weight.
 var keys = map[string]record.Weight{
 	"volume": record.WeightExperiment, "scratch": record.WeightSetup, "generations": record.WeightNone,
 	"window": record.WeightSetup, "discard": record.WeightSetup,
 }
 
-// source compares the keys of the experiment file that are about all workloads.
+// source compares the keys of the experiment file that apply to all workloads.
 func (l *list) source(before, after string) {
 	read := func(text string) map[string]any {
 		m := map[string]any{}
@@ -166,11 +165,12 @@ func (l *list) manifest(a, b record.Manifest) {
 		}
 		l.add(record.WeightSetup, d.Name, before, after)
 	}
-	l.table(record.WeightSetup, "version of ", a.Versions, b.Versions)
+	l.table(record.WeightSetup, version, a.Versions, b.Versions)
 	l.add(record.WeightSetup, "user", a.User, b.User)
 }
 
-// mebibytes writes a number of bytes; a host's kernel takes some hundred KiB more or less.
+// mebibytes rounds a number of bytes: the memory of a host differs by some hundred KiB from
+// boot to boot.
 func mebibytes(bytes string) string {
 	b, err := strconv.ParseUint(bytes, 10, 64)
 	if err != nil {
@@ -179,33 +179,33 @@ func mebibytes(bytes string) string {
 	return strconv.FormatUint(b>>20, 10) + " MiB"
 }
 
-// settings compares what was read back from the kernel and the servers. Names
-// that hold the id of a run differ by nothing else.
+// settings compares the settings that were read back from the kernel and the servers. The id of
+// a run in them is replaced.
 func (l *list) settings(before, after *record.Result) {
 	a, b := before.Manifest.Settings, after.Manifest.Settings
 	for _, where := range both(a, b) {
 		x, inA := a[where]
 		y, inB := b[where]
 		if inA && inB {
-			l.table(record.WeightSetup, "setting ", readBack(before, x), readBack(after, y), where)
+			l.table(record.WeightSetup, setting, readBack(before, x), readBack(after, y), where)
 		}
 	}
 }
 
-// Numbers that the kernel hands out anew each time.
+// Numbers that the kernel assigns anew each time.
 var (
 	loopDevice = regexp.MustCompile(`/dev/loop\d+`)
 	port       = regexp.MustCompile(`:\d+\b`)
 )
 
-// measured says that what stands among the settings is a measurement: how long
-// the trial syncs of a volume took and what they wrote on which device.
+// measured reports whether a setting is a measurement: the time of the trial syncs of a volume,
+// and what they wrote on which device.
 func measured(name string) bool {
 	of, is := strings.CutPrefix(name, "durability.")
 	return is && of != "because"
 }
 
-// readBack is what the settings were; the same name may come more than once.
+// readBack returns settings by name. Several values of one name are joined.
 func readBack(r *record.Result, settings []record.Setting) map[string]string {
 	id := ""
 	for _, l := range r.Lines {

@@ -1,8 +1,7 @@
-// Package gate judges effects against the largest costs that somebody accepts,
-// for tare check. What it judges is the bound of the interval and never the
-// estimate: a cost is exceeded when the whole interval lies above the limit,
-// passes when the whole interval lies within it, and is undecided between. It
-// knows nothing of files, exit codes or printing.
+// Package gate judges effects against limits, the largest accepted costs, for tare check. It
+// judges the interval and never the estimate: a limit is exceeded when the whole interval lies
+// above it, passes when the whole interval lies within it, and is undecided otherwise. It knows
+// nothing of files, exit codes or printing.
 package gate
 
 import (
@@ -14,17 +13,16 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Selection is what to judge; an empty list means everything.
+// Selection is what to judge; an empty list selects everything.
 type Selection struct {
 	Workloads, Arms []string
-	Called          map[string]string // metrics as they were asked for; without an entry: by their name
+	Called          map[string]string // the user's names of metrics, where they differ
 }
 
 func (s Selection) called(metric string) string { return cmp.Or(s.Called[metric], metric) }
 
-// Judge judges every selected effect that has a limit. A limit, workload or arm
-// that selects nothing is an error, as is a selection of which nothing was
-// measured: an empty set never passes.
+// Judge judges every selected effect that has a limit. A limit, workload or arm that selects
+// nothing is an error, as is a selection without measurements: an empty set never passes.
 func Judge(e *record.Effects, limits []record.Limit, s Selection) (*record.Gate, error) {
 	if err := s.check(e, limits); err != nil {
 		return nil, err
@@ -38,24 +36,24 @@ func Judge(e *record.Effects, limits []record.Limit, s Selection) (*record.Gate,
 		if !s.workload(w.Name) {
 			continue
 		}
-		var its []record.Judgement
+		var judged []record.Judgement
 		for _, x := range e.Effects {
 			for _, l := range limits {
 				if x.Workload != w.Name || x.Metric != l.Metric || !s.arm(x.Arm) {
 					continue
 				}
-				its = append(its, judge(w, x, l))
+				judged = append(judged, judge(w, x, l))
 				measured = measured || x.Blocks > 0 || x.Observed != 0 || x.Verdict == record.Invalid
 			}
 		}
-		inSequence(w, its)
+		inSequence(w, judged)
 		needed := 0.0
-		for _, j := range its {
+		for _, j := range judged {
 			needed = max(needed, j.Needed)
 		}
-		g.Judgements = append(g.Judgements, its...)
+		g.Judgements = append(g.Judgements, judged...)
 		g.Needed += needed
-		g.Warnings = append(g.Warnings, s.without(e, w, limits)...)
+		g.Warnings = append(g.Warnings, s.unchecked(e, w, limits)...)
 		g.Warnings = append(g.Warnings, analysis.Doubts(w)...)
 	}
 	for _, c := range e.Caveats {
@@ -75,9 +73,9 @@ func Judge(e *record.Effects, limits []record.Limit, s Selection) (*record.Gate,
 	return g, nil
 }
 
-// inSequence leaves open what would exceed a limit which the question of the workload
-// does not, where that is judged too: its interval and those of the other arms are at
-// 95 % each (docs/method.md), and so no more than 5 % are called exceeded where none is.
+// inSequence makes exceeded limits of other arms undecided where the question of the workload is
+// judged and does not exceed its limit. The intervals of the question and of the other arms
+// are at 95 % each (docs/method.md): only in this order at most 5 % are exceeded by chance.
 func inSequence(w record.WorkloadResult, js []record.Judgement) {
 	for i := range js {
 		j := &js[i]
@@ -87,14 +85,14 @@ func inSequence(w record.WorkloadResult, js []record.Judgement) {
 		at := slices.IndexFunc(js, func(q record.Judgement) bool {
 			return q.Arm == w.Question && q.Metric == j.Metric && q.Most == j.Most
 		})
-		if at >= 0 && js[at].Cost != nil && js[at].Answer != record.AnswerExceeded { // no cost: it was not asked in this metric
+		if at >= 0 && js[at].Cost != nil && js[at].Answer != record.AnswerExceeded { // without a cost the question was withdrawn in this metric
 			j.Answer, j.Unjudged = record.AnswerUndecided, true
-			j.Reason = "not judged, as " + w.Question + " is not shown to exceed it"
+			j.Reason = notJudged(w.Question)
 		}
 	}
 }
 
-// overall is the worst of the answers; invalid data leave the question open.
+// overall is the worst of the answers.
 func overall(js []record.Judgement) record.Answer {
 	worst := js[0].Answer
 	for _, j := range js[1:] {
@@ -103,7 +101,7 @@ func overall(js []record.Judgement) record.Answer {
 	return worst
 }
 
-// worse is the answer that decides where there are two.
+// worse is the worse one of two answers.
 func worse(a, b record.Answer) record.Answer {
 	rank := []record.Answer{record.AnswerPass, record.AnswerUndecided, record.AnswerInvalid, record.AnswerExceeded}
 	if cmp.Compare(slices.Index(rank, a), slices.Index(rank, b)) < 0 {
@@ -112,9 +110,9 @@ func worse(a, b record.Answer) record.Answer {
 	return a
 }
 
-// judge judges the typical effect, with what dropped windows may hide; where the loss is
-// intermittent the total one too, and the worse answer counts: a loss in bursts hides from
-// a typical effect.
+// judge judges the typical effect, with what dropped windows may hide. Of an intermittent loss,
+// which the typical effect does not contain, it judges the total effect too, and the worse
+// answer counts.
 func judge(w record.WorkloadResult, x record.Effect, l record.Limit) record.Judgement {
 	j := one(w, x, cmp.Or(x.Bound, x.Typical), l)
 	if !x.Intermittent || j.Answer == record.AnswerInvalid {
@@ -140,22 +138,22 @@ func one(w record.WorkloadResult, x record.Effect, r *record.Ratio, l record.Lim
 	case x.Verdict == record.Invalid:
 		j.Answer, j.Reason = record.AnswerInvalid, x.Reason
 	case better == 0:
-		j.Reason = "this tare does not know whether more of " + x.Metric + " is better"
+		j.Reason = directionUnknown(x.Metric)
 	case j.Cost == nil:
-		j.Reason, j.Needed = cmp.Or(x.Reason, "not measured"), x.Needed
+		j.Reason, j.Needed = cmp.Or(x.Reason, notMeasured), x.Needed
 	case !(j.Cost.Low <= j.Cost.High): // NaN: decides nothing
-		j.Cost, j.Reason = nil, "the interval is not known"
+		j.Cost, j.Reason = nil, noInterval
 	default:
 		limit := bound(l.Most, better)
 		if j.Answer = against(*r, limit, better); j.Answer == record.AnswerUndecided {
-			j.Reason = "the interval holds the limit"
+			j.Reason = holdsLimit
 			j.Needed = analysis.ToDecide(r, w.Seconds, limit)
 		}
 	}
 	return j
 }
 
-// against says on which side of a ratio the whole interval lies.
+// against judges on which side of a limit, as a ratio, the whole interval lies.
 func against(r record.Ratio, limit float64, better int) record.Answer {
 	best, worst := r.High, r.Low
 	if better < 0 {
@@ -170,7 +168,7 @@ func against(r record.Ratio, limit float64, better int) record.Answer {
 	return record.AnswerUndecided
 }
 
-// worsening is a ratio of arm and baseline as a cost.
+// worsening turns a ratio of arm over baseline into a cost.
 func worsening(r record.Ratio, better int) *record.Worsening {
 	if better > 0 {
 		return &record.Worsening{Cost: 1 - r.Ratio, Low: 1 - r.High, High: 1 - r.Low}
@@ -178,7 +176,7 @@ func worsening(r record.Ratio, better int) *record.Worsening {
 	return &record.Worsening{Cost: r.Ratio - 1, Low: r.Low - 1, High: r.High - 1}
 }
 
-// bound is the ratio of arm and baseline at which the cost is most.
+// bound is the ratio of arm over baseline at which the cost is the limit.
 func bound(most float64, better int) float64 {
 	if better > 0 {
 		return 1 - most
@@ -186,19 +184,19 @@ func bound(most float64, better int) float64 {
 	return 1 + most
 }
 
-// without is the limits on metrics that this workload does not have.
-func (s Selection) without(e *record.Effects, w record.WorkloadResult, limits []record.Limit) []record.Warning {
+// unchecked warns of limits on metrics that this workload does not have.
+func (s Selection) unchecked(e *record.Effects, w record.WorkloadResult, limits []record.Limit) []record.Warning {
 	var out []record.Warning
 	for _, l := range limits {
 		has := func(x record.Effect) bool { return x.Workload == w.Name && s.arm(x.Arm) && x.Metric == l.Metric }
 		if !slices.ContainsFunc(e.Effects, has) {
-			out = append(out, record.Warning{Workload: w.Name, Text: "no effect on " + l.Metric + ": not checked"})
+			out = append(out, record.Warning{Workload: w.Name, Text: notChecked(l.Metric)})
 		}
 	}
 	return out
 }
 
-// baseline says that an arm is what others are compared with.
+// baseline reports whether an arm is the baseline of a workload.
 func baseline(e *record.Effects, arm string) bool {
 	return slices.ContainsFunc(e.Workloads, func(w record.WorkloadResult) bool { return w.Baseline == arm })
 }

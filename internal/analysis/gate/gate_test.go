@@ -12,7 +12,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// effect makes an effect of the workload "db" whose ratio has this interval.
+// effect makes an effect of the workload "db" with this ratio and interval.
 func effect(metric, arm string, ratio, low, high float64) record.Effect {
 	r := &record.Ratio{Ratio: ratio, Low: low, High: high, DF: 9}
 	r.SE = math.Log(high/low) / 2 / 2.262 // Student's t, 95 %, 9 degrees of freedom
@@ -66,7 +66,7 @@ func TestTheBoundDecides(t *testing.T) {
 	}
 }
 
-// A pass needs a whole interval within the limit, whatever else is drawn.
+// A limit passes only where the whole interval is within it.
 func TestPassIsOnlyWhatIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		low := rapid.Float64Range(0.3, 2).Draw(t, "low")
@@ -119,7 +119,7 @@ func TestWhatIsNotKnownNeverPasses(t *testing.T) {
 	}
 }
 
-// A loss in bursts hides from the typical effect; the total one is judged too.
+// A loss in bursts is not in the typical effect; the total one is judged too.
 func TestBurstsCount(t *testing.T) {
 	x := effect("throughput", "a", 0.99, 0.98, 1.0)
 	x.Total = effect("throughput", "a", 0.80, 0.75, 0.85).Total
@@ -158,8 +158,8 @@ func TestTheWorstAnswerCounts(t *testing.T) {
 	}
 }
 
-// The time to decide grows as the estimate nears the limit, and is what makes
-// an interval of this scatter narrow enough.
+// The time to decide grows as the estimate nears the limit, and suffices for an interval of this
+// scatter.
 func TestTimeToDecide(t *testing.T) {
 	last := 0.0
 	for _, most := range []float64{0.10, 0.08, 0.06, 0.055} {
@@ -217,8 +217,7 @@ func TestAnEmptySetNeverPasses(t *testing.T) {
 	}
 }
 
-// What was not judged is said: arms left out, metrics that a workload lacks,
-// checks that failed, a single launch.
+// Skipped arms, metrics that a workload lacks, failed checks and a single launch are in the result.
 func TestWhatIsMissingIsSaid(t *testing.T) {
 	e := effects(effect("throughput", "a", 1, 0.99, 1.01))
 	second := effect("p50", "a", 1, 0.99, 1.01)
@@ -245,8 +244,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	}
 }
 
-// Blocks whose noise hides every interval are data: the answer is open, and a
-// pipeline is told how long would decide.
+// Where noise hides every interval the answer is undecided, with the time that would decide.
 func TestNoiseIsNoAbsence(t *testing.T) {
 	e := &record.Effects{
 		Workloads: []record.WorkloadResult{{Name: "db", Baseline: "host", Primary: "throughput"}},
@@ -259,8 +257,8 @@ func TestNoiseIsNoAbsence(t *testing.T) {
 	}
 }
 
-// A metric in which the question has no interval, as of too few operations, was judged
-// without it: there an arm exceeds a limit by itself.
+// In a metric in which the question has no interval, as with too few operations, an arm exceeds a
+// limit whatever the question does.
 func TestAQuestionWithoutAnInterval(t *testing.T) {
 	unknown := effect("p99", "container", 1, 1, 1)
 	unknown.Typical, unknown.Reason = nil, "too few operations beyond the quantile"
@@ -275,7 +273,7 @@ func TestAQuestionWithoutAnInterval(t *testing.T) {
 	}
 }
 
-// What dropped windows may hide decides no limit, in either direction.
+// A limit within the interval that is widened by dropped windows is undecided.
 func TestDroppedWindowsMayHideIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		typical, bound [3]float64
@@ -294,8 +292,8 @@ func TestDroppedWindowsMayHideIt(t *testing.T) {
 	}
 }
 
-// Where the question of the workload is judged too, another arm exceeds a limit only if
-// it does; alone, an arm is judged by itself.
+// Where the question of the workload is judged too, another arm exceeds a limit only if the
+// question does. Selected alone, an arm is judged by itself.
 func TestTheQuestionComesFirst(t *testing.T) {
 	for _, c := range []struct {
 		question [3]float64

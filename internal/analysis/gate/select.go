@@ -14,19 +14,19 @@ import (
 var (
 	// ErrAsked means that a limit, a workload or an arm selects nothing.
 	ErrAsked = errors.New("nothing to check")
-	// ErrNothing means that nothing of what was selected was measured.
+	// ErrNothing means that the selection has no measurement.
 	ErrNothing = errors.New("nothing was measured")
 )
 
-// asked is a wrong word of the question.
-type asked struct{ text string }
+// badSelection is an error in what is to be checked.
+type badSelection struct{ text string }
 
-func (a asked) Error() string        { return a.text }
-func (a asked) Is(target error) bool { return target == ErrAsked }
+func (a badSelection) Error() string        { return a.text }
+func (a badSelection) Is(target error) bool { return target == ErrAsked }
 
-func wrong(format string, args ...any) error { return asked{fmt.Sprintf(format, args...)} }
+func wrong(format string, args ...any) error { return badSelection{fmt.Sprintf(format, args...)} }
 
-// check wants every word of the question to select something.
+// check returns an error where a limit, a workload or an arm selects nothing.
 func (s Selection) check(e *record.Effects, limits []record.Limit) error {
 	if len(limits) == 0 {
 		return hint.New(wrong("no limit to check against"), "name one, as --max-cost throughput=5%")
@@ -63,7 +63,7 @@ func (s Selection) check(e *record.Effects, limits []record.Limit) error {
 		if !slices.ContainsFunc(e.Effects, func(x record.Effect) bool {
 			return x.Workload == name && s.arm(x.Arm) && limited(limits, x.Metric)
 		}) {
-			return wrong("workload %s has no effect of %s%s", name, metrics(limits), ofArms(s.Arms))
+			return wrong("workload %s has no effect of %s%s", name, anyOf(limits), ofArms(s.Arms))
 		}
 	}
 	return nil
@@ -127,40 +127,25 @@ func (s Selection) checkMetric(e *record.Effects, l record.Limit) error {
 	return nil
 }
 
-// nothing says that no effect has a value, with the first reason.
+// nothing is the error where no effect has a value, with the first reason.
 func nothing(e *record.Effects, g *record.Gate) error {
-	why := "the run has no complete block"
+	why := noBlock
 	for _, j := range g.Judgements {
 		if j.Reason != "" {
-			why = fmt.Sprintf("%s of %s, %s: %s", j.Metric, j.Workload, j.Arm, j.Reason)
+			why = without(j)
 			break
 		}
 	}
-	remedy := "a longer run (tare run --budget) has blocks to compare"
+	remedy := longerRun
 	switch e.Ended {
 	case record.EndedRunning:
-		remedy = "the run goes on: check again when it has ended"
+		remedy = stillRuns
 	case "error", record.EndedFull, record.EndedKilled:
-		remedy = "the run did not come to its end: tare report says what it has"
+		remedy = unfinished
 	}
 	return hint.New(fmt.Errorf("%w that the limits are about: %s", ErrNothing, why), remedy)
 }
 
 func limited(limits []record.Limit, metric string) bool {
 	return slices.ContainsFunc(limits, func(l record.Limit) bool { return l.Metric == metric })
-}
-
-func metrics(limits []record.Limit) string {
-	var names []string
-	for _, l := range limits {
-		names = append(names, l.Metric)
-	}
-	return strings.Join(names, " or ")
-}
-
-func ofArms(arms []string) string {
-	if len(arms) == 0 {
-		return ""
-	}
-	return " in the arms " + strings.Join(arms, ", ")
 }

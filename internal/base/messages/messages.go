@@ -1,11 +1,11 @@
-// Package messages is the catalogue of the sentences in reports, by key. Each language is one file. The
-// package knows neither numbers nor effects: its caller formats the values.
+// Package messages is the catalogue of the sentences and words of a report, by key. A language is one
+// file of it. It knows no number and no effect: the caller formats the values of a message.
 //
 // A message is text with
 //
-//	{name}            the value that the caller gives for this name
-//	{name:one|many}   the first word if that value is 1, else the second
-//	<tone|text>       text in a tone, which may have placeholders
+//	{name}            the value of this name
+//	{name:one|many}   the first word where the value is the number 1, else the second
+//	<tone|text>       text in a tone; placeholders may be within it
 package messages
 
 import (
@@ -18,7 +18,11 @@ import (
 //go:embed english.txt
 var englishText string
 
-var english = sync.OnceValue(func() map[string]string {
+// Key names a message. In the code every key is a whole literal, so that it can be
+// searched for: none is put together from parts, which TestKeys holds.
+type Key string
+
+var english = sync.OnceValue(func() map[Key]string {
 	all, err := parse(englishText)
 	if err != nil {
 		panic(err) // the file is part of the program, and a test reads it
@@ -26,35 +30,36 @@ var english = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// parse reads lines "key = text". It skips empty lines and those that begin with #.
-func parse(file string) (map[string]string, error) {
-	all := map[string]string{}
+// parse reads lines "key = text". It skips empty lines and lines that begin with #.
+func parse(file string) (map[Key]string, error) {
+	all := map[Key]string{}
 	for i, line := range strings.Split(file, "\n") {
 		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		key, text, ok := strings.Cut(line, " = ")
-		if _, twice := all[key]; !ok || twice {
+		if _, twice := all[Key(key)]; !ok || twice {
 			return nil, fmt.Errorf("line %d: want a new key = text, got %q", i+1, line)
 		}
-		all[key] = text
+		all[Key(key)] = text
 	}
 	return all, nil
 }
 
-// Piece is a part of a message in one tone: a text, or the name of a placeholder.
+// Piece is a part of a message in one tone: a text, or the name of a value that stands
+// there.
 type Piece struct {
 	Text string
 	Name string
 	Tone string // empty: none
 }
 
-// Of splits a message into pieces and chooses the words that depend on a value. pairs has names and
-// values in turn. An unknown key is its own text.
-func Of(key string, pairs ...any) []Piece {
+// Of splits a message into pieces. pairs are names and values; words that depend on a
+// number are chosen by them. It panics on a key that the catalogue does not have.
+func Of(key Key, pairs ...any) []Piece {
 	text, ok := english()[key]
 	if !ok {
-		return []Piece{{Text: key}}
+		panic("no message " + string(key))
 	}
 	var out []Piece
 	tone := ""
@@ -94,7 +99,7 @@ func placed(name, tone string, pairs []any) Piece {
 	return Piece{Text: many, Tone: tone}
 }
 
-// Value finds the value of a name in pairs of names and values; nil if there is none.
+// Value returns the value of a name in pairs; nil without one.
 func Value(name string, pairs []any) any {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i] == name {
@@ -104,8 +109,8 @@ func Value(name string, pairs []any) any {
 	return nil
 }
 
-// Text returns a message as plain text, without tones.
-func Text(key string, pairs ...any) string {
+// Text is a message as plain text, without its tones.
+func Text(key Key, pairs ...any) string {
 	var b strings.Builder
 	for _, p := range Of(key, pairs...) {
 		if p.Name == "" {
@@ -115,10 +120,4 @@ func Text(key string, pairs ...any) string {
 		}
 	}
 	return b.String()
-}
-
-// Has reports whether the catalogue has a message.
-func Has(key string) bool {
-	_, ok := english()[key]
-	return ok
 }

@@ -20,14 +20,13 @@ import (
 	"github.com/tarelab/tare/internal/linux/reserve"
 )
 
-// Checks asks every question, in the order in which people want the answers:
-// who am I, what can the arms be made of, what can be seen, is there room, is
-// the machine steady, what else would this kernel have.
+// Checks makes all checks, in the order of reports: the user, the features that arms need,
+// pressure accounting, memory and disk, steadiness, features of other kernels.
 func Checks(p Patient) []Check {
 	f := proc.FS(p.Root)
 	all := []Check{
 		{"root", "root", root(p.Host)},
-		{"groups", "control groups", groups(p.Host)},
+		{"groups", titleGroups, groups(p.Host)},
 		{"controllers", "controllers", controllers(p.Host)},
 		{"freezer", "freezer", freezer(p.Host)},
 	}
@@ -35,12 +34,12 @@ func Checks(p Patient) []Check {
 		all = append(all, Check{name, featureTitle(name), p.Host.Has(name)})
 	}
 	return append(all,
-		Check{"psi", "pressure accounting", psi(f, p.Host)},
-		Check{"memory", "free memory", freeMemory(f)},
-		Check{"disk", "free space", freeSpace(p.Scratch)},
-		Check{"fdatasync", "durable writes", durable(f, p.Scratch)},
-		Check{"governor", "CPU frequency", governor(f)},
-		Check{"turbo", "turbo frequency", turbo(f)},
+		Check{"psi", titlePSI, psi(f, p.Host)},
+		Check{"memory", titleMemory, freeMemory(f)},
+		Check{"disk", titleDisk, freeSpace(p.Scratch)},
+		Check{"fdatasync", titleSync, durable(f, p.Scratch)},
+		Check{"governor", titleGovernor, governor(f)},
+		Check{"turbo", titleTurbo, turbo(f)},
 		Check{"swap", "swap", swap(f)},
 		Check{"clock", "clock", clock(f)},
 		Check{"qos", isolation.QoSLevel, qosLevel(p.Host)},
@@ -49,10 +48,10 @@ func Checks(p Patient) []Check {
 
 func featureTitle(name string) string {
 	titles := map[string]string{
-		facts.FeatureNamespaces: "namespaces", facts.FeatureOverlay: "overlay root file system",
-		facts.FeatureSeccomp: "seccomp and capabilities", facts.FeatureNetwork: "network namespace, veth, bridge",
-		facts.FeatureNAT: "port forwarding with nftables", facts.FeatureContainer: "OCI runtime",
-		facts.FeatureRealtime: "real-time priority for the controller",
+		facts.FeatureNamespaces: "namespaces", facts.FeatureOverlay: titleOverlay,
+		facts.FeatureSeccomp: titleSeccomp, facts.FeatureNetwork: titleNetwork,
+		facts.FeatureNAT: titleNAT, facts.FeatureContainer: titleRuntime,
+		facts.FeatureRealtime: titleRealtime,
 	}
 	if t := titles[name]; t != "" {
 		return t
@@ -62,15 +61,14 @@ func featureTitle(name string) string {
 
 func root(h facts.Host) facts.Support {
 	if h.Root {
-		return yes("user id 0")
+		return yes(userID, 0)
 	}
-	return no("run as root for every rung; without, the host, its twin and what user namespaces allow are compared",
-		"user id %d", os.Geteuid())
+	return no(runAsRoot, userID, os.Geteuid())
 }
 
 func groups(h facts.Host) facts.Support {
 	if h.Groups == nil {
-		return no(h.GroupsRemedy, "%s", cmp.Or(h.GroupsWhy, "no control groups are mounted"))
+		return no(h.GroupsRemedy, "%s", cmp.Or(h.GroupsWhy, noGroupsMounted))
 	}
 	return yes("%s", h.Groups.Layout)
 }
@@ -80,7 +78,7 @@ var wanted = [...]string{"cpu", "cpuset", "memory", "io", "pids"}
 
 func controllers(h facts.Host) facts.Support {
 	if h.Groups == nil {
-		return unknown("", "no control groups")
+		return unknown("", noGroups)
 	}
 	have := append([]string(nil), h.Groups.V2Controllers...)
 	for c := range h.Groups.V1 {
@@ -94,8 +92,7 @@ func controllers(h facts.Host) facts.Support {
 		}
 	}
 	if len(missing) > 0 {
-		return no("enable them on the kernel's command line (cgroup_enable=), mount them, or have them delegated to this user",
-			"missing: %s", strings.Join(missing, ", "))
+		return no(enableThem, missingThese, strings.Join(missing, ", "))
 	}
 	if kept := h.Groups.StillEnabled(); kept != nil {
 		return no(kept.Remedy(), "%v", kept)
@@ -107,32 +104,30 @@ func freezer(h facts.Host) facts.Support {
 	if h.Freezer != "" {
 		return yes("%s", h.Freezer)
 	}
-	return no("run as root; otherwise the loads pause themselves between windows",
-		"%s", cmp.Or(h.FreezeWhy, "no freezer"))
+	return no(freezeAsRoot, "%s", cmp.Or(h.FreezeWhy, noFreezer))
 }
 
-// psi looks for pressure accounting, and whether groups have it.
+// psi checks for pressure accounting of the host and of control groups.
 func psi(f proc.FS, h facts.Host) facts.Support {
 	b, err := f.Text("proc/pressure/cpu")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return no("use a kernel with CONFIG_PSI (Linux 4.20 and later)", "this kernel has no /proc/pressure")
+		return no(usePSI, noPSI)
 	case errors.Is(err, unix.EOPNOTSUPP):
-		return no("start the kernel with psi=1", "pressure accounting is off")
+		return no(startWithPSI, psiOff)
 	case err != nil:
 		return unknown("", "%v", err)
 	}
 	if some, _ := proc.Pressure(b); math.IsNaN(some) {
-		return unknown("", "/proc/pressure/cpu cannot be understood")
+		return unknown("", psiUnreadable)
 	}
 	if h.Groups != nil && h.Groups.V2 == "" {
-		return no("mount control groups of version 2 beside: mount -t cgroup2 none /sys/fs/cgroup/unified",
-			"pressure of the whole host only: groups of version 1 have none")
+		return no(mountUnified, hostPSIOnly)
 	}
-	return yes("by group")
+	return yes(byGroup)
 }
 
-// The least that a run with the built-in loads is comfortable with.
+// The memory and disk space that a run with the built-in loads needs, in bytes.
 const (
 	enoughMemory = 1 << 30
 	enoughSpace  = 2 << 30
@@ -145,26 +140,25 @@ func freeMemory(f proc.FS) facts.Support {
 	}
 	switch {
 	case !(m[0] >= 0):
-		return unknown("", "this kernel does not say how much memory is available")
+		return unknown("", memoryUnknown)
 	case m[0] < enoughMemory:
-		return no("end other programs, or use smaller tables (--set oltp.rows=...)", "%s available of %s", size(m[0]), size(m[1]))
+		return no(lessMemory, available, size(m[0]), size(m[1]))
 	}
-	return yes("%s available of %s", size(m[0]), size(m[1]))
+	return yes(available, size(m[0]), size(m[1]))
 }
 
 func freeSpace(scratch string) facts.Support {
-	room, err := reserve.OfDir(scratch, "name a directory on another file system with --scratch DIR")
+	room, err := reserve.OfDir(scratch, otherDisk)
 	if err != nil {
-		return unknown("name another scratch directory", "%v", err)
+		return unknown(otherScratch, "%v", err)
 	}
 	if err := reserve.Err(room...); err != nil {
 		return no(hint.Of(err), "%v", err)
 	}
 	if free := room[0].Free - room[0].Bound; free < enoughSpace {
-		return no("make room, or name a scratch directory on another file system",
-			"%s free in %s, %s beyond what a run leaves free", size(float64(room[0].Free)), scratch, size(float64(free)))
+		return no(makeRoom, freeBeyond, size(float64(room[0].Free)), scratch, size(float64(free)))
 	}
-	return yes("%s free in %s", size(float64(room[0].Free)), scratch)
+	return yes(freeHere, size(float64(room[0].Free)), scratch)
 }
 
 func size(bytes float64) string {

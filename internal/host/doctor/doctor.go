@@ -1,8 +1,7 @@
-// Package doctor says what this host can do, what it is, and how noisy it is:
-// facts, three-valued checks with remedies, and a look at its noise. It changes
-// nothing but a scratch file that it removes, and knows nothing of printing. What
-// has to be tried out in namespaces is tried by package environment/inspect,
-// whose answers it takes over.
+// Package doctor describes this host: facts, three-valued checks with remedies, and a
+// measurement of its noise. It changes nothing but a scratch file that it removes, and knows
+// nothing of printing. Package arms/inspect tries out what needs namespaces; the doctor takes
+// over its answers.
 package doctor
 
 import (
@@ -11,19 +10,19 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 )
 
-// Check is one question about this host. Yes is good for measuring.
+// Check is one question about this host. Yes means good for measuring.
 type Check struct {
 	Name  string // "fdatasync"
-	Title string // the question's subject, for people
-	// Support is the answer; Reason says what was found, after a yes too.
+	Title string // the subject of the question, for users
+	// Support is the answer; its Reason says what was found, for a yes too.
 	facts.Support
 }
 
-// Patient is what to examine.
+// Patient is the host to examine.
 type Patient struct {
 	Root    string     // "/" outside tests
 	Scratch string     // the directory whose file system will be under test
-	Host    facts.Host // what was tried out
+	Host    facts.Host // what inspect tried out
 }
 
 func yes(format string, args ...any) facts.Support {

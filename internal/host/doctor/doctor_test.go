@@ -110,7 +110,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// question is a tree, a host and the answer that a check must give.
+// question is a file tree and a host, with the answer of a check.
 type question struct {
 	name   string
 	files  map[string]string

@@ -9,8 +9,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Facts are what the manifest and the report say of this host. What cannot be
-// read is left empty.
+// Facts reads the facts about this host for the manifest. What cannot be read is empty.
 func Facts(root string) record.Host {
 	fs := proc.FS(root)
 	h := record.Host{
@@ -36,8 +35,7 @@ func word(fs proc.FS, path string) string {
 	return w
 }
 
-// cpus counts the CPUs that are online on the host, also those that this
-// process may not use.
+// cpus counts the CPUs of the host that are online, with those that this process may not use.
 func cpus(fs proc.FS) int {
 	b, err := fs.Text("proc/stat")
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// judge turns what the slices did within so many seconds into a Loop.
+// judge computes a Loop from the slices, which took seconds in all.
 func (l *loop) judge(seconds float64) Loop {
 	n := len(l.steps)
-	out := Loop{Name: l.name, Title: l.title, Slices: n, Slice: slice.Seconds(), Predicted: record.Missing("too few slices to tell")}
+	out := Loop{Name: l.name, Title: l.title, Slices: n, Slice: slice.Seconds(), Predicted: record.Missing(fewSlices)}
 	if n == 0 {
 		return out
 	}
@@ -31,11 +31,11 @@ func (l *loop) judge(seconds float64) Loop {
 	return out
 }
 
-// windowSeconds is the length of the windows whose variation gives the word: as
-// long as there are still eight of them in two seconds.
+// windowSeconds is the length of the windows whose variation decides the word: eight of them fit
+// into two seconds.
 const windowSeconds = 0.25
 
-// rates are the rates of windows of so many slices.
+// rates returns the rates of windows of per slices each.
 func (l *loop) rates(per int) []float64 {
 	var out []float64
 	for i := 0; i+per <= len(l.steps); i += per {
@@ -44,21 +44,20 @@ func (l *loop) rates(per int) []float64 {
 	return out
 }
 
-// Costs of a rotation beside the windows: the switch between two arms with what
-// is thrown away after it; and the fewest blocks (method, section 2).
+// The rotation that predict assumes (docs/method.md, section 2).
 const (
-	switching = 0.03 // s
+	switching = 0.03 // s between two windows: the switch of arms and the settle time
 	shortest  = 0.1  // s; shorter windows change what is measured (section 8)
 	minBlocks = 24
 	goal      = 0.01 // half-width, as a log ratio
-	level     = 0.96 // inside the stopping rule; it is shown as 95 %
+	level     = 0.96 // of an interval that is shown as 95 %, as the run stops on its width
 )
 
-// predict is how long two arms with this noise take to +-1 %, in the length of
-// window that is best: the blocks that the 10 % trimmed mean of the differences
-// of neighbouring windows needs, times two slots. Two seconds hold too few long
-// windows, so a window is taken to be as noisy as the slices that were joined, of
-// which it is at least as long. noise is the standard deviation of a difference.
+// predict returns the time in seconds that two arms with this noise need for +-1 %, and the best
+// length of window: the number of blocks that the 10 % trimmed mean of the differences of
+// neighbouring windows needs, times two slots. Two seconds contain too few long windows, so a
+// window is taken to be as noisy as the joined slices, which are at most as long. noise is the
+// standard deviation of a difference.
 func (l *loop) predict() (seconds, window, noise float64) {
 	for _, per := range []int{1, 2, 4, 8} {
 		d := differences(l.rates(per))
@@ -80,7 +79,7 @@ func (l *loop) predict() (seconds, window, noise float64) {
 	return seconds, window, noise
 }
 
-// differences are the log ratios of neighbours.
+// differences returns the log ratios of neighbours.
 func differences(x []float64) []float64 {
 	var d []float64
 	for i := 1; i < len(x); i++ {
@@ -97,7 +96,7 @@ func sum(x []float64) float64 {
 	return s
 }
 
-// variation is the standard deviation over the mean; 0 for fewer than two.
+// variation is the coefficient of variation; 0 for fewer than two values.
 func variation(x []float64) float64 {
 	e := stat.Mean(x)
 	if !e.Known() {
@@ -106,7 +105,7 @@ func variation(x []float64) float64 {
 	return e.SE * math.Sqrt(float64(e.N)) / e.Mean
 }
 
-// correlation of neighbours at a distance; false when there are too few.
+// correlation is the autocorrelation at a lag; not ok with too few values.
 func correlation(x []float64, lag int) (r float64, ok bool) {
 	if len(x) < lag+8 {
 		return 0, false

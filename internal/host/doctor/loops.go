@@ -9,14 +9,14 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// loop is a kind of work and what its slices did.
+// loop is a kind of work with the results of its slices.
 type loop struct {
 	name, title string
-	// chunk works for about 20 µs and returns how many steps that were.
+	// chunk works for about 20 µs and returns the number of steps.
 	chunk   func() int
 	steps   []float64
 	seconds []float64
-	sink    uint64 // where results go, so that the compiler keeps the work
+	sink    uint64 // holds results, so that the compiler does not remove the work
 }
 
 // run works for one slice.
@@ -31,10 +31,10 @@ func (l *loop) run(d time.Duration) {
 	l.seconds = append(l.seconds, float64(now-begin)*1e-9)
 }
 
-// memoryBytes is beyond the caches of most CPUs, or of one's share of them.
+// memoryBytes is larger than the caches of most CPUs, or than one core's share of them.
 const memoryBytes = 64 << 20
 
-// loops makes the three kinds of work. release gives the memory back.
+// loops makes the three kinds of work. The caller calls release, which unmaps the memory.
 func loops() (all []*loop, release func(), err error) {
 	memory, err := unix.Mmap(-1, 0, memoryBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_POPULATE)
 	if err != nil {
@@ -43,10 +43,10 @@ func loops() (all []*loop, release func(), err error) {
 	return []*loop{arithmetic(), chase(memory), calls()}, func() { _ = unix.Munmap(memory) }, nil
 }
 
-// arithmetic is a chain of multiplications in registers (Knuth's MMIX
-// generator): what disturbs it is the loss of the CPU, or of its frequency.
+// arithmetic is a chain of multiplications in registers (Knuth's MMIX generator). It slows down
+// only when the thread loses its CPU, or the CPU its frequency.
 func arithmetic() *loop {
-	l := &loop{name: "alu", title: "arithmetic"}
+	l := &loop{name: "alu", title: titleArithmetic}
 	l.chunk = func() int {
 		const steps = 16000
 		x := l.sink
@@ -59,11 +59,11 @@ func arithmetic() *loop {
 	return l
 }
 
-// chase reads cache lines one after the other, in an order that no prefetcher
-// follows: each address depends on the line read before, which is zero. What
-// disturbs it is whoever shares the last cache and the memory.
+// chase reads cache lines in an order that no prefetcher follows: each address depends on the
+// line before, whose content is 0. It slows down with the use of the last-level cache and of
+// memory bandwidth by others.
 func chase(memory []byte) *loop {
-	l := &loop{name: "memory", title: "reading memory"}
+	l := &loop{name: "memory", title: titleMemoryReads}
 	const line = 64
 	mask := uint64(len(memory)/line - 1) // the length is a power of two
 	l.chunk = func() int {
@@ -79,10 +79,9 @@ func chase(memory []byte) *loop {
 	return l
 }
 
-// calls enters the kernel and returns: what disturbs it is, beside the rest,
-// what the mitigations of the CPU cost at the time.
+// calls enters the kernel and returns. Its rate depends on the CPU's mitigations too.
 func calls() *loop {
-	l := &loop{name: "syscall", title: "system calls"}
+	l := &loop{name: "syscall", title: titleSystemCalls}
 	l.chunk = func() int {
 		const steps = 100
 		for range steps {

@@ -10,36 +10,37 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// governor: a frequency that follows the load makes a fast arm faster.
+// governor checks for a constant frequency: one that follows the load makes a fast arm faster.
 func governor(f proc.FS) facts.Support {
 	all, err := f.Governors()
 	switch {
 	case errors.Is(err, proc.ErrNoFrequency):
 		return unknown("", "%v", err)
 	case err != nil:
-		return unknown("", "read the governor: %v", err)
+		return unknown("", governorUnread, err)
 	case slices.Equal(all, []string{"performance"}):
-		return yes("governor performance")
+		return yes(governorIs, all[0])
 	}
-	return no("cpupower frequency-set -g performance", "governor %s", strings.Join(all, ", "))
+	return no(setGovernor, governorIs, strings.Join(all, ", "))
 }
 
-// turbo: how long a CPU may go above its nominal frequency depends on heat and
-// on what the other CPUs do.
+// turbo checks that turbo is off: how long a CPU stays above its nominal frequency depends on its
+// temperature and on the other CPUs.
 func turbo(f proc.FS) facts.Support {
 	on, err := f.Turbo()
 	switch {
 	case errors.Is(err, proc.ErrNoFrequency):
-		return unknown("", "the kernel does not say whether the CPU has turbo")
+		return unknown("", turboUnknown)
 	case err != nil:
-		return unknown("", "read the turbo setting: %v", err)
+		return unknown("", turboUnread, err)
 	case on:
-		return no("for the last per cent: echo 1 >/sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 >/sys/devices/system/cpu/cpufreq/boost", "turbo is on")
+		return no(setTurboOff, turboOn)
 	}
-	return yes("turbo is off")
+	return yes(turboOff)
 }
 
-// swap that is used makes an arm pay for pages that went out in another's turn.
+// swap checks that no swap is used: an arm would wait for pages that were swapped out while
+// another arm ran.
 func swap(f proc.FS) facts.Support {
 	all, err := f.Swaps()
 	if err != nil {
@@ -53,30 +54,28 @@ func swap(f proc.FS) facts.Support {
 	case len(all) == 0:
 		return yes("none")
 	case used == 0:
-		return yes("%s, unused", size(total))
+		return yes(swapUnused, size(total))
 	}
-	return no("swapoff -a while measuring, if the memory suffices", "%s of %s used", size(used), size(total))
+	return no(setSwapOff, swapUsed, size(used), size(total))
 }
 
-// slowClock is the cost of reading the clock above which a load that times its
-// operations feels it: with a time stamp counter it is some 30 ns, with a device
-// or a system call (200 to 2000 ns) more.
+// slowClock is the time of reading the clock from which it slows down a load that times its
+// operations. A time stamp counter takes some 30 ns, a device or a system call 200 to 2000 ns.
 const slowClock = 150 * time.Nanosecond
 
 func clock(f proc.FS) facts.Support {
 	source, err := f.Word("sys/devices/system/clocksource/clocksource0/current_clocksource")
 	if err != nil {
-		return unknown("", "the kernel does not say its clock source: %v", err)
+		return unknown("", clockUnknown, err)
 	}
 	if cost := clockCost(); cost > slowClock {
-		return no("choose tsc where the kernel offers it: /sys/devices/system/clocksource/clocksource0/available_clocksource",
-			"%s, %v for a reading", source, cost)
+		return no(chooseTSC, clockSlow, source, cost)
 	}
 	return yes("%s", source)
 }
 
-// clockCost is the cheapest of several batches of readings, so that being
-// interrupted does not count.
+// clockCost is the time of one reading, from the fastest of several batches, so that
+// interruptions do not count.
 func clockCost() time.Duration {
 	const batches, readings = 10, 500
 	best := time.Duration(1 << 62)

@@ -13,55 +13,54 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Noise is how steady this host is, seen from one thread for a few seconds: the
-// same work again and again in short slices, and sleeps that should be punctual.
-// Noise slower than the look (credits of a cloud, a neighbour's job) is not in it.
+// Noise is the noise of this host, measured by one thread in a few seconds: the same work
+// repeated in short slices, and the lateness of sleeps. It does not contain noise over longer
+// times, as by CPU credits of a cloud or jobs of a neighbour.
 type Noise struct {
-	Seconds float64 `json:"seconds"` // how long it looked
+	Seconds float64 `json:"seconds"` // of measuring
 	Loops   []Loop  `json:"loops"`
 	Sleep   Sleep   `json:"sleep"`
-	// Steal and Foreign are shares of all CPUs' time: taken by the hypervisor
-	// for others, and used by other processes on this host.
+	// Steal and Foreign are shares of the time of all CPUs: stolen by the hypervisor, and
+	// used by other processes on this host.
 	Steal   record.Value `json:"steal"`
 	Foreign record.Value `json:"foreign"`
-	Word    string       `json:"word"` // the worst that was seen
+	Word    string       `json:"word"` // the worst one of all
 	Because string       `json:"because"`
-	// Predicted is how many seconds two arms need for an interval of +-1 %, for
-	// the worst of the loops; see Loop.
+	// Predicted is the number of seconds that two arms need for an interval of +-1 %, with
+	// the noise of the worst loop; see Loop.
 	Predicted record.Value `json:"predicted_seconds"`
 }
 
-// Loop is one kind of work. A real load is noisier than the kinds of work in it.
+// Loop is the noise of one kind of work. A real load is noisier than each of them.
 type Loop struct {
 	Name   string  `json:"name"` // "alu", "memory", "syscall"
 	Title  string  `json:"title"`
 	Rate   float64 `json:"rate"` // steps per second
 	Slice  float64 `json:"slice_seconds"`
 	Slices int     `json:"slices"`
-	// CV is the standard deviation over the mean of windows of Window seconds,
-	// SliceCV that of single slices.
+	// CV is the coefficient of variation of windows of Window seconds, SliceCV that of
+	// single slices.
 	CV      float64 `json:"cv"`
 	Window  float64 `json:"window_seconds"`
 	SliceCV float64 `json:"slice_cv"`
 	Lags    []Lag   `json:"lags"`
 	Word    string  `json:"word"`
-	// Predicted is how many seconds two arms need, in a rotation with windows of
-	// Slot seconds, until their difference is known to +-1 %. Differences between
-	// launches are not in it.
+	// Predicted is the number of seconds that two arms need for an interval of +-1 %, in a
+	// rotation with windows of Slot seconds, without differences between launches.
 	Predicted record.Value `json:"predicted_seconds"`
 	Slot      float64      `json:"slot_seconds,omitempty"`
-	// SlotSD is the standard deviation of the log ratio of two neighbouring ones.
+	// SlotSD is the standard deviation of the log ratio of two neighbouring windows.
 	SlotSD float64 `json:"slot_sd,omitempty"`
 }
 
-// Lag is the correlation of slices that are so many seconds apart. Noise that is
-// correlated over longer than a window cancels between neighbouring windows.
+// Lag is the correlation of slices at a distance of Seconds. Noise that is correlated over more
+// than a window cancels between neighbouring windows.
 type Lag struct {
 	Seconds     float64 `json:"seconds"`
 	Correlation float64 `json:"correlation"`
 }
 
-// Sleep is by how many seconds sleeps of 1 ms were late.
+// Sleep is the lateness of sleeps of 1 ms, in seconds.
 type Sleep struct {
 	Sleeps int     `json:"sleeps"`
 	Median float64 `json:"median_seconds"`
@@ -76,8 +75,8 @@ const (
 	sleepLength = time.Millisecond
 )
 
-// Look watches this host for a time d, at least some 0.2 s. It keeps one CPU
-// busy and 64 MiB of memory meanwhile.
+// Look measures the noise of this host for a time d, at least some 0.2 s. It uses one CPU and
+// 64 MiB of memory.
 func Look(ctx context.Context, d time.Duration) (Noise, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -120,7 +119,8 @@ func lateness(ns []int64) Sleep {
 	return Sleep{Sleeps: len(ns), Median: at(0.5), P99: at(0.99), Max: at(1)}
 }
 
-// use is how much CPU was used so far, in s; NaN where it is not known.
+// use is the CPU time since boot, and since the start of this process, in seconds; NaN where it
+// is not known.
 type use struct{ steal, busy, total, self float64 }
 
 func readUse() use {
@@ -136,22 +136,21 @@ func readUse() use {
 }
 
 func (u use) since(v use) (steal, foreign record.Value) {
-	const why = "/proc/stat does not say it"
 	total := u.total - v.total
 	if !(total > 0) {
-		return record.Missing(why), record.Missing(why)
+		return record.Missing(useUnknown), record.Missing(useUnknown)
 	}
-	steal, foreign = record.Missing(why), record.Missing(why)
+	steal, foreign = record.Missing(useUnknown), record.Missing(useUnknown)
 	if x := u.steal - v.steal; x >= 0 {
 		steal = record.Number(x / total)
 	}
 	if x := (u.busy - v.busy) - (u.self - v.self); !math.IsNaN(x) {
-		foreign = record.Number(max(0, x) / total) // below 0 by the steps of 10 ms in which it is printed
+		foreign = record.Number(max(0, x) / total) // ticks of 10 ms may make it negative
 	}
 	return steal, foreign
 }
 
-// The words.
+// The words for the noise of a host.
 const (
 	Quiet   = "quiet"
 	Shared  = "shared"
@@ -160,9 +159,9 @@ const (
 
 func rank(word string) int { return slices.Index([]string{Quiet, Shared, Hostile}, word) }
 
-// The bounds between the words. The method (section 2.1) simulates quiet, shared
-// and hostile machines with a CV of 1.2, 3.9 and 8.7 % from window to window; the
-// bounds are half way between them on a logarithmic scale.
+// The least CV of a shared and of a hostile host. docs/method.md (section 2.1) simulates quiet,
+// shared and hostile hosts with a CV of 1.2, 3.9 and 8.7 % between windows; the bounds are half
+// way between them on a logarithmic scale.
 const (
 	sharedCV  = 0.022
 	hostileCV = 0.058
@@ -170,7 +169,7 @@ const (
 
 func byCV(cv float64) string { return by(cv, sharedCV, hostileCV) }
 
-// by is the word for a number with the bounds of shared and hostile.
+// by is the word for a number, given the least numbers of shared and hostile.
 func by(x, shared, hostile float64) string {
 	switch {
 	case x >= hostile:
@@ -181,15 +180,15 @@ func by(x, shared, hostile float64) string {
 	return Quiet
 }
 
-// Bounds for what others take: a share of all CPUs, and a delay of a wake-up that
-// a window of 0.1 s would feel.
+// Bounds of CPU time used by others, as a share of all CPUs, and of the delay of a wake-up in
+// seconds, which matters for windows of 0.1 s.
 const (
 	sharedUse, hostileUse   = 0.05, 0.25
 	sharedLate, hostileLate = 2e-3, 10e-3
 )
 
-// conclude finds the word for the whole, the worst, and what it comes from:
-// causes before their consequences.
+// conclude finds the word for the host, the worst one, and its reason. Causes come before their
+// consequences.
 func (n *Noise) conclude() {
 	n.Word = Quiet
 	say := func(word, format string, args ...any) {
@@ -198,25 +197,25 @@ func (n *Noise) conclude() {
 		}
 	}
 	if x, ok := n.Foreign.Get(); ok {
-		say(by(x, sharedUse, hostileUse), "other processes use %.0f %% of the CPU time", 100*x)
+		say(by(x, sharedUse, hostileUse), foreignUse, 100*x)
 	}
 	if x, ok := n.Steal.Get(); ok {
-		say(by(x, sharedUse, hostileUse), "%.0f %% of the CPU time is stolen by the hypervisor", 100*x)
+		say(by(x, sharedUse, hostileUse), stolen, 100*x)
 	}
-	n.Predicted = record.Missing("too few slices to tell")
+	n.Predicted = record.Missing(fewSlices)
 	for _, l := range n.Loops {
-		say(l.Word, "%s varies by %.1f %% from window to window", l.Title, 100*l.CV)
+		say(l.Word, varies, l.Title, 100*l.CV)
 	}
 	if l, ok := n.Worst(); ok {
 		n.Predicted = l.Predicted
 	}
-	say(by(n.Sleep.P99, sharedLate, hostileLate), "one wake-up in a hundred is late by %.2g ms or more", 1e3*n.Sleep.P99)
+	say(by(n.Sleep.P99, sharedLate, hostileLate), wakesLate, 1e3*n.Sleep.P99)
 	if n.Word == Quiet {
-		n.Because = "nothing here is worse than on a machine of one's own"
+		n.Because = nothingWorse
 	}
 }
 
-// Worst is the kind of work for which a width takes longest; false: none can be told.
+// Worst is the loop with the longest prediction; not ok where none has one.
 func (n *Noise) Worst() (worst Loop, ok bool) {
 	longest := 0.0
 	for _, l := range n.Loops {
@@ -227,17 +226,16 @@ func (n *Noise) Worst() (worst Loop, ok bool) {
 	return worst, ok
 }
 
-// Quieter is what would make this host quieter, as far as that was seen; empty where
-// it is quiet.
+// Quieter returns what would reduce the noise of this host; empty where it is quiet.
 func (n *Noise) Quieter() (all []string) {
 	if x, ok := n.Foreign.Get(); ok && x >= sharedUse {
-		all = append(all, fmt.Sprintf("end or pause the other processes, which use %.0f %% of the CPU time", 100*x))
+		all = append(all, fmt.Sprintf(endOthers, 100*x))
 	}
 	if x, ok := n.Steal.Get(); ok && x >= sharedUse {
-		all = append(all, fmt.Sprintf("another hour or a machine with CPUs of its own, for the hypervisor takes %.0f %% of the CPU time", 100*x))
+		all = append(all, fmt.Sprintf(otherMachine, 100*x))
 	}
 	if len(all) == 0 && n.Word != Quiet {
-		all = append(all, "another hour or machine: what disturbs this one cannot be seen from it")
+		all = append(all, cannotBeSeen)
 	}
 	return all
 }

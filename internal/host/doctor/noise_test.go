@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// made is a loop whose slices have white noise of a standard deviation.
+// made is a loop whose slices have white noise with this standard deviation.
 func made(n int, sd float64) *loop {
 	rng := rand.New(rand.NewPCG(7, 11))
 	l := &loop{name: "made", title: "made up work"}
@@ -39,8 +39,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestPredictIsTheFormula compares with blocks = 2 (z sd / 1 %)^2 / slices per
-// window for white noise, in the best of the windows.
+// TestPredictIsTheFormula compares predict with blocks = 2 (z sd / 1 %)^2 / (slices per window) for
+// white noise and the best length of window.
 func TestPredictIsTheFormula(t *testing.T) {
 	for _, sd := range []float64{0.05, 0.1, 0.2} {
 		want := math.Inf(1)
@@ -139,7 +139,7 @@ func BenchmarkChunks(b *testing.B) {
 	}
 }
 
-// What helps follows from what was seen.
+// The advice follows from the causes of the noise.
 func TestQuieter(t *testing.T) {
 	missing := record.Missing("not here")
 	for _, c := range []struct {
@@ -162,7 +162,7 @@ func TestQuieter(t *testing.T) {
 	}
 }
 
-// The worst kind of work is the one that takes longest; one that cannot tell is none.
+// The worst loop is the one with the longest prediction; a loop without one is skipped.
 func TestWorst(t *testing.T) {
 	n := Noise{Loops: []Loop{{Name: "a", Predicted: record.Number(3)}, {Name: "b", Predicted: record.Number(7)}, {Name: "c", Predicted: record.Missing("few")}}}
 	if l, ok := n.Worst(); !ok || l.Name != "b" {

@@ -16,42 +16,41 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// Bounds of trying out fdatasync.
+// Bounds of measuring fdatasync.
 const (
 	syncs    = 64
 	syncTime = 150 * time.Millisecond
-	// tooFast: no device answers a write and a flush in less. What does is
-	// memory, or a hypervisor or controller that answers from its cache.
+	// tooFast is less than any device needs for a write and a flush: memory answers, or the
+	// cache of a hypervisor or controller.
 	tooFast = 8 * time.Microsecond
 )
 
-// durable writes and syncs in the scratch directory: a load whose commits cost
-// nothing would not show what its volume costs.
+// durable measures a write and a sync in the scratch directory. Where syncs take no time, a load
+// does not show the cost of a volume.
 func durable(f proc.FS, scratch string) facts.Support {
-	const elsewhere = "name a scratch directory on the disk in question"
 	took, err := syncLatency(scratch)
 	if err != nil {
-		return unknown(elsewhere, "%v", err)
+		return unknown(diskInQuestion, "%v", err)
 	}
 	where, bad := volume(f, scratch)
-	found := fmt.Sprintf("%s, %s for a 4 KiB write and fdatasync", where, round(took))
+	found := syncTook(where, round(took))
 	switch {
 	case bad != "":
-		return no(elsewhere, "%s: %s", found, bad)
+		return no(diskInQuestion, "%s: %s", found, bad)
 	case took < tooFast:
-		return unknown("whether the device keeps what it has acknowledged cannot be seen from here", "%s: a cache answers", found)
+		return unknown(deviceUnknown, cacheAnswers, found)
 	}
 	return yes("%s", found)
 }
 
-// syncLatency is the median of writing 4 KiB over themselves and syncing them.
+// syncLatency is the median time of overwriting 4 KiB and syncing them.
 func syncLatency(dir string) (median time.Duration, err error) {
 	file, err := os.CreateTemp(dir, ".tare-doctor-*")
 	if err != nil {
 		return 0, fmt.Errorf("write to the scratch directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if err := os.Remove(file.Name()); err != nil { // a kill leaves none
+	if err := os.Remove(file.Name()); err != nil { // at once, so that a kill leaves no file
 		return 0, err
 	}
 	page := make([]byte, 4096)
@@ -64,7 +63,7 @@ func syncLatency(dir string) (median time.Duration, err error) {
 		}
 		all = append(all, time.Since(start))
 	}
-	all = all[1:] // the first one made room for the file
+	all = all[1:] // the first one allocates the file
 	slices.Sort(all)
 	return all[len(all)/2], nil
 }
@@ -77,8 +76,8 @@ func round(d time.Duration) time.Duration {
 	}
 }
 
-// volume names the file system and the device below a directory, and says what
-// is bad about it; "" when nothing is known to be.
+// volume names the file system and the device below a directory. bad is the reason why it does
+// not keep synced data; empty without one.
 func volume(f proc.FS, dir string) (where, bad string) {
 	path, err := filepath.EvalSymlinks(dir)
 	if err == nil {
@@ -92,7 +91,7 @@ func volume(f proc.FS, dir string) (where, bad string) {
 	if m == nil {
 		return dir, ""
 	}
-	where = m.Type + " on " + m.Source
+	where = fileSystemOn(m.Type, m.Source)
 	device := fmt.Sprintf("sys/dev/block/%d:%d/", m.Major, m.Minor)
 	for _, at := range []string{"queue", "../queue"} { // of a disk, of a partition's disk
 		link, err := filepath.EvalSymlinks(f.Path(device))
@@ -100,23 +99,23 @@ func volume(f proc.FS, dir string) (where, bad string) {
 			break
 		}
 		if b, err := os.ReadFile(filepath.Join(link, at, "write_cache")); err == nil {
-			where += " (device cache: " + strings.TrimSpace(string(b)) + ")"
+			where = withCache(where, strings.TrimSpace(string(b)))
 			break
 		}
 	}
 	return where, forgets(m)
 }
 
-// forgets is why a file system does not keep what was synced.
+// forgets is the reason why a file system does not keep synced data; empty without one.
 func forgets(m *proc.Mount) string {
 	options := strings.Split(m.Options+","+m.Super, ",")
 	switch {
 	case m.Type == "tmpfs" || m.Type == "ramfs":
-		return "this is memory, a sync does nothing"
+		return syncsNothing
 	case m.Type == "overlay" && slices.Contains(options, "volatile"):
-		return "a volatile overlay does not sync"
+		return volatileOverlay
 	case slices.Contains(options, "nobarrier") || slices.Contains(options, "barrier=0"):
-		return "mounted without barriers, a sync does not flush the device"
+		return noBarriers
 	}
 	return ""
 }

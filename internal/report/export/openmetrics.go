@@ -83,15 +83,16 @@ func (f *family) write(out *strings.Builder) {
 	}
 }
 
-// escapeLabel escapes what the exposition format wants escaped, in a label or a help text.
+// escapeLabel escapes the characters that the exposition format reserves in a label or a help
+// text.
 func escapeLabel(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(Clean(s))
 }
 
 func families(e *record.Effects) []*family {
-	out := ratioFamilies("effect", "arm over its baseline, 1 is equal", e, slices.Concat(e.Effects, e.Twin))
+	out := ratioFamilies("effect", helpEffect, e, slices.Concat(e.Effects, e.Twin))
 	out = append(out, verdictFamily(e), withheldFamily(e))
-	out = append(out, ratioFamilies("step", "arm over the rung below it on the ladder, 1 is equal", e, slices.Concat(e.Steps, e.Remainder))...)
+	out = append(out, ratioFamilies("step", helpStep, e, slices.Concat(e.Steps, e.Remainder))...)
 	out = append(out, levelFamilies(e)...)
 	return append(out, runFamilies(e)...)
 }
@@ -107,9 +108,9 @@ func effectLabel(e *record.Effects, x record.Effect) labels {
 // ratioFamilies are the ratio and the two ends of its 95 % interval.
 func ratioFamilies(what, help string, e *record.Effects, effects []record.Effect) []*family {
 	name := "tare_" + what + "_ratio"
-	ratio := &family{name: name, unit: "ratio", help: "Effect as a ratio: " + help + "."}
-	low := &family{name: name + "_low", help: "Lower end of the 95 % interval of " + name + "."}
-	high := &family{name: name + "_high", help: "Upper end of the 95 % interval of " + name + "."}
+	ratio := &family{name: name, unit: "ratio", help: help}
+	low := &family{name: name + "_low", help: helpLow(name)}
+	high := &family{name: name + "_high", help: helpHigh(name)}
 	for _, x := range effects {
 		for _, r := range []struct {
 			estimate string
@@ -130,7 +131,7 @@ func ratioFamilies(what, help string, e *record.Effects, effects []record.Effect
 // verdictFamily has a sample for every verdict, so that no series ends when the
 // verdict changes.
 func verdictFamily(e *record.Effects) *family {
-	f := &family{name: "tare_effect_verdict", help: "1 for the verdict on the effect, 0 for the others."}
+	f := &family{name: "tare_effect_verdict", help: helpVerdict}
 	for _, x := range e.Effects {
 		for v := record.Undecided; v <= record.Invalid; v++ {
 			is := 0.0
@@ -145,7 +146,7 @@ func verdictFamily(e *record.Effects) *family {
 
 // withheldFamily has a sample for every effect without a ratio, with the reason.
 func withheldFamily(e *record.Effects) *family {
-	f := &family{name: "tare_effect_withheld", help: "1 for an effect whose ratio is not known or not shown; reason says why."}
+	f := &family{name: "tare_effect_withheld", help: helpWithheld}
 	for _, x := range slices.Concat(e.Effects, e.Twin) {
 		if x.Typical == nil {
 			f.add(effectLabel(e, x).with("reason", x.Reason), 1)
@@ -154,8 +155,7 @@ func withheldFamily(e *record.Effects) *family {
 	return f
 }
 
-// levelFamilies are what the arms did in the metrics' own units; a family has
-// one unit.
+// levelFamilies are the levels of the arms in the metrics' own units; a family has one unit.
 func levelFamilies(e *record.Effects) []*family {
 	var order []string
 	byName := map[string]*family{}
@@ -191,23 +191,23 @@ func levelFamily(metric, unit string) family {
 	switch {
 	case !ok || m.Unit != unit:
 	case metric == catalogue.Throughput.Name:
-		return family{name: "tare_arm_operations_per_second", unit: "operations_per_second", help: "Operations per second of the arm."}
+		return family{name: "tare_arm_operations_per_second", unit: "operations_per_second", help: helpThroughput}
 	case metric == catalogue.Efficiency.Name:
-		return family{name: "tare_arm_operations_per_cpu_second", unit: "operations_per_cpu_second", help: "Operations per CPU second of the arm."}
+		return family{name: "tare_arm_operations_per_cpu_second", unit: "operations_per_cpu_second", help: helpEfficiency}
 	case metric == catalogue.CPUPerOp.Name:
-		return family{name: "tare_arm_cpu_seconds_per_operation", help: "CPU seconds per operation of the arm."}
+		return family{name: "tare_arm_cpu_seconds_per_operation", help: helpCPUPerOp}
 	case m.Quantile > 0:
-		return family{name: latencyFamily, unit: "seconds", help: "Quantile of the latencies of the arm."}
+		return family{name: latencyFamily, unit: "seconds", help: helpLatency}
 	}
 	word := map[string]string{"s": "seconds", "B": "bytes", "1/s": "per_second", "B/s": "bytes_per_second", "ratio": "ratio"}[unit]
 	name := "tare_arm_" + metricName(metric)
 	if word != "" && !strings.HasSuffix(name, "_"+word) {
 		name += "_" + word
 	}
-	return family{name: name, unit: word, help: "What the load says of the arm: " + escapeLabel(metric) + "."}
+	return family{name: name, unit: word, help: helpValue(escapeLabel(metric))}
 }
 
-// metricName replaces what a metric name may not hold.
+// metricName replaces characters that a metric name may not contain.
 func metricName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
@@ -219,20 +219,20 @@ func metricName(s string) string {
 
 // runFamilies are about the run as a whole.
 func runFamilies(e *record.Effects) []*family {
-	noise := &family{name: "tare_noise_floor_ratio", unit: "ratio", help: "Half-width of the interval of the baseline against itself."}
+	noise := &family{name: "tare_noise_floor_ratio", unit: "ratio", help: helpNoise}
 	for _, w := range e.Workloads {
 		if w.NoiseFloor > 0 {
 			noise.add(labels{{"experiment", e.Experiment}, {"workload", w.Name}}, w.NoiseFloor)
 		}
 	}
 	all := labels{{"experiment", e.Experiment}}
-	margin := &family{name: "tare_margin_ratio", unit: "ratio", help: "Smallest effect that matters, as asked for."}
+	margin := &family{name: "tare_margin_ratio", unit: "ratio", help: helpMargin}
 	margin.add(all, e.Margin)
-	started := &family{name: "tare_run_started_timestamp_seconds", unit: "seconds", help: "When the run began, since the Unix epoch."}
+	started := &family{name: "tare_run_started_timestamp_seconds", unit: "seconds", help: helpStarted}
 	if t, err := time.Parse(time.RFC3339Nano, e.Started); err == nil {
 		started.add(all, float64(t.UnixMilli())/1e3)
 	}
-	host := &family{name: "tare_host_info", help: "The host of the run; always 1."}
+	host := &family{name: "tare_host_info", help: helpHost}
 	host.add(labels{{"experiment", e.Experiment}, {"host", e.Host.Name}, {"kernel", e.Host.Kernel},
 		{"cpu_model", e.Host.CPUModel}, {"cpus", strconv.Itoa(e.Host.CPUs)}}, 1)
 	return []*family{noise, margin, started, host}

@@ -1,0 +1,7 @@
+package calibrate
+
+// Sentences of the calibration for users.
+const (
+	title       = "what this host shows of losses whose size is known"
+	notMeasured = "not measured"
+)

@@ -1,0 +1,39 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
+
+// Sentences of the comparison for users.
+
+func noSharedWorkload(before, after []string) string {
+	return fmt.Sprintf("no workload is in both: %s before, %s after", strings.Join(before, ", "), strings.Join(after, ", "))
+}
+
+// changed states a difference with its values.
+func changed(d record.Difference) string {
+	what := d.What
+	if len(d.Where) > 0 {
+		what = fmt.Sprintf("%s of %s", d.What, strings.Join(d.Where, ", "))
+	}
+	return fmt.Sprintf("%s: %s before, %s after", what, cmp.Or(d.Before, "none"), cmp.Or(d.After, "none"))
+}
+
+func ofBefore(text string) string { return "before: " + text }
+
+func ofAfter(text string) string { return "after: " + text }
+
+// Names of what differs. The names of single parameters, settings and versions follow the
+// last four.
+const (
+	experimentName = "name of the experiment"
+	primaryMetric  = "primary metric"
+	parameter      = "parameter "
+	neighbour      = "neighbour "
+	version        = "version of "
+	setting        = "setting "
+)

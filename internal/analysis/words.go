@@ -1,0 +1,426 @@
+package analysis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/record"
+)
+
+// All sentences of the analysis for users: reasons, checks, warnings and what the probes
+// say. The code that computes has none of its own (tools/sentences).
+
+// Reasons for a missing value or effect.
+const (
+	noWindow         = "no window of this arm counts"
+	noOperation      = "no operation was measured"
+	noRequest        = "no window has such a request"
+	fewBeyond        = "too few operations beyond the quantile"
+	fewReports       = "too few reports"
+	unknownMetric    = "this tare does not know the metric"
+	notPositive      = "a figure is not positive: there is no ratio"
+	noNeighbourWork  = "the neighbour did nothing without isolation either"
+	workNotRecorded  = "the neighbour's work was not recorded"
+	noLoss           = "no loss without isolation is shown"
+	noiseBeyondShare = "the noise is too large for a share"
+	noInterval       = "it has no effect with an interval"
+	errorUnknown     = "its error is not known"
+	fewForModes      = "too few windows to tell, or too few arms beside it"
+	sameInAllRuns    = "all runs say the same: how far they scatter is not known"
+	onlyRun          = "one run of an arm does not say how the next would be"
+)
+
+func noArm(arm string) string         { return "the plan has no arm " + arm }
+func reasonOf(arm, why string) string { return arm + ": " + why }
+func noCPUTime(why string) string     { return "no CPU time: " + why }
+func valueNotPositive(x float64) string {
+	return fmt.Sprintf("%g is not positive: there is no ratio", x)
+}
+func notInOutput(file string) string      { return file + " does not say it" }
+func noRun(arm string) string             { return "no run of " + arm }
+func otherLoad(differences string) string { return "it ran another load: " + differences }
+func invalidBecause(reason string) string { return "invalid: " + reason }
+func beforeIt(reason string) string       { return "before: " + reason }
+func afterIt(reason string) string        { return "after: " + reason }
+func unknownBefore(reason string) string  { return "not known before: " + reason }
+func unknownAfter(reason string) string   { return "not known after: " + reason }
+func unequalIn(differences string) string { return "unequal: " + differences }
+func runsNeeded(least, base, n int) string {
+	return fmt.Sprintf("%d runs of each arm are needed, there are %d and %d", least, base, n)
+}
+
+func noSuchArm(left string) string {
+	if left == "" {
+		return "it has no such arm"
+	}
+	return "it has no such arm: " + left
+}
+
+// Reasons of verdicts.
+const (
+	fewBlocks     = "too few blocks to know the error; a longer --budget gives more"
+	noiseTooLarge = "the noise is larger than any effect that could be shown"
+	belowMargin   = "shown, but smaller than the margin"
+	maybeBelow    = "may be smaller than the margin"
+)
+
+func tooWide(half float64) string { return fmt.Sprintf("±%.1f %% is too wide", 100*half) }
+
+func notJudged(question, baseline string) string {
+	return fmt.Sprintf("not judged, as %s was not found to differ from %s", question, baseline)
+}
+
+// droppedMore says which shares of the windows of two arms were dropped.
+func droppedMore(share float64, arm string, other float64, base string) string {
+	return fmt.Sprintf("%.0f %% of the windows of %s were dropped and %.0f %% of %s: what they may hide is more than the difference", 100*share, arm, 100*other, base)
+}
+
+// Standing checks.
+const (
+	fewToCompare      = "not enough unfrozen stretches to compare with"
+	fewToTell         = "not enough blocks to tell"
+	rotatedText       = "rotated against never frozen"
+	rotatedRemedy     = "longer windows (window: in the experiment) bring the rotated rate nearer to the steady one; both arms of a comparison are affected alike"
+	carryOverRemedy   = "a longer discard (discard: in the experiment) keeps an arm's aftermath out of the next window"
+	halvesRemedy      = "the rate of this arm still moves inside windows: a longer discard or window takes the transient out"
+	orderRemedy       = "the arms drift apart over time: run longer, with more generations"
+	hookOff           = "without the hook nobody counts which operations began late"
+	hookOn            = "hook: on"
+	lateRemedy        = "the arm or the generator cannot sustain this rate: lower it"
+	nothingStolen     = "nothing worth speaking of was stolen: whether CPU time is net of it does not matter"
+	stealRemedy       = "operations per CPU second are shown and not judged; the throughput is not affected"
+	settledSoonRemedy = "measure it anew, without discard: in the experiment"
+)
+
+func carriedOver(arm string) string { return "largest effect on the next window, after " + arm }
+
+func halvesDiffer(arm string) string {
+	return "first half of the windows against the second, beyond the baseline's, in " + arm
+}
+
+func orderedBy(autocorrelation float64, arm string, seen float64) string {
+	return fmt.Sprintf("largest lag-1 autocorrelation of the block differences within launches, by rank: %+.2f (%s); %.2f would have shown", autocorrelation, arm, seen)
+}
+
+func lateAtMost(share float64, arm string) string {
+	return fmt.Sprintf("at most %.1f %% of the operations began over 1 ms late (%s)", 100*share, arm)
+}
+
+// The three findings about CPU time and steal; share is used and stolen time together, as
+// part of what the CPUs have.
+func stealCounted(share float64) string {
+	return fmt.Sprintf("CPU time and stolen time together are %.0f %% of what the CPUs have: the kernel counts what is stolen as used", 100*share)
+}
+
+func netOfSteal(share float64) string {
+	return fmt.Sprintf("CPU time and stolen time together are %.0f %% of what the CPUs have: CPU time is net of what is stolen", 100*share)
+}
+
+func stealUntold(share float64) string {
+	return fmt.Sprintf("CPU time and stolen time together are %.0f %% of what the CPUs have: too little to tell whether one contains the other", 100*share)
+}
+
+func settledSoon(seconds float64) string {
+	return fmt.Sprintf("windows opened %.3g ms after a pause, in which what the limit granted had piled up: its loss is too small", 1000*seconds)
+}
+
+func checkFailed(kind, text string) string { return "the check “" + kind + "” failed: " + text }
+
+// checkOf names a check with the arm that it is about.
+func checkOf(c record.Checks) string {
+	if c.Subject != "" {
+		return c.Kind + " of " + c.Subject
+	}
+	return c.Kind
+}
+
+// caution is the text of a warning with its remedy.
+type caution struct{ text, remedy string }
+
+func (c caution) of(workload, arm string) record.Warning {
+	return record.Warning{Workload: workload, Arm: arm, Text: c.text, Remedy: c.remedy}
+}
+
+// tornRecord warns of a record whose end is missing.
+func tornRecord() caution {
+	return caution{"the end of the record is cut off, as a kill or a power cut leaves it; what was not whole was left out",
+		"tare cleanup removes what the killed run left on the host"}
+}
+
+func noBlock() caution { return caution{"no block counts", "run longer: --budget"} }
+
+func singleLaunch() caution {
+	return caution{"single launch: what a launch changes by chance (memory layout, placement) was not seen; the intervals allow for what is usual",
+		"a larger --budget leaves room for more generations"}
+}
+
+func oneLaunch() caution {
+	return caution{"one launch only: what a launch changes by chance is not in the intervals", "a longer run (--budget) launches anew"}
+}
+
+func launchesDiffer(sd float64) caution {
+	return caution{fmt.Sprintf("launches of an arm differ by %.1f %% (standard deviation): intervals err somewhat more often than they say, 6 to 8 times in 100 after five launches or more", 100*sd),
+		"more launches: a larger --budget, or --set generations=N"}
+}
+
+func twinDiffers() caution {
+	return caution{"the twin differs from its baseline: one in twenty runs shows this by chance",
+		"repeat the run; if it stays, look for what differs by order of launch"}
+}
+
+func stalledWindows(n, of int) caution {
+	return caution{fmt.Sprintf("in %d of %d windows no operation finished: they count, in the typical effect as half an operation", n, of),
+		"longer windows (window: in the experiment) hold more operations; or find out what stalls"}
+}
+
+func pausedByLoad() caution {
+	return caution{"arms were paused by their load, not frozen: background work of a paused arm goes on",
+		"run as root, or with a delegated control group"}
+}
+
+func pausedByStream() caution {
+	return caution{"pods were paused through their load, not frozen: a server runs on, idle, with its background work",
+		"--node-helper, or run tare on the node, as root"}
+}
+
+func unequalArm(differences []string) caution {
+	return caution{unequalIn(strings.Join(differences, "; ")),
+		"what it gains is not speed: read its results as the price of keeping what was committed"}
+}
+
+// Imported figures.
+
+func importedTitle(runs int, seconds float64) string {
+	if seconds < 1 {
+		return "imported, " + quantity.Count(runs, "run")
+	}
+	return fmt.Sprintf("imported, %s of %.0f s together", quantity.Count(runs, "run"), seconds)
+}
+
+const (
+	settingsRemedy   = "run both arms with the same settings and the same versions"
+	settingsUnsaid   = "the outputs do not say under which settings the runs were made"
+	settingsUnshared = "no setting is named by the outputs of two arms"
+	fewForLevels     = "fewer than ten reports on the way"
+	levelsRemedy     = "find out what changes with it (placement on CPUs, frequency, a neighbour): a mean of two levels describes neither"
+	fewForTrend      = "fewer than twenty reports on the way"
+	reportsDepend    = "the reports follow too closely from one another"
+	trendRemedy      = "the mean depends on when the run ended: leave the warm-up out, or run until it is level"
+	fewForOutlier    = "fewer than four runs of an arm"
+	outlierRemedy    = "find out what happened to it; leave it out only for a reason that does not look at the result"
+	fromNothing      = "rises from nearly nothing"
+)
+
+func settingsAlike(names []string) string {
+	return "the same in all arms: " + strings.Join(names, ", ")
+}
+
+func settingDiffers(name, own, baseline, base string) string {
+	return fmt.Sprintf("%s: %s, in %s %s", name, own, baseline, base)
+}
+
+// bothValues are two values of one setting.
+func bothValues(a, b string) string { return a + and + b }
+
+const and = " and "
+
+func twoLevels(metric, file string, m *record.Modes) string {
+	return fmt.Sprintf("the %s of %s has two levels, %s and %s; %.0f %% of the time it is at the upper one, with %s between them",
+		metric, file, number(m.Low), number(m.High), 100*m.Share, quantity.Count(m.Switches, "change"))
+}
+
+func fallsBy(share float64) string { return fmt.Sprintf("falls by %.1f %%", 100*share) }
+
+func risesBy(share float64) string { return fmt.Sprintf("rises by %.1f %%", 100*share) }
+
+func trendOf(metric, file, change string) string {
+	return fmt.Sprintf("the %s of %s %s from beginning to end", metric, file, change)
+}
+
+func notOfEveryRun(metric, why string) string { return metric + " is not known of every run: " + why }
+
+func outlierRun(file string, x float64, others int, arm string, mean, p float64) string {
+	return fmt.Sprintf("%s says %s, the other %d runs of %s %s on average (Grubbs, p = %.2g)", file, number(x), others, arm, number(mean), p)
+}
+
+func claimUnmatched(metric string) caution {
+	return caution{"a claim about " + metric + " cannot be checked: both arms have no such figure", "name a metric as the report does"}
+}
+
+// claimed is a published change beside what the figures say; both as text in percent.
+type claimed struct{ metric, arm, baseline, change, figure string }
+
+func (c claimed) said() string {
+	return fmt.Sprintf("%s of %s is said to change by %s", c.metric, c.arm, c.change)
+}
+
+func (c claimed) right() string { return "against " + c.baseline + " it is " + c.figure }
+
+func (c claimed) holds() string { return c.said() + ", and it does" }
+
+func (c claimed) wrongBase() string {
+	return fmt.Sprintf("%s; that has the wrong base: it is the part of %s's own figure, %s", c.said(), c.arm, c.right())
+}
+
+func (c claimed) wrongSign() string {
+	return c.said() + "; that is the right size with the sign turned round, " + c.right()
+}
+
+func (c claimed) whatIsLeft() string {
+	return c.said() + "; that is what is left, not what changed, " + c.right()
+}
+
+func (c claimed) turnedRound() string {
+	return fmt.Sprintf("%s; that is %s as a part of %s, %s", c.said(), c.baseline, c.arm, c.right())
+}
+
+func (c claimed) unfounded() string {
+	return c.said() + "; that does not follow from the figures, " + c.right()
+}
+
+const (
+	claimBaseRemedy = "divide the difference by the baseline"
+	claimRemedy     = "give the change against the baseline"
+)
+
+// orderUnknown warns of figures whose order is not known; least and most are the runs of
+// the arms with fewest and with most.
+func orderUnknown(least, most int) caution {
+	if least == 1 && most == 1 {
+		return caution{"One run per arm, measured one after the other: a drift of the host cannot be told from a cost, " +
+			"and how two runs of the same arm differ is not known. So there is no verdict; what is shown is what these runs did.", runInTurns()}
+	}
+	text := "The outputs do not say in which order the runs were made. Where all runs of one arm came first, " +
+		"a drift of the host cannot be told from a cost."
+	if least < leastRuns {
+		return caution{fmt.Sprintf("%s of an arm: how its runs differ from each other is not known well enough for a verdict. %s", quantity.Count(least, "run"), text), runInTurns()}
+	}
+	return caution{text, "measure in turns (host, pod, host, pod ...), or let tare run do it"}
+}
+
+func runInTurns() string {
+	return fmt.Sprintf("run each arm at least %d times in turns and import all of it, or let tare run do it", leastRuns)
+}
+
+func onlyExcerpt(file string, reports int) caution {
+	return caution{fmt.Sprintf("%s holds %s and no summary: how these were chosen from the run cannot be known.", file, quantity.Count(reports, "report line")),
+		"import the whole log"}
+}
+
+func emptyReports(file string, f record.Figure) caution {
+	text := fmt.Sprintf("%s: %d of %d reports have a %s of 0: nothing finished in them", file, f.Stalled, f.Reports, f.Metric)
+	if f.Reports == 0 { // one alone is no series
+		text = fmt.Sprintf("%s: its %s is 0: nothing finished", file, f.Metric)
+	}
+	return caution{text, "find out what stalled (a checkpoint, throttling, a lost connection)"}
+}
+
+// Names of rules, which effects.json has.
+const (
+	ruleWaiting     = "waiting for a CPU"
+	ruleDearer      = "more CPU time for the same work"
+	ruleDisks       = "waiting for disks"
+	ruleMemory      = "waiting for memory"
+	ruleSteal       = "steal"
+	rulePinning     = "pinning concentrates the neighbour's weight"
+	ruleWaitsLonger = "waits longer than without isolation"
+	rulePriority    = "priority counts only within a group"
+	ruleFewerCPUs   = "fewer CPUs than it can use"
+	ruleMoved       = "moved between CPUs"
+	rulePreempted   = "taken off the CPU"
+	ruleThrottled   = "throttled"
+	forDisks        = "disks"
+	forMemory       = "memory"
+)
+
+// What the probes say. w is the wait for a CPU, n the neighbour's CPU time, both per second.
+
+func saysWaiting(w, n delta) string {
+	return fmt.Sprintf("its threads waited %s a second for a CPU, %s alone; the neighbour took %s",
+		seconds(w.arm), seconds(w.against), cpus(n.arm))
+}
+
+func saysPinned(w, n delta) string {
+	return fmt.Sprintf("slower than without isolation although the neighbour took no more CPU time (%s, %s without): "+
+		"its whole weight counts on the CPUs that it is kept on, and threads that happen to be there waited %s a second for their turn, %s without",
+		cpus(n.arm), cpus(n.against), seconds(w.arm), seconds(w.against))
+}
+
+func saysWaitsLonger(w, n delta) string {
+	return fmt.Sprintf("slower than without isolation: its threads waited %s a second for a CPU, %s without; the neighbour took %s, %s without",
+		seconds(w.arm), seconds(w.against), cpus(n.arm), cpus(n.against))
+}
+
+func saysPriority(w, n delta) string {
+	return fmt.Sprintf("changes nothing that shows: threads waited %s a second for a CPU, %s without, and the neighbour took %s, %s without. "+
+		"It ranks threads within one cpu group, and the neighbour has a group of its own",
+		seconds(w.arm), seconds(w.against), cpus(n.arm), cpus(n.against))
+}
+
+func saysFewerCPUs(w, n delta) string {
+	return fmt.Sprintf("keeps the workload from the neighbour's CPUs, too: on those that it has left its threads waited %s a second for a turn, %s without isolation; the neighbour took %s",
+		seconds(w.arm), seconds(w.against), cpus(n.arm))
+}
+
+func saysMoved(m delta) string {
+	return fmt.Sprintf("its threads were moved to another CPU %s times an operation, %s without isolation", figure(m.arm), figure(m.against))
+}
+
+func saysPreempted(p delta) string {
+	return fmt.Sprintf("its threads were taken off their CPU %s times an operation, %s without isolation", figure(p.arm), figure(p.against))
+}
+
+func saysThrottled(t delta) string {
+	return fmt.Sprintf("its own CPU quota held it back for %s a second, %s without isolation", seconds(t.arm), seconds(t.against))
+}
+
+func saysDearer(c delta) string {
+	return fmt.Sprintf("an operation took %s of CPU time, %s alone: what the two share beside the CPUs' time (caches, memory bandwidth, a core's other thread) costs, and no share of time gives that back",
+		seconds(c.arm), seconds(c.against))
+}
+
+func saysStalled(on string, p delta) string {
+	return fmt.Sprintf("some of its threads waited for %s in %s of every second, %s alone", on, seconds(p.arm), seconds(p.against))
+}
+
+func saysStolen(x delta) string {
+	return fmt.Sprintf("the hypervisor took %s a second of CPU time, against %s: part of the difference may be its doing", seconds(x.arm), seconds(x.against))
+}
+
+// What differs between the modes of an arm: the value in the slower one, then that in the
+// faster.
+const (
+	modeThrottled = "its CPU quota held it back for %s a second (%s in the faster)"
+	modeWaiting   = "its threads waited %s a second for a CPU (%s in the faster)"
+	modeStolen    = "the hypervisor took %s of CPU time a second (%s in the faster)"
+	modeForeign   = "others on the host used %s of CPU time a second (%s in the faster)"
+	modeNeighbour = "the neighbour used %s of CPU time a second (%s in the faster)"
+	modeDisks     = "some of its threads waited for disks in %s of every second (%s in the faster)"
+	modeMemory    = "some of its threads waited for memory in %s of every second (%s in the faster)"
+	modeDearer    = "an operation took %s of CPU time (%s in the faster): the clock, caches, or what shares the core"
+	modeMoved     = "its threads were moved to another CPU %s times an operation (%s in the faster)"
+	modePreempted = "its threads were taken off their CPU %s times an operation (%s in the faster)"
+	modePagesRead = "%s pages an operation were read from a disk (%s in the faster)"
+	modeFewerCPUs = "it used %s of CPU time a second (%s in the faster): it was kept from CPUs, or from work, by what no probe counts"
+)
+
+// cpus is CPU seconds per second.
+func cpus(x float64) string {
+	if fmt.Sprintf("%.2f", x) == "1.00" {
+		return "1.00 CPU"
+	}
+	return fmt.Sprintf("%.2f CPUs", x)
+}
+
+func seconds(x float64) string {
+	switch {
+	case x >= 0.9995:
+		return fmt.Sprintf("%.2f s", x)
+	case x >= 0.9995e-3:
+		return fmt.Sprintf("%.3g ms", x*1e3)
+	}
+	return fmt.Sprintf("%.3g µs", x*1e6)
+}
+
+func figure(x float64) string { return fmt.Sprintf("%.3g", x) }

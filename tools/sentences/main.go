@@ -1,0 +1,156 @@
+// Command sentences finds sentences for users in the middle of code: string literals of
+// three words or more, alone or joined by +, below the given directories. Such texts stand in
+// words.go of their package, one file for a translator. Errors may stay where they are made.
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// catalogue is the file of a package in which its sentences stand.
+const catalogue = "words.go"
+
+// errorMakers are the functions whose texts are errors.
+var errorMakers = regexp.MustCompile(`^(fmt\.Errorf|errors\.New|hint\.\w+|wrong|panic)$`)
+
+// verb is a directive of package fmt, word what counts as one between spaces, and data a text
+// for programs: YAML.
+var (
+	verb = regexp.MustCompile(`%[-+# 0]*[\d.*]*(\[\d+\])?[a-zA-Z%]`)
+	word = regexp.MustCompile(`^\pP*(a|\p{L}{2}.*)$`)
+	data = regexp.MustCompile(`^(\{|\w+: .*\n)`)
+)
+
+// fewest is how many words make a sentence.
+const fewest = 3
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: sentences DIR...")
+		os.Exit(2)
+	}
+	found := 0
+	for _, dir := range os.Args[1:] {
+		all, err := below(dir)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "sentences:", err)
+			os.Exit(2)
+		}
+		for _, s := range all {
+			fmt.Println(s)
+		}
+		found += len(all)
+	}
+	if found > 0 {
+		fmt.Printf("%d sentences outside of %s\n", found, catalogue)
+		os.Exit(1)
+	}
+}
+
+// below returns "file:line: text" for each sentence in the packages below a directory. A
+// directory without Go files is an error: it has been moved.
+func below(dir string) (all []string, err error) {
+	files := 0
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		name := filepath.Base(path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name == "testdata":
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		files++
+		if name == catalogue {
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		for _, s := range sentences(file) {
+			all = append(all, fmt.Sprintf("%s: %s", set.Position(s.at), s.text))
+		}
+		return nil
+	})
+	if err == nil && files == 0 {
+		err = fmt.Errorf("%s: no Go files", dir)
+	}
+	return all, err
+}
+
+// sentence is a text and where it begins.
+type sentence struct {
+	at   token.Pos
+	text string
+}
+
+func sentences(file *ast.File) (all []sentence) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.ImportSpec, *ast.Field: // a path, a tag
+			return false
+		case *ast.CallExpr:
+			return !errorMakers.MatchString(called(x.Fun))
+		case *ast.BinaryExpr, *ast.BasicLit:
+			text := joined(x.(ast.Expr))
+			if words(text) >= fewest {
+				all = append(all, sentence{n.Pos(), text})
+				return false
+			}
+		}
+		return true
+	})
+	return all
+}
+
+func words(text string) (n int) {
+	if data.MatchString(text) {
+		return 0
+	}
+	for _, field := range strings.Fields(verb.ReplaceAllString(text, " ")) {
+		if word.MatchString(field) {
+			n++
+		}
+	}
+	return n
+}
+
+// joined is the text of the literals in an expression that are joined by +.
+func joined(e ast.Expr) string {
+	switch x := e.(type) {
+	case *ast.BasicLit:
+		if s, err := strconv.Unquote(x.Value); err == nil && x.Kind == token.STRING {
+			return s
+		}
+	case *ast.BinaryExpr:
+		if x.Op == token.ADD {
+			return joined(x.X) + " " + joined(x.Y)
+		}
+	case *ast.ParenExpr:
+		return joined(x.X)
+	}
+	return ""
+}
+
+// called is the name of a function: f, or package.f.
+func called(e ast.Expr) string {
+	switch x := e.(type) {
+	case *ast.Ident:
+		return x.Name
+	case *ast.SelectorExpr:
+		return called(x.X) + "." + x.Sel.Name
+	}
+	return ""
+}
