@@ -27,7 +27,7 @@ type Mechanism interface {
 type Description struct {
 	Name  string
 	Title string // one line for people
-	// Level describes the text after "=", as in weight=50; the zero value: the mechanism takes
+	// Level describes the text after "=", as in cpu.weight=50; the zero value: the mechanism takes
 	// no level.
 	Level Level
 }

@@ -99,8 +99,7 @@ func (o *Opened) Settings() []record.Setting {
 	return append([]record.Setting{{Name: "volume", Got: o.v.String()}}, o.roundTripSetting()...)
 }
 
-// Watch adds the volume's file system to the watch for free space, unless the file system is on a
-// server.
+// Watch adds the file system of a dir, loop or tmpfs volume to the watch for free space.
 func (o *Opened) Watch(w *reserve.Watch) {
 	switch o.v.Kind() {
 	case Dir:
@@ -135,7 +134,7 @@ func (o *Opened) openDir() (err error) {
 }
 
 // There returns why the directory of a dir volume cannot hold data; nil: it can. A directory whose
-// server does not answer passes, so that the caller does not have to wait for the server.
+// server does not answer passes.
 func (v Volume) There() error {
 	if v.Kind() != Dir {
 		return nil

@@ -114,8 +114,8 @@ func (l *Load) measureSteady(out *wire.Sample, d time.Duration) error {
 }
 
 // cutAnswer measures a window of a load that times its windows itself: the load announces the
-// beginning in shared memory and later answers with seconds and operations. cutAnswer reads
-// counters and probes just outside the load's window.
+// beginning in shared memory and later answers with the length. cutAnswer reads counters and
+// probes just outside the load's window.
 func (l *Load) cutAnswer(out *wire.Sample, v wire.WindowSpec) error {
 	r := l.asked
 	if err := l.await(v.Discard+v.Limit, func(d time.Duration) bool { return l.Memory.Began(r, d) }); err != nil {
