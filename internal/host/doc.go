@@ -1,16 +1,18 @@
-// Package host is the folder of this host: what it is, what it can do, and what tare sets on it.
+// Package host is the folder of the measured machine: its properties, its features, the counters of
+// its kernel, and the settings that tare makes on it.
 //
-//	facts       what was found: Host, Support (yes, no, unknown) and the features by name
-//	isolation   mechanisms between an arm and its neighbours, as data
-//	enforce     writes the settings of isolation and reads them back
-//	probe       observations of the kernel during a window
-//	window      cuts a window: thaw, settle time, count, pause
-//	volume      file systems and devices under a data directory
-//	durability  which failures synced data survives
+//	facts       properties of the host: Host, Support (yes, no, unknown), named features
+//	isolation   mechanisms that protect an arm from its neighbour, as data
+//	enforce     writes the settings that isolation describes, and reads them back
+//	probe       reads kernel counters at both ends of a window
+//	window      measures one window of a running load: settle time, counters, pause
+//	volume      makes the file system under an arm's data directory
+//	durability  tells which failures synced data survives: process, kernel, power
 //	doctor      the checks that tare doctor prints
 //
-// It may import stat, outside, undo, wire, linux, base and record. It must not know environments,
-// loads or databases. Packages that describe do not act: isolation describes, enforce acts.
+// It may import stat, outside, undo, wire, linux, base and record. It must not import
+// environments, loads or databases. A package describes or acts, not both: isolation describes,
+// enforce acts.
 //
 // To add: a probe is one file in probe and one line in probe.All; a mechanism is one file in
 // isolation, one line in isolation.All and a row in docs/neighbours.md; a volume is one file in

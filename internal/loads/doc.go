@@ -1,15 +1,16 @@
-// Package loads is the folder of the programs that do work and count it.
+// Package loads is the folder of the workloads: programs that do work for an arm and count their
+// operations in shared memory.
 //
-//	workload    the contract of a load: parameters, metrics, the processes to start; and the
-//	            descriptions of tare's own loads and of neighbours
-//	load        tare's own loads as they run in an arm, and what the drivers share
+//	workload    describes loads as data: parameters, metrics, the processes to start; has the
+//	            descriptions of tare's own loads and of the neighbours
+//	load        runs tare's own loads in an arm; has code that all drivers share
 //	sysbench, pgbench, fio, clickhouse, redis
-//	            loads by a tool or a protocol, each with its description and its driver, which
-//	            counts operations window by window
+//	            loads that use a tool or a protocol, each with its description and its driver.
+//	            The driver starts the tool and counts its operations, window by window
 //
-// It may import databases, logs, wire, linux, undo/trust, base and record. A load must not know
-// another load or where it runs.
+// It may import databases, logs, wire, linux, undo/trust, base and record. A load must
+// not know another load, or the environment in which it runs.
 //
 // To add a load: one folder with its description (workload.go) and its driver, one line in
-// catalog.Workloads and one in catalog/bodies. The suite in testing/workloadtest tests it.
+// catalog.Workloads and one in catalog/bodies. Test it with the suite in testing/workloadtest.
 package loads

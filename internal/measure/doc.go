@@ -1,12 +1,13 @@
-// Package measure is the folder of a run: launches, blocks and windows.
+// Package measure is the folder that executes a plan: it launches arms, and measures their windows in
+// blocks of random order.
 //
-//	run      a run from its plan to its record: launches, blocks, neighbours, warnings
-//	session  one arm of a launch: thaw, settle, measure, pause
+//	run      a whole run, from its plan to its record: launches, pilot, blocks, neighbours, warnings
+//	session  the processes of one arm during a launch: thaw, measure a window, pause
 //
 // It may import planning and the folders below it (docs/architecture.md), but not stat and logs:
-// it must not compute statistics or parse the output of a tool, and it must not know which
-// environment an arm has.
+// it must not compute statistics, parse the output of a tool, or depend on the kind of an arm's
+// environment.
 //
-// To add a reason to end a run: one more in run, beside the others. A new environment, load or
-// probe needs no change here.
+// A new environment, load or probe needs no change here. A new reason to end a run belongs into
+// run/turns.go (reasonOf).
 package measure

@@ -1,13 +1,13 @@
-// Package planning is the folder of experiments and plans: what a user asks for and what follows
-// from it.
+// Package planning is the folder of experiments and plans. An experiment is a user's file; a plan lists
+// the arms, and chooses the lengths of windows, to execute it on one host.
 //
-//	experiment  reads an experiment file or preset; errors have line and column; presets/*.yaml
-//	plan        arms, order and lengths of windows, from experiment, host's facts and seed
+//	experiment  reads and writes experiment files; errors have line and column; has the presets
+//	plan        makes arms, order and lengths of windows from experiment, facts of the host and seed
 //
 // It may import descriptions (arms/environment, host/facts, host/isolation, loads/workload), stat
-// and the folders below. It must not touch the machine, ask a cluster or keep state: the same
-// experiment, facts and seed give the same plan.
+// and the folders below. It must not read or change the host, ask a cluster or keep state: the
+// same experiment, facts and seed give the same plan.
 //
-// To add: a preset is one file in experiment/presets and its name in README; a key of the file is
-// one field in experiment, which plan reads.
+// To add a preset: one file in experiment/presets and its name in README. To add a key of experiment
+// files: a field of Experiment, Workload or ArmSpec, an entry in the table of keys, and its use in plan.
 package planning

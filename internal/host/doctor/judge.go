@@ -19,7 +19,7 @@ func (l *loop) judge(seconds float64) Loop {
 	out.SliceCV = variation(l.rates(1))
 	per := max(1, int(math.Round(windowSeconds/round)))
 	out.CV, out.Window = variation(l.rates(per)), float64(per)*round
-	out.Word = byCV(out.CV)
+	out.Word = wordForCV(out.CV)
 	for _, lag := range []int{1, 3, 10} {
 		if r, ok := correlation(l.rates(1), lag); ok {
 			out.Lags = append(out.Lags, Lag{float64(lag) * round, r})

@@ -13,9 +13,9 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Noise is the noise of this host, measured by one thread in a few seconds: the same work
-// repeated in short slices, and the lateness of sleeps. It does not contain noise over longer
-// times, as by CPU credits of a cloud or jobs of a neighbour.
+// Noise is the noise of this host, measured by one thread in a few seconds: the variation of the
+// same work in short slices, and the delay of wake-ups. It misses slow noise, such as CPU credits
+// of a cloud or periodic jobs of another tenant.
 type Noise struct {
 	Seconds float64 `json:"seconds"` // of measuring
 	Loops   []Loop  `json:"loops"`
@@ -60,7 +60,7 @@ type Lag struct {
 	Correlation float64 `json:"correlation"`
 }
 
-// Sleep is the lateness of sleeps of 1 ms, in seconds.
+// Sleep is the wake-up delay after sleeps of 1 ms, in seconds.
 type Sleep struct {
 	Sleeps int     `json:"sleeps"`
 	Median float64 `json:"median_seconds"`
@@ -75,8 +75,8 @@ const (
 	sleepLength = time.Millisecond
 )
 
-// Look measures the noise of this host for a time d, at least some 0.2 s. It uses one CPU and
-// 64 MiB of memory.
+// Look measures the noise of this host for the time d, which should be at least 0.2 s. It
+// uses one CPU and 64 MiB of memory.
 func Look(ctx context.Context, d time.Duration) (Noise, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -86,7 +86,7 @@ func Look(ctx context.Context, d time.Duration) (Noise, error) {
 	}
 	defer release()
 	before := readUse()
-	late := make([]int64, 0, int(d/sleepLength))
+	delays := make([]int64, 0, int(d/sleepLength))
 	begin := sched.Monotonic()
 	for end := begin + int64(d); sched.Monotonic() < end; {
 		if err := ctx.Err(); err != nil {
@@ -98,10 +98,10 @@ func Look(ctx context.Context, d time.Duration) (Noise, error) {
 		for range sleeps {
 			until := sched.Monotonic() + int64(sleepLength)
 			sched.SleepUntil(until)
-			late = append(late, sched.Monotonic()-until)
+			delays = append(delays, sched.Monotonic()-until)
 		}
 	}
-	n := Noise{Seconds: float64(sched.Monotonic()-begin) * 1e-9, Sleep: lateness(late)}
+	n := Noise{Seconds: float64(sched.Monotonic()-begin) * 1e-9, Sleep: sleepDelays(delays)}
 	n.Steal, n.Foreign = readUse().since(before)
 	for _, l := range loops {
 		n.Loops = append(n.Loops, l.judge(n.Seconds))
@@ -110,7 +110,8 @@ func Look(ctx context.Context, d time.Duration) (Noise, error) {
 	return n, nil
 }
 
-func lateness(ns []int64) Sleep {
+// sleepDelays summarizes delays in nanoseconds. It sorts them.
+func sleepDelays(ns []int64) Sleep {
 	if len(ns) == 0 {
 		return Sleep{}
 	}
@@ -167,10 +168,10 @@ const (
 	hostileCV = 0.058
 )
 
-func byCV(cv float64) string { return by(cv, sharedCV, hostileCV) }
+func wordForCV(cv float64) string { return wordFor(cv, sharedCV, hostileCV) }
 
-// by is the word for a number, given the least numbers of shared and hostile.
-func by(x, shared, hostile float64) string {
+// wordFor returns the word for x, given the least x of a shared and of a hostile host.
+func wordFor(x, shared, hostile float64) string {
 	switch {
 	case x >= hostile:
 		return Hostile
@@ -197,10 +198,10 @@ func (n *Noise) conclude() {
 		}
 	}
 	if x, ok := n.Foreign.Get(); ok {
-		say(by(x, sharedUse, hostileUse), foreignUse, 100*x)
+		say(wordFor(x, sharedUse, hostileUse), foreignUse, 100*x)
 	}
 	if x, ok := n.Steal.Get(); ok {
-		say(by(x, sharedUse, hostileUse), stolen, 100*x)
+		say(wordFor(x, sharedUse, hostileUse), stolen, 100*x)
 	}
 	n.Predicted = record.Missing(fewSlices)
 	for _, l := range n.Loops {
@@ -209,7 +210,7 @@ func (n *Noise) conclude() {
 	if l, ok := n.Worst(); ok {
 		n.Predicted = l.Predicted
 	}
-	say(by(n.Sleep.P99, sharedLate, hostileLate), wakesLate, 1e3*n.Sleep.P99)
+	say(wordFor(n.Sleep.P99, sharedLate, hostileLate), wakesLate, 1e3*n.Sleep.P99)
 	if n.Word == Quiet {
 		n.Because = nothingWorse
 	}

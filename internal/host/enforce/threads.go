@@ -50,7 +50,7 @@ func (e *Enforced) threads(at Sides, t isolation.Threads) error {
 			})
 		},
 	}
-	e.steps = append(e.steps, s) // a part of the setting may be in force
+	e.steps = append(e.steps, s) // before the change, so that undo follows also if eachThread fails half-way
 	return eachThread(groups, want.set)
 }
 
@@ -154,7 +154,7 @@ func threadsOf(groups []cgroup.Group) ([]int, error) {
 	return all, nil
 }
 
-// rounds is the largest number of searches for threads that other threads have started.
+// rounds is the largest number of searches for new threads by everyThread.
 const rounds = 20
 
 // everyThread is eachThread for threads that may run: a thread started during one round is
@@ -177,7 +177,8 @@ func everyThread(groups []cgroup.Group, do func(tid int) error) error {
 	return nil
 }
 
-// eachThread goes on after an error; that a thread has ended is no error.
+// eachThread calls do for every thread, also after an error, and returns the first error. It ignores
+// threads that have ended.
 func eachThread(groups []cgroup.Group, do func(tid int) error) error {
 	tids, err := threadsOf(groups)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package isolation describes what protects an arm from its neighbour, one file per mechanism:
-// which control files or thread settings to write, on which side, and how to tell that the
-// kernel accepted them. A description is data: package enforce writes the files. This package
-// must not know workloads or arms.
+// Package isolation describes the mechanisms that protect an arm from its neighbour, one file per
+// mechanism: the cgroup files or thread settings to write, for the arm or for the neighbour, and
+// how to check that the kernel accepted them. Descriptions are data: package enforce writes the
+// files. This package must not know workloads or arms.
 package isolation
 
 import (
@@ -17,17 +17,18 @@ import (
 // Mechanism is one way to protect an arm from its neighbour.
 type Mechanism interface {
 	Describe() Description
-	// Support says whether this host and user can have it.
+	// Support says whether the mechanism works on this host for this user.
 	Support(facts.Host) facts.Support
-	// Settings are the settings for a level that Check accepted.
+	// Settings returns the settings for a level; Level.Check has accepted it.
 	Settings(level string, h facts.Host) (Settings, error)
 }
 
-// Description is the name of a mechanism and the level that it takes.
+// Description names a mechanism and says which levels it takes.
 type Description struct {
 	Name  string
 	Title string // one line for people
-	// Level is what may follow the name and "="; the zero value: nothing may.
+	// Level describes the text after "=", as in cpu.weight=50; the zero value: the mechanism takes
+	// no level.
 	Level Level
 }
 
@@ -38,46 +39,46 @@ type Level struct {
 	Check func(string) error
 }
 
-// Side is the side whose group or threads are changed.
+// Side says whose cgroup or threads a setting changes.
 type Side int
 
 // The sides.
 const (
 	Neighbour Side = iota
-	Arm            // with the processes of the arm that run outside its container
+	Arm            // includes the arm's processes outside its container, such as a client
 )
 
 func (s Side) String() string { return [...]string{"neighbour", "arm"}[s] }
 
-// Settings are the settings of a mechanism, in the order in which they are made. They are taken
-// back in reverse order.
+// Settings are the settings of a mechanism. They are written in this order, and undone in reverse
+// order.
 type Settings struct {
-	// Neighbour and Arm are the controllers that the groups of each side need.
+	// Neighbour and Arm are the cgroup controllers that each side's group needs.
 	Neighbour, Arm []string
 	Files          []File
 	Threads        []Threads
 	// Period is the kernel's period for a limited resource: one grant per period. 0: nothing is
 	// limited.
 	Period time.Duration
-	// Live says that the settings can be made and taken back on frozen processes. Arms that
-	// differ only in these settings then need no launch between them.
+	// Live says that the settings can be written and undone while the processes are frozen. Arms
+	// that differ in such settings only can share one launch.
 	Live bool
 }
 
-// File is a setting in a control file of a group.
+// File is a setting in a file of a cgroup.
 type File struct {
 	Of         Side
 	Controller string
 	Name       string
 	Write      string
-	// Undo is the text that takes the setting back; empty: the text that was read before.
+	// Undo is the text to write at the end; empty: the text read before the change.
 	Undo string
-	// Took says whether the text that the kernel reads back means what was written; nil: the
-	// two must be the same words.
+	// Took says whether got, read back from the file, means the same as Write; nil: both must
+	// have the same words.
 	Took func(got string) bool
 }
 
-// Threads is the scheduling of all threads of one side. Threads that these start inherit it.
+// Threads sets the scheduling of all threads of one side. New threads inherit it.
 type Threads struct {
 	Of   Side
 	Turn *Turn // nil: not changed
@@ -85,7 +86,7 @@ type Threads struct {
 	CPUs []int
 }
 
-// Turn is a scheduling policy for ordinary threads.
+// Turn is a scheduling policy without real-time priority, with its nice value.
 type Turn struct {
 	Policy uint32 // unix.SCHED_NORMAL, SCHED_BATCH or SCHED_IDLE
 	Nice   int    // -20 to 19
@@ -142,7 +143,7 @@ func Parse(text string) (m Mechanism, level string, err error) {
 	return m, level, nil
 }
 
-// Needs are the controllers that settings need on one side.
+// Needs returns the cgroup controllers that all settings together need on one side.
 func Needs(all []Settings, of Side) []string {
 	var out []string
 	for _, s := range all {

@@ -229,7 +229,7 @@ func TestCephWithoutDebugfs(t *testing.T) {
 // than a twentieth of it, or if the sum ran backwards.
 func TestCephLatency(t *testing.T) {
 	m := cephClient{}.Metrics()[2:]
-	s := &Set{metrics: m, readers: []opened{{n: len(m)}}}
+	s := &Set{metrics: m, readers: []openProbe{{n: len(m)}}}
 	parse := cephLatency()
 	read := func(write string) []float64 {
 		dst := make([]float64, len(m))

@@ -144,8 +144,8 @@ type groupFiles struct {
 	buf   []byte
 }
 
-// groupMembers opens the lists of the target's groups: those of version 2 if there are any,
-// because version 1 caches a list for a second.
+// groupMembers opens the files with the members of the target's groups. It prefers cgroup version 2,
+// because the kernel caches a list of version 1 for a second.
 func groupMembers(t Target, v2, v1 string) (members, error) {
 	m := &groupFiles{}
 	for _, g := range []cgroup.Group{t.Group, t.Outside} {
@@ -164,7 +164,7 @@ func groupMembers(t Target, v2, v1 string) (members, error) {
 	return m, nil
 }
 
-// openBelow says whether it opened any file.
+// openBelow opens file in dir and in every group below. It returns false if it opened none.
 func (m *groupFiles) openBelow(dir, file string) bool {
 	before := len(m.files)
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -32,11 +32,11 @@ type Metric struct {
 	Help string
 	// PerOp says that reports show the value per operation; false: per second.
 	PerOp bool
-	// Of names the metric by which reports divide the value, such as requests: seconds per
-	// request. Empty: none.
+	// Of names the metric by which reports divide the value, such as the number of requests for
+	// seconds per request. Empty: none.
 	Of string
-	// Rounded is the error of a reading, in Unit, for each unit of Of since the kernel began
-	// to count. A kernel that shows a rounded mean has one; 0: readings are exact.
+	// Rounded is the rounding error of a reading, in Unit, for each unit of Of since the kernel
+	// began to count. It is not 0 if the kernel shows a rounded mean; 0: readings are exact.
 	Rounded float64
 }
 
@@ -59,17 +59,17 @@ type Reader interface {
 	Reason(i int) string
 	Close() error
 
-	// atEdge appends what to read at an edge of a window for the numbers of Read; a reader
-	// with noEdges appends nothing. Only the first probe of a set is asked.
+	// atEdge appends the readings for sched.MarkedSleep that replace the numbers of Read at an
+	// edge of a window; a reader with noEdges appends none. Set calls it for its first probe only.
 	atEdge(to []sched.Reading) []sched.Reading
-	// moveTo moves numbers from the moment of their Read to the edge: that of the last Read
-	// before atEdge to the opening, that of the last Read to the closing. got is what atEdge
-	// appended, with results.
+	// moveTo replaces numbers, which Read returned near an edge, by the numbers at the edge. For
+	// the opening they come from the last Read before atEdge, for the closing from the last Read.
+	// got is what atEdge appended, with results.
 	moveTo(e sched.Edge, numbers []float64, got []sched.Reading)
 }
 
-// noEdges is embedded in a Reader whose numbers cannot be read at the edges of a window,
-// where files and clocks are all that a thread can read.
+// noEdges is embedded in a Reader whose numbers cannot be read at the edges of a window: there only
+// files and clocks can be read.
 type noEdges struct{}
 
 func (noEdges) atEdge(to []sched.Reading) []sched.Reading     { return to }
@@ -81,11 +81,11 @@ type Target struct {
 	Root string
 	// Group is the arm's control group; the zero value: it has none.
 	Group cgroup.Group
-	// Outside is the group of those processes of the arm that run beside its container, such
-	// as the client of a server; the zero value: none. They are not foreign.
+	// Outside is the group of the arm's processes that run outside its container, such as the
+	// client of a server; the zero value: none. Their CPU time is not foreign.
 	Outside cgroup.Group
-	// Neighbour is the group of the neighbour; the zero value: none. It is not of the arm,
-	// and not foreign either.
+	// Neighbour is the group of the neighbour; the zero value: none. Its CPU time counts neither
+	// for the arm nor as foreign.
 	Neighbour cgroup.Group
 	// Pids are the arm's processes, those outside included, in the host's pid namespace. nil:
 	// they are read from the groups at every reading.
@@ -96,7 +96,7 @@ type Target struct {
 	// too. All other arms are expected to be frozen, so that what the host does is this arm's
 	// work or that of foreign processes.
 	Host bool
-	// NotHost is why those numbers cannot be had; empty: they are not wanted.
+	// NotHost is why the numbers of the whole host are missing; empty: they are not wanted.
 	NotHost string
 }
 

@@ -11,34 +11,34 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Set is probes that are open for one target. It is not safe for concurrent use.
+// Set is a list of probes opened for one target. It is not safe for concurrent use.
 type Set struct {
-	readers []opened
+	readers []openProbe
 	metrics []Metric
-	edges   sched.EdgeReadings // of the first probe; the buffers are used again
+	edges   sched.EdgeReadings // of the first probe; windows reuse the buffers
 }
 
-// opened is one probe of a set.
-type opened struct {
+// openProbe is one probe of a set.
+type openProbe struct {
 	reader  Reader // nil: the probe could not be opened
 	first   int    // index of its first metric in the set
 	n       int    // number of its metrics
-	why     string // there is no reader
+	why     string // reason for the missing reader
 	nothing bool   // the probe has nothing to observe here
 }
 
-// errNothing is wrapped by the error of a probe that has nothing to observe here, such as
-// requests to an NFS server where the data is on a disk. Values leaves its metrics out.
+// errNothing means that a probe has nothing to observe here, such as NFS requests when the data is
+// on a local disk. Values then returns none of its metrics, not even as missing.
 var errNothing = errors.New("nothing to observe")
 
 // OpenAll opens every probe. Each metric of a probe that cannot be opened is missing, with
-// the reason. Close the set before the arm that it observes: open files hold network
-// namespaces.
+// the reason. Close the set before the arm: open files of /proc/PID keep the arm's network
+// namespace alive.
 func OpenAll(probes []Probe, t Target) *Set {
 	s := &Set{}
 	for _, p := range probes {
 		m := p.Metrics()
-		o := opened{first: len(s.metrics), n: len(m)}
+		o := openProbe{first: len(s.metrics), n: len(m)}
 		r, err := p.Open(t)
 		if err != nil {
 			o.why, o.nothing = err.Error(), errors.Is(err, errNothing)
@@ -53,18 +53,18 @@ func OpenAll(probes []Probe, t Target) *Set {
 	return s
 }
 
-// Unread is a set that reads nothing, for the reason why.
+// Unread is a set without readers: every value is missing, with the reason why.
 func Unread(probes []Probe, why string) *Set {
 	s := &Set{}
 	for _, p := range probes {
 		m := p.Metrics()
-		s.readers = append(s.readers, opened{first: len(s.metrics), n: len(m), why: why})
+		s.readers = append(s.readers, openProbe{first: len(s.metrics), n: len(m), why: why})
 		s.metrics = append(s.metrics, m...)
 	}
 	return s
 }
 
-// Metrics are the metrics of all probes, in the order of the numbers of Read.
+// Metrics are the metrics of all probes, in the order in which Read appends their numbers.
 func (s *Set) Metrics() []Metric { return s.metrics }
 
 // Read appends one number per metric; NaN: it cannot be read now.
@@ -79,8 +79,8 @@ func (s *Set) Read(dst []float64) []float64 {
 	return dst
 }
 
-// ReadBack reads the same numbers as Read, into dst from its beginning, in the reverse
-// order of probes: the first probe is read last, closest to the window that opens.
+// ReadBack reads the same numbers as Read, but the last probe first: the first probe is then read
+// closest to the opening of the window. It overwrites dst from its beginning.
 func (s *Set) ReadBack(dst []float64) []float64 {
 	dst = slices.Grow(dst[:0], len(s.metrics))[:len(s.metrics)]
 	for _, o := range slices.Backward(s.readers) {
@@ -94,9 +94,9 @@ func (s *Set) ReadBack(dst []float64) []float64 {
 	return dst
 }
 
-// EdgeReadings are what the first probe reads at the edges of the window that is about to
-// open, without results; none where it cannot read anything then. Call it after ReadBack and
-// have the readings taken; AtEdges uses them.
+// EdgeReadings returns the readings, still without results, that sched.MarkedSleep is to take for the
+// first probe at the edges of the next window; empty if the probe cannot be read there. Call it
+// after ReadBack, and pass the results to AtEdges.
 func (s *Set) EdgeReadings() sched.EdgeReadings {
 	if len(s.readers) == 0 || s.readers[0].reader == nil {
 		return sched.EdgeReadings{}
@@ -107,14 +107,15 @@ func (s *Set) EdgeReadings() sched.EdgeReadings {
 	return s.edges
 }
 
-// AtEdges returns the readings before and after a window with the first probe's numbers from
-// the edges. An edge of which got has no readings keeps the numbers of ReadBack or Read. Call
-// it before the next Read.
+// AtEdges returns before and after with the first probe's numbers replaced by those read at the
+// edges. Where got has no readings for an edge, the numbers of ReadBack or Read stay. Call it
+// before the next Read.
 func (s *Set) AtEdges(before, after []float64, got sched.EdgeReadings) (atOpening, atClosing []float64) {
-	return s.moved(before, sched.Opening, got), s.moved(after, sched.Closing, got)
+	return s.movedToEdge(before, sched.Opening, got), s.movedToEdge(after, sched.Closing, got)
 }
 
-func (s *Set) moved(numbers []float64, e sched.Edge, got sched.EdgeReadings) []float64 {
+// movedToEdge returns numbers with those of the first probe moved to an edge.
+func (s *Set) movedToEdge(numbers []float64, e sched.Edge, got sched.EdgeReadings) []float64 {
 	if len(got[e]) == 0 || len(numbers) != len(s.metrics) {
 		return numbers
 	}
@@ -135,18 +136,18 @@ func appendMissing(dst []float64, n int) []float64 {
 // the probes that have nothing to observe here. Call it before the next Read.
 func (s *Set) Values(before, after []float64) map[string]record.Value {
 	out := make(map[string]record.Value, len(s.metrics))
-	whole := len(before) == len(s.metrics) && len(after) == len(s.metrics)
+	complete := len(before) == len(s.metrics) && len(after) == len(s.metrics)
 	for _, o := range s.readers {
 		if o.nothing {
 			continue
 		}
 		for i := range o.n {
 			m := s.metrics[o.first+i]
-			if !whole {
+			if !complete {
 				out[m.Name] = record.Missing("the window has no reading at one of its ends")
 				continue
 			}
-			if why := s.coarse(o.first+i, before, after); why != "" {
+			if why := s.tooCoarse(o.first+i, before, after); why != "" {
 				out[m.Name] = record.Missing(why)
 				continue
 			}
@@ -156,23 +157,25 @@ func (s *Set) Values(before, after []float64) map[string]record.Value {
 	return out
 }
 
-// coarsest is the largest share of a value that may be rounding, as a ratio.
-const coarsest = 0.05
+// maxRounding is the largest rounding error of a value, as a ratio to the value.
+const maxRounding = 0.05
 
-// coarse is why the difference of two rounded readings is too inaccurate; empty: it is not.
-func (s *Set) coarse(i int, before, after []float64) string {
+// tooCoarse returns why the difference of two rounded readings is too inaccurate; empty: it is
+// accurate enough. The kernel's mean is over all requests since the mount, so its rounding error
+// grows with their number.
+func (s *Set) tooCoarse(i int, before, after []float64) string {
 	m := s.metrics[i]
 	if m.Rounded == 0 {
 		return ""
 	}
 	of := slices.IndexFunc(s.metrics, func(x Metric) bool { return x.Name == m.Of })
-	if after[of] > before[of] && after[of]*m.Rounded > coarsest*(after[i]-before[i]) {
+	if after[of] > before[of] && after[of]*m.Rounded > maxRounding*(after[i]-before[i]) {
 		return fmt.Sprintf("the kernel's mean is too coarse after %.0f requests since the mount", after[of])
 	}
 	return ""
 }
 
-func (o opened) value(kind Kind, i int, before, after float64) record.Value {
+func (o openProbe) value(kind Kind, i int, before, after float64) record.Value {
 	switch {
 	case math.IsNaN(after) || kind == Counter && math.IsNaN(before):
 		return record.Missing(o.reason(i))
@@ -184,7 +187,7 @@ func (o opened) value(kind Kind, i int, before, after float64) record.Value {
 	return record.Number(after - before)
 }
 
-func (o opened) reason(i int) string {
+func (o openProbe) reason(i int) string {
 	if o.reader == nil {
 		return o.why
 	}
@@ -194,7 +197,7 @@ func (o opened) reason(i int) string {
 	return "not read"
 }
 
-// Close closes all probes, and may be called twice.
+// Close closes all probes. It may be called twice.
 func (s *Set) Close() error {
 	var errs []error
 	for i := range s.readers {

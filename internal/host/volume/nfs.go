@@ -87,7 +87,7 @@ func (o *Opened) granted(ctx context.Context, m proc.Mount) error {
 			"of version 4, compare two ways to one server in two runs, or with vers=3")
 	}
 	var err error
-	if o.wire, err = netmount.Wire(ctx, o.v.address()); errors.Is(err, netmount.ErrSilent) {
+	if o.roundTrip, err = netmount.Wire(ctx, o.v.address()); errors.Is(err, netmount.ErrSilent) {
 		return nil // the port is not known, or the transport is not TCP
 	}
 	return err
@@ -145,10 +145,10 @@ func (v Volume) supportNFS(h facts.Host) facts.Support {
 	return facts.Supported()
 }
 
-// wireSetting is the round trip to the server, for the manifest.
-func (o *Opened) wireSetting() []record.Setting {
-	if o.wire == 0 {
+// roundTripSetting is the round trip to the server, for the manifest.
+func (o *Opened) roundTripSetting() []record.Setting {
+	if o.roundTrip == 0 {
 		return nil
 	}
-	return []record.Setting{{Name: "volume.wire", Got: o.wire.Round(time.Microsecond).String()}}
+	return []record.Setting{{Name: "volume.wire", Got: o.roundTrip.Round(time.Microsecond).String()}}
 }

@@ -23,19 +23,19 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Spec is what a volume is opened with.
+// Spec is the input of Open.
 type Spec struct {
 	Run string // id of the run
 	Arm string // name of the arm, as it is in file names
-	// Scratch is the existing directory for the data of the run.
+	// Scratch is the run's scratch directory, which exists.
 	Scratch string
-	// Need is the size of the arm's data in bytes.
+	// Need is the expected size of the arm's data in bytes.
 	Need    int64
 	Journal *journal.Journal
 }
 
-// dir is the path of the volume's own directory below parent. No arm has a dot in its name, so
-// nothing else has this name.
+// dir is the path of the volume's own directory below parent. The ".volume" makes it unique: no
+// name of an arm has a dot.
 func (s Spec) dir(parent string) string {
 	return filepath.Join(parent, "tare-"+s.Run+"-"+s.Arm+".volume")
 }
@@ -46,17 +46,17 @@ type Opened struct {
 	// Bind.
 	Dir string
 
-	v      Volume
-	spec   Spec
-	device *loop.Device
-	wire   time.Duration // round trip to the NFS server; 0: not known
-	undo   journal.UndoStack
-	// closing runs beside Close until closed is closed. It ends, with errors, the requests that
-	// wait in the kernel for a cluster that is gone. nil: no request can wait so.
-	closing func(closed <-chan struct{})
+	v         Volume
+	spec      Spec
+	device    *loop.Device
+	roundTrip time.Duration // to the NFS server; 0: unknown
+	undo      journal.UndoStack
+	// abortStalled runs in a goroutine during Close and returns when closed is closed. It makes
+	// the kernel end, with errors, requests that wait for a lost Ceph cluster; nil: none can wait.
+	abortStalled func(closed <-chan struct{})
 }
 
-// Open makes the volume. After an error nothing of it is left.
+// Open makes the volume. After an error it has removed everything that it made.
 func (v Volume) Open(ctx context.Context, s Spec) (_ *Opened, err error) {
 	o := &Opened{v: v, spec: s}
 	defer func() {
@@ -86,43 +86,43 @@ func (v Volume) Open(ctx context.Context, s Spec) (_ *Opened, err error) {
 
 // Close removes the volume. It may be called twice.
 func (o *Opened) Close() error {
-	if o.closing != nil {
+	if o.abortStalled != nil {
 		closed := make(chan struct{})
 		defer close(closed)
-		go o.closing(closed)
+		go o.abortStalled(closed)
 	}
 	return o.undo.Undo()
 }
 
-// Settings are the volume for the manifest.
+// Settings describe the volume for the manifest.
 func (o *Opened) Settings() []record.Setting {
-	return append([]record.Setting{{Name: "volume", Got: o.v.String()}}, o.wireSetting()...)
+	return append([]record.Setting{{Name: "volume", Got: o.v.String()}}, o.roundTripSetting()...)
 }
 
-// Watch adds the file system of the volume to a watch, if it is one of this host.
+// Watch adds the file system of a dir, loop or tmpfs volume to the watch for free space.
 func (o *Opened) Watch(w *reserve.Watch) {
 	switch o.v.Kind() {
 	case Dir:
-		w.Host(o.watched(), "make room on it, or leave the volume "+o.v.String()+" out")
+		w.Host(o.watchedDir(), "make room on it, or leave the volume "+o.v.String()+" out")
 	case Loop, Tmpfs:
-		w.Own(o.watched(), "a shorter --budget: a volume that tare makes has room for what the load is expected to write")
+		w.Own(o.watchedDir(), "a shorter --budget: a volume that tare makes has room for what the load is expected to write")
 	}
 }
 
-// Unwatch removes it from the watch. Call it before Close, which unmounts the file system.
-func (o *Opened) Unwatch(w *reserve.Watch) { w.Forget(o.watched()) }
+// Unwatch removes the file system from the watch. Call it before Close, which unmounts it.
+func (o *Opened) Unwatch(w *reserve.Watch) { w.Forget(o.watchedDir()) }
 
-// watched is a directory on the watched file system: the user's own path if there is one.
-func (o *Opened) watched() string { return cmp.Or(o.v.path, o.Dir) }
+// watchedDir is a directory on the watched file system: the user's own path if there is one.
+func (o *Opened) watchedDir() string { return cmp.Or(o.v.path, o.Dir) }
 
-// record writes a step to the journal before the change is made; Close calls back.
-func (o *Opened) record(s journal.Step, back func() error) error {
-	return o.undo.Record(o.spec.Journal, s, back)
+// recordStep writes a step to the journal. Call it before the change; Close calls revert.
+func (o *Opened) recordStep(s journal.Step, revert func() error) error {
+	return o.undo.Record(o.spec.Journal, s, revert)
 }
 
 // makeDir makes the volume's own directory, which other users cannot enter.
 func (o *Opened) makeDir(parent string) (string, error) {
-	return ground.Make(o.record, o.spec.dir(parent), 0o700)
+	return ground.Make(o.recordStep, o.spec.dir(parent), 0o700)
 }
 
 func (o *Opened) openDir() (err error) {
@@ -133,8 +133,8 @@ func (o *Opened) openDir() (err error) {
 	return err
 }
 
-// There says why the directory that the volume names cannot hold data. A directory whose server
-// does not answer counts as good.
+// There returns why the directory of a dir volume cannot hold data; nil: it can. A directory whose
+// server does not answer passes.
 func (v Volume) There() error {
 	if v.Kind() != Dir {
 		return nil
@@ -146,7 +146,7 @@ func (v Volume) There() error {
 	return usable(v.path)
 }
 
-// usable returns an error for a path that is no writable directory.
+// usable returns an error unless path is a writable directory.
 func usable(path string) error {
 	st, err := storage.Answered(path, func() (os.FileInfo, error) { return os.Stat(path) })
 	switch {
@@ -177,19 +177,19 @@ func (o *Opened) openTmpfs() error {
 	return o.mount("tmpfs", dir, "tmpfs", fmt.Sprintf("size=%d,mode=755", o.v.size(o.spec.Need)))
 }
 
-// mount mounts a file system in the volume's directory.
+// mount mounts a file system on dir/mnt, and sets o.Dir to it.
 func (o *Opened) mount(source, dir, kind, options string) error {
 	point := filepath.Join(dir, "mnt")
 	if err := os.Mkdir(point, 0o755); err != nil {
 		return err
 	}
-	if err := o.record(steps.Mount{Path: point}, func() error { return unmount(point) }); err != nil {
+	if err := o.recordStep(steps.Mount{Path: point}, func() error { return unmount(point) }); err != nil {
 		return err
 	}
 	if err := unix.Mount(source, point, kind, unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
-		return explained(fmt.Errorf("mount %s on %s (%s): %w", kind, point, options, err), kind)
+		return withRemedy(fmt.Errorf("mount %s on %s (%s): %w", kind, point, options, err), kind)
 	}
-	// Mounts and unmounts in other namespaces must not reach this mount, nor the reverse.
+	// A shared mount would pass mounts and unmounts below it to other namespaces and back.
 	if err := unix.Mount("", point, "", unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make the mount private: %w", err)
 	}
@@ -197,8 +197,8 @@ func (o *Opened) mount(source, dir, kind, options string) error {
 	return nil
 }
 
-// explained adds the remedy to the error of a mount.
-func explained(err error, kind string) error {
+// withRemedy adds a remedy to an error of mount(2).
+func withRemedy(err error, kind string) error {
 	switch {
 	case errors.Is(err, unix.ENODEV):
 		return hint.New(fmt.Errorf("%w: this kernel has no %s", err, kind), "modprobe "+kind+", or choose another volume")
@@ -208,12 +208,13 @@ func explained(err error, kind string) error {
 	return err
 }
 
-// busy is how long a mount may stay busy with processes that are ending.
-const busy = 5 * time.Second
+// busyTimeout is how long unmount waits for processes that still use the mount.
+const busyTimeout = 5 * time.Second
 
-// unmount unmounts for good. It unmounts lazily only when the mount stays busy.
+// unmount retries while the mount is busy. After busyTimeout it unmounts lazily (MNT_DETACH) and
+// returns an error.
 func unmount(point string) error {
-	for end := time.Now().Add(busy); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(busyTimeout); ; time.Sleep(10 * time.Millisecond) {
 		err := unix.Unmount(point, unix.UMOUNT_NOFOLLOW)
 		switch {
 		case err == nil, errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOENT): // not mounted
@@ -222,12 +223,12 @@ func unmount(point string) error {
 			return &os.PathError{Op: "unmount", Path: point, Err: err}
 		case time.Now().After(end):
 			err = unix.Unmount(point, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
-			return errors.Join(fmt.Errorf("%s was still in use %v after its arm had ended", point, busy), err)
+			return errors.Join(fmt.Errorf("%s was still in use %v after its arm had ended", point, busyTimeout), err)
 		}
 	}
 }
 
-// Changes are the changes that Open would make on the host.
+// Changes lists the changes that Open would make on the host.
 func (v Volume) Changes(s Spec) []facts.Change {
 	switch v.Kind() {
 	case Dir:

@@ -80,14 +80,14 @@ func (o *Opened) openRBD(ctx context.Context) error {
 	if err := o.makeImage(ctx, image); err != nil {
 		return err
 	}
-	if err := o.record(image.MappingStep(), image.Unmap); err != nil {
+	if err := o.recordStep(image.MappingStep(), image.Unmap); err != nil {
 		return err
 	}
 	device, err := image.Map(ctx, o.v.mapOptions())
 	if err != nil {
 		return err
 	}
-	o.closing = func(closed <-chan struct{}) { image.AbortStalled(closed, stalled) }
+	o.abortStalled = func(closed <-chan struct{}) { image.AbortStalled(closed, stalled) }
 	if err := format(ctx, o.v.system, device); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (o *Opened) openRBD(ctx context.Context) error {
 // makeImage makes an image. An existing image of that name is somebody else's and an error.
 func (o *Opened) makeImage(ctx context.Context, image ceph.Image) error {
 	var made error
-	err := o.record(image.Step(), func() error {
+	err := o.recordStep(image.Step(), func() error {
 		if errors.Is(made, os.ErrExist) {
 			return nil
 		}

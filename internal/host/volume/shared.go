@@ -45,7 +45,7 @@ func (o *Opened) openShared(ctx context.Context, s shared) error {
 		return err
 	}
 	back := shareStep{Point: point, Options: s.options, Source: s.source, Name: filepath.Base(dir)}
-	err = o.record(s.step(back), func() error {
+	err = o.recordStep(s.step(back), func() error {
 		if m, err := netmount.On(point); err != nil || m == nil {
 			return err // not mounted, or not known
 		}
@@ -116,7 +116,7 @@ func (o *Opened) makeShared(point, name, rights string) error {
 		if d, ok := s.(steps.Directory); ok && strings.HasPrefix(d.Path, point+"/") {
 			return nil
 		}
-		return o.record(s, back)
+		return o.recordStep(s, back)
 	}
 	err := netmount.Within(point, netmount.Asking, func() error {
 		space, err := storage.Room(point)

@@ -1,5 +1,6 @@
-// Package window cuts measured windows out of a running load whose counters are in
-// memory of this process: in tare itself, or in the agent of a pod on another node.
+// Package window measures windows of a running load. This process shares the memory with the
+// load's counters: it is tare itself, or the agent of a pod on another node. The caller thaws the
+// load before a window and pauses it afterwards.
 package window
 
 import (
@@ -12,31 +13,30 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// Load is a load that runs for one window at a time. It uses its buffers again for each
-// window.
+// Load measures a running load, one window at a time. Each window reuses the buffers of the last.
 type Load struct {
 	Memory *counter.Memory
 	Probes *probe.Set
-	// Ended says why the window is given up; nil: go on.
+	// Ended returns why the window must be abandoned, such as the end of the load; nil: go on.
 	Ended func() error
-	// Opened is called after the readings at the opening, Closing before those at the
-	// closing: the neighbour is read there. nil: there is no neighbour.
+	// Opened is called after the readings at the opening, Closing before the readings at the
+	// closing. Both read the neighbour's counters; nil: there is no neighbour.
 	Opened, Closing func()
 
 	asked         counter.Request
-	closed        bool      // the readings at the closing were taken
+	closed        bool      // the counters and probes were read at the closing
 	words         []*uint64 // the words of Memory that count operations
 	sleep         sched.MarkedSleep
 	open, shut    counter.Snapshot
-	before, after []float64          // of the probes, as Read read them
-	edges         sched.EdgeReadings // of the first probe; an edge has none where it was not used
-	quickest      time.Duration      // least time that the probes took to read; 0: not read yet
-	soonest       time.Duration      // least delay with which a window opened; 0: none opened yet
-	// sumsOpen and sumsShut are the numbers that the load adds up itself, at the edges.
+	before, after []float64          // probe readings at the opening and at the closing
+	edges         sched.EdgeReadings // of the first probe; empty for an edge at which it was not read
+	leastReadTime time.Duration      // shortest time in which all probes were read; 0: not read yet
+	leastDelay    time.Duration      // shortest delay of an opening; 0: no window opened yet
+	// sumsOpen and sumsShut are the sums that the load itself keeps, at the two edges.
 	sumsOpen, sumsShut []counter.Sum
 }
 
-// Announce tells the load which window comes, before it is thawed.
+// Announce hands the load the parameters of the next window. Call it before the thaw.
 func (l *Load) Announce(v wire.WindowSpec) {
 	l.closed, l.edges = false, sched.EdgeReadings{}
 	if l.words == nil {
@@ -49,8 +49,8 @@ func (l *Load) Announce(v wire.WindowSpec) {
 	l.Memory.MarkThaw()
 }
 
-// Cut measures a load that runs. Pause the load afterwards, also after an error, and then
-// call Fill.
+// Cut measures one window of the running load. Pause the load afterwards, also after an error,
+// and then call Fill.
 func (l *Load) Cut(v wire.WindowSpec) (out wire.Sample, err error) {
 	began := sched.Monotonic()
 	switch {
@@ -65,8 +65,8 @@ func (l *Load) Cut(v wire.WindowSpec) (out wire.Sample, err error) {
 	return out, err
 }
 
-// Fill adds what needs computing to the sample of Cut. Call it when the load is paused. A
-// window that did not close gets nothing.
+// Fill adds the differences of counters and probes to the sample of Cut. Call it when the load is
+// paused, so that computing them takes no CPU time from it. An abandoned window stays as it is.
 func (l *Load) Fill(out *wire.Sample) {
 	if !l.closed {
 		return
@@ -78,28 +78,28 @@ func (l *Load) Fill(out *wire.Sample) {
 	out.Open, out.Shut = l.sumsOpen, l.sumsShut
 }
 
-// cutWindow measures from the end of the discard on.
+// cutWindow waits for the settle time (Discard) and measures one window.
 func (l *Load) cutWindow(out *wire.Sample, v wire.WindowSpec, began int64) error {
 	if err := Sleep(began+int64(v.Discard), l.Ended); err != nil {
 		return err
 	}
-	first, middle, last, err := l.marks(v)
+	first, middle, last, err := l.markWindow(v)
 	if err != nil {
 		return err
 	}
-	between(out, first, l.readAfter(v, last))
+	fillBetween(out, first, l.readAfter(v, last))
 	if middle.at > 0 {
 		out.FirstSeconds, out.First = middle.since(first)
 	}
 	if v.Steady == 0 {
 		return nil
 	}
-	return l.steady(out, v.Steady)
+	return l.measureSteady(out, v.Steady)
 }
 
-// steady lets the load run on for d and measures its rate over the last two thirds, in
-// which the thaw has no effect any longer.
-func (l *Load) steady(out *wire.Sample, d time.Duration) error {
+// measureSteady lets the load run on for d and measures its rate over the last two thirds, when the
+// thaw has no effect any more. The transparency check compares this rate with that of the window.
+func (l *Load) measureSteady(out *wire.Sample, d time.Duration) error {
 	began := sched.Monotonic()
 	if err := Sleep(began+int64(d)/3, l.Ended); err != nil {
 		return err
@@ -113,8 +113,9 @@ func (l *Load) steady(out *wire.Sample, d time.Duration) error {
 	return nil
 }
 
-// cutAnswer measures the window that the load itself chooses and answers with; counters and
-// probes are read around it.
+// cutAnswer measures a window of a load that times its windows itself: the load announces the
+// beginning in shared memory and later answers with the length. cutAnswer reads counters and
+// probes just outside the load's window.
 func (l *Load) cutAnswer(out *wire.Sample, v wire.WindowSpec) error {
 	r := l.asked
 	if err := l.await(v.Discard+v.Limit, func(d time.Duration) bool { return l.Memory.Began(r, d) }); err != nil {
@@ -130,15 +131,15 @@ func (l *Load) cutAnswer(out *wire.Sample, v wire.WindowSpec) error {
 	if err != nil {
 		return err
 	}
-	between(out, first, l.readAfter(v, l.mark()))
+	fillBetween(out, first, l.readAfter(v, l.mark()))
 	out.Seconds, out.First, out.FirstSeconds = answer.Seconds, answer.First, answer.FirstSeconds
 	return nil
 }
 
-// await waits until done returns true. done waits for the given time at most, so that
-// Ended is asked often enough.
+// await calls done until it returns true, or returns an error after limit. Each call of done may
+// wait for the given time at most, because await calls Ended between the calls.
 func (l *Load) await(limit time.Duration, done func(time.Duration) bool) error {
-	for end := sched.Monotonic() + int64(limit); !done(slice); {
+	for end := sched.Monotonic() + int64(limit); !done(pollInterval); {
 		if err := l.Ended(); err != nil {
 			return err
 		}
@@ -152,7 +153,7 @@ func (l *Load) await(limit time.Duration, done func(time.Duration) bool) error {
 	return nil
 }
 
-// cutTicks counts the operations of each tick.
+// cutTicks makes a trace for the pilot: the operations in each tick, from the thaw on.
 func (l *Load) cutTicks(out *wire.Sample, v wire.WindowSpec, began int64) error {
 	out.Ticks = make([]float64, 0, v.Length/v.Tick)
 	l.readOpen(v)
@@ -173,11 +174,11 @@ func (l *Load) cutTicks(out *wire.Sample, v wire.WindowSpec, began int64) error 
 	return nil
 }
 
-// readBefore reads everything before a window opens, readAfter everything after its last mark.
-// Both read again when something held the readings up, because they would then be of other
-// seconds than the operations. The window opens or ends that much later.
+// readBefore reads counters and probes before a window opens, readAfter after its last mark. If
+// the readings were delayed, they cover another time span than the operations: both then read
+// again, up to maxTries times, and move the edge of the window accordingly.
 func (l *Load) readBefore(v wire.WindowSpec) {
-	for range tries {
+	for range maxTries {
 		if l.readOpen(v) {
 			break
 		}
@@ -188,8 +189,8 @@ func (l *Load) readBefore(v wire.WindowSpec) {
 }
 
 func (l *Load) readAfter(v wire.WindowSpec, last mark) mark {
-	for try := range tries {
-		if try > 0 { // the window ends later than its edge
+	for try := range maxTries {
+		if try > 0 { // move the end of the window to now
 			last, l.edges[sched.Closing] = l.mark(), nil
 		}
 		if l.Closing != nil {
@@ -202,39 +203,40 @@ func (l *Load) readAfter(v wire.WindowSpec, last mark) mark {
 	return last
 }
 
-// marks opens the window, sleeps through it, and marks its beginning, middle and end. Go's
-// runtime does not watch the thread in a short window, and at the end of each half of a
-// longer one, because it would take CPU time from the load. A thread of the runtime stays
-// awake for a little while after the readings; the window opens after that. So the first
-// probe is read once more at each edge.
-func (l *Load) marks(v wire.WindowSpec) (first, middle, last mark, err error) {
+// markWindow opens the window, sleeps through it, and marks its beginning, middle and end. It uses
+// sched.MarkedSleep, during which sysmon, the Go runtime's monitor thread, does not poll this
+// thread: polling takes CPU time from the load. A window up to pollInterval is one marked sleep; a
+// longer one is a marked sleep at its opening and at the end of each half. sysmon polls on for a
+// short time after the readings, so the window opens later (lead), and the first probe is read
+// again at each edge.
+func (l *Load) markWindow(v wire.WindowSpec) (first, middle, last mark, err error) {
 	var marks [3]sched.Mark
 	after := [2]int64{int64(v.Length) / 2, int64(v.Length)}
 	s := &l.sleep
-	for try := range tries {
+	for try := range maxTries {
 		l.readBefore(v)
 		l.edges = l.Probes.EdgeReadings()
 		s.After, s.Latest, s.Words, s.Marks = nil, 0, l.words, marks[:]
 		s.Edges = sched.EdgeReadings{sched.Opening: l.edges[sched.Opening]}
 		s.First = sched.Monotonic() + int64(min(lead, v.Length/100))
 		switch {
-		case v.Length <= slice && v.Whole:
+		case v.Length <= pollInterval && v.Whole:
 			s.After, s.Edges = after[1:], l.edges
-		case v.Length <= slice:
+		case v.Length <= pollInterval:
 			s.After, s.Edges = after[:], l.edges
 		}
-		if l.soonest > 0 && try < tries-1 {
-			s.Latest = s.First + int64(2*l.soonest+heldUp)
+		if l.leastDelay > 0 && try < maxTries-1 {
+			s.Latest = s.First + int64(2*l.leastDelay+maxDelay)
 		}
 		inTime := s.Sleep()
-		if took := time.Duration(marks[0].At - s.First); l.soonest == 0 || took < l.soonest {
-			l.soonest = took
+		if took := time.Duration(marks[0].At - s.First); l.leastDelay == 0 || took < l.leastDelay {
+			l.leastDelay = took
 		}
 		switch {
 		case !inTime:
 			continue
-		case v.Length > slice:
-			err = l.halves(after, marks[:])
+		case v.Length > pollInterval:
+			err = l.sleepHalves(after, marks[:])
 		}
 		break
 	}
@@ -247,8 +249,8 @@ func (l *Load) marks(v wire.WindowSpec) (first, middle, last mark, err error) {
 	return markOf(marks[0]), markOf(marks[1]), markOf(marks[2]), err
 }
 
-// halves sleeps through a window that is longer than slice, after its first mark.
-func (l *Load) halves(after [2]int64, marks []sched.Mark) error {
+// sleepHalves sleeps through a window longer than pollInterval, after its first mark.
+func (l *Load) sleepHalves(after [2]int64, marks []sched.Mark) error {
 	s := &l.sleep
 	s.Latest = 0
 	for i := range after {
@@ -256,7 +258,7 @@ func (l *Load) halves(after [2]int64, marks []sched.Mark) error {
 		if i == len(after)-1 {
 			s.Edges[sched.Closing] = l.edges[sched.Closing]
 		}
-		if err := Sleep(s.First-int64(slice)/2, l.Ended); err != nil {
+		if err := Sleep(s.First-int64(pollInterval)/2, l.Ended); err != nil {
 			return err
 		}
 		s.Sleep()
@@ -267,37 +269,37 @@ func (l *Load) halves(after [2]int64, marks []sched.Mark) error {
 func markOf(m sched.Mark) mark { return mark{m.At, m.Sum, m.CPU} }
 
 // readOpen reads the counters, then the probes, the first probe last; readShut reads in the
-// opposite order. prompt is false when something held the probes' readings up.
+// opposite order. prompt is false if reading the probes took unusually long.
 func (l *Load) readOpen(v wire.WindowSpec) (prompt bool) {
 	l.Memory.Read(&l.open)
-	l.sumsOpen = l.sums(v, l.sumsOpen[:0])
+	l.sumsOpen = l.appendSums(v, l.sumsOpen[:0])
 	began := sched.Monotonic()
 	l.before = l.Probes.ReadBack(l.before)
-	return l.prompt(began)
+	return l.wasPrompt(began)
 }
 
 func (l *Load) readShut(v wire.WindowSpec) (prompt bool) {
 	began := sched.Monotonic()
 	l.after = l.Probes.Read(l.after[:0])
-	prompt = l.prompt(began)
+	prompt = l.wasPrompt(began)
 	l.Memory.Read(&l.shut)
-	l.sumsShut = l.sums(v, l.sumsShut[:0])
+	l.sumsShut = l.appendSums(v, l.sumsShut[:0])
 	l.closed = true
 	return prompt
 }
 
-// prompt says whether the probes, of which reading began then, took about the least time
-// that they ever took here.
-func (l *Load) prompt(began int64) bool {
+// wasPrompt says whether reading the probes, from began until now, took at most twice the shortest
+// time so far plus maxDelay.
+func (l *Load) wasPrompt(began int64) bool {
 	took := time.Duration(sched.Monotonic() - began)
-	if l.quickest == 0 || took < l.quickest {
-		l.quickest = took
+	if l.leastReadTime == 0 || took < l.leastReadTime {
+		l.leastReadTime = took
 	}
-	return took <= 2*l.quickest+heldUp
+	return took <= 2*l.leastReadTime+maxDelay
 }
 
-// sums appends the numbers that the load adds up itself.
-func (l *Load) sums(v wire.WindowSpec, to []counter.Sum) []counter.Sum {
+// appendSums appends the sums that the load itself keeps.
+func (l *Load) appendSums(v wire.WindowSpec, to []counter.Sum) []counter.Sum {
 	for i := range min(v.Values, counter.MaxValues) {
 		to = append(to, l.Memory.Value(i))
 	}
@@ -317,28 +319,28 @@ func (m mark) since(earlier mark) (seconds float64, ops uint64) {
 	return float64(m.at-earlier.at) * 1e-9, m.ops - earlier.ops
 }
 
-// between fills in time, operations and tare's own CPU time from one mark to the other.
-func between(out *wire.Sample, first, last mark) {
+// fillBetween sets time, operations and tare's own CPU time between two marks.
+func fillBetween(out *wire.Sample, first, last mark) {
 	out.Start = first.at
 	out.Seconds, out.Ops = last.since(first)
 	out.Self, out.SelfWall = time.Duration(last.cpu-first.cpu), time.Duration(last.at-first.at)
 }
 
 const (
-	// tries is how often readings are taken at most. heldUp is the delay beyond which they
-	// are taken again.
-	tries  = 3
-	heldUp = 200 * time.Microsecond
+	// maxTries is the largest number of readings at an edge. Readings with a delay above
+	// maxDelay are taken again.
+	maxTries = 3
+	maxDelay = 200 * time.Microsecond
 
-	// lead is the time from the readings to the opening of a window, in which the monitor of
-	// Go's runtime goes to sleep: it looks every 20 µs, with a slack of 50, whether anything
-	// runs. In a short window the lead is a hundredth of the window.
+	// lead is the time from the readings to the opening of a window. Within it sysmon stops
+	// polling: it polls every 20 µs, with 50 µs of timer slack. A window shorter than 15 ms
+	// has a lead of a hundredth of its length.
 	lead = 150 * time.Microsecond
 
-	// slice is the longest time for which Ended is not asked.
-	slice = 100 * time.Millisecond
-	// drainBound is how long operations in flight may take to end at a pause.
-	drainBound = 200 * time.Millisecond
+	// pollInterval is the longest time between two calls of Ended.
+	pollInterval = 100 * time.Millisecond
+	// drainTimeout is how long Pause waits for operations in flight.
+	drainTimeout = 200 * time.Millisecond
 )
 
 // Pause closes the gate of a load and waits until no operation is in flight, not
@@ -346,19 +348,19 @@ const (
 func Pause(m *counter.Memory) {
 	began := sched.Monotonic()
 	m.SetGate(true)
-	for m.InFlight() > 0 && sched.Monotonic() < began+int64(drainBound) {
+	for m.InFlight() > 0 && sched.Monotonic() < began+int64(drainTimeout) {
 		sched.SleepUntil(sched.Monotonic() + int64(200*time.Microsecond))
 	}
 }
 
-// Sleep sleeps until a moment (CLOCK_MONOTONIC, ns). It returns ended's error, for which it
-// asks every 100 ms.
+// Sleep sleeps until a moment (CLOCK_MONOTONIC, ns). It calls ended every 100 ms and returns its
+// error at once.
 func Sleep(until int64, ended func() error) error {
 	for now := sched.Monotonic(); now < until; now = sched.Monotonic() {
 		if err := ended(); err != nil {
 			return err
 		}
-		sched.SleepUntil(min(until, now+int64(slice)))
+		sched.SleepUntil(min(until, now+int64(pollInterval)))
 	}
 	return ended()
 }

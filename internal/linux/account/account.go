@@ -1,6 +1,6 @@
-// Package account lets root act as another account of this host: for a child process, or for
-// this process for good. It knows uids, capabilities and directories, and not the programs that
-// run as them.
+// Package account drops root's rights: it runs a child process, or the rest of this process, as
+// another account of this host. It knows uids, capabilities and directories, and not the programs
+// that run with them.
 package account
 
 import (
@@ -46,7 +46,7 @@ func First(names ...string) (a Account, ok bool, err error) {
 	return a, false, nil
 }
 
-// Mapped says whether this process's user namespace has the account.
+// Mapped says whether the user namespace of this process maps the account's uid.
 func (a Account) Mapped() bool {
 	b, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
@@ -61,14 +61,15 @@ func (a Account) Mapped() bool {
 	return false
 }
 
-// CanGive says whether this process is root and may give files, and itself, to another account.
-// Root in a container without capabilities may not.
-func CanGive() bool { return holds(unix.CAP_CHOWN, unix.CAP_SETUID, unix.CAP_SETGID) }
+// CanGive says whether this process is root and may change the owner of files and its own user. Root
+// in a container without capabilities may not.
+func CanGive() bool { return hasCapabilities(unix.CAP_CHOWN, unix.CAP_SETUID, unix.CAP_SETGID) }
 
 // CanMount says whether this process is root and may mount.
-func CanMount() bool { return holds(unix.CAP_SYS_ADMIN) }
+func CanMount() bool { return hasCapabilities(unix.CAP_SYS_ADMIN) }
 
-func holds(capabilities ...int) bool {
+// hasCapabilities says whether this process is root and has all these capabilities in effect.
+func hasCapabilities(capabilities ...int) bool {
 	if os.Geteuid() != 0 {
 		return false
 	}
@@ -85,14 +86,14 @@ func holds(capabilities ...int) bool {
 	return true
 }
 
-// Blocked is the first directory on the way to path that the account may not enter, on the way
-// as it is written or with links resolved; empty: the account reaches path. A directory with an
-// access control list counts as closed, because its mode bits do not say who may enter.
+// Blocked returns the first directory above path that the account may not enter; empty: the account
+// reaches path. It checks the path as written and with links resolved. A directory with an access
+// control list counts as closed, because its mode bits do not say who may enter.
 func (a Account) Blocked(path string) (string, error) {
-	ways, err := ways(path)
-	for _, way := range ways {
+	forms, err := pathForms(path)
+	for _, form := range forms {
 		var at string
-		if at, err = a.blockedOn(way); at != "" || err != nil {
+		if at, err = a.blockedOn(form); at != "" || err != nil {
 			return at, err
 		}
 	}
@@ -101,17 +102,18 @@ func (a Account) Blocked(path string) (string, error) {
 
 // Reads says whether the account reaches a file and may read it. A file with an access control
 // list counts as closed.
-func (a Account) Reads(path string) bool { return a.opens(path, 0o4) }
+func (a Account) Reads(path string) bool { return a.mayUse(path, 0o4) }
 
 // Executes is Reads for the execution of a program.
-func (a Account) Executes(path string) bool { return a.opens(path, 0o1) }
+func (a Account) Executes(path string) bool { return a.mayUse(path, 0o1) }
 
-func (a Account) opens(path string, right uint32) bool {
+// mayUse says whether the account reaches path and has the right (4 read, 1 execute) on it.
+func (a Account) mayUse(path string, right uint32) bool {
 	if blocked, err := a.Blocked(path); err != nil || blocked != "" {
 		return false
 	}
 	var st unix.Stat_t
-	return unix.Stat(path, &st) == nil && a.may(&st, right) && !listed(path)
+	return unix.Stat(path, &st) == nil && a.may(&st, right) && !hasACL(path)
 }
 
 // ExecutesSelf says whether the account may execute this program.
@@ -120,14 +122,14 @@ func (a Account) ExecutesSelf() bool {
 	return unix.Stat("/proc/self/exe", &st) == nil && a.may(&st, 0o1)
 }
 
-// Safe is the account as which root runs a program only to ask for its version: nobody. ok is
-// false where nobody cannot run it.
+// Safe returns the account that runs a program to ask for its version: nobody. ok is false if this
+// process is not root or nobody may not execute the program.
 func Safe(program string) (a Account, ok bool) {
 	return Nobody, CanGive() && Nobody.Mapped() && Nobody.Executes(program)
 }
 
-// ways are the path as written and, if it differs, with links resolved.
-func ways(path string) ([]string, error) {
+// pathForms returns the path as written and, if it differs, with links resolved.
+func pathForms(path string) ([]string, error) {
 	path = filepath.Clean(path)
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -139,6 +141,7 @@ func ways(path string) ([]string, error) {
 	return []string{path, resolved}, nil
 }
 
+// blockedOn is Blocked for one form of the path.
 func (a Account) blockedOn(path string) (string, error) {
 	at := "/"
 	for _, name := range strings.Split(path, "/")[1:] {
@@ -146,7 +149,7 @@ func (a Account) blockedOn(path string) (string, error) {
 		if err := unix.Stat(at, &st); err != nil {
 			return "", &os.PathError{Op: "look at", Path: at, Err: err}
 		}
-		if !a.may(&st, 0o1) || listed(at) {
+		if !a.may(&st, 0o1) || hasACL(at) {
 			return at, nil
 		}
 		at = filepath.Join(at, name)
@@ -154,7 +157,7 @@ func (a Account) blockedOn(path string) (string, error) {
 	return "", nil
 }
 
-// may says whether the mode bits give the account a right: 4, 2 or 1.
+// may says whether the mode bits give the account a right: 4 (read), 2 (write) or 1 (execute, enter).
 func (a Account) may(st *unix.Stat_t, right uint32) bool {
 	switch {
 	case int(st.Uid) == a.UID:
@@ -165,7 +168,8 @@ func (a Account) may(st *unix.Stat_t, right uint32) bool {
 	return st.Mode&right != 0
 }
 
-func listed(dir string) bool {
+// hasACL says whether a file or directory has an access control list.
+func hasACL(dir string) bool {
 	_, err := unix.Getxattr(dir, "system.posix_acl_access", nil)
 	return err == nil
 }
@@ -175,9 +179,9 @@ func (a Account) Credential() *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(a.UID), Gid: uint32(a.GID)}
 }
 
-// began is the state of the main thread at the start of the process, where package variables
-// are initialised.
-var began = struct {
+// atStart is the state when the process started. Package variables are initialised on the main
+// thread, which has the parent-death signal that the parent set.
+var atStart = struct {
 	signal uintptr
 	parent int
 }{deathSignal(), os.Getppid()}
@@ -190,9 +194,9 @@ func deathSignal() (signal uintptr) {
 	return signal
 }
 
-// Become makes all threads of this process the account's, for good: an exec does not restore
-// capabilities. The kernel clears the parent-death signal when the user changes (prctl(2)), so
-// Become sets it again.
+// Become changes the user of all threads of this process. Nothing undoes it: even an exec restores no
+// capabilities. The kernel clears the parent-death signal when the user changes (prctl(2)), so Become
+// sets it again.
 func (a Account) Become() error {
 	for _, step := range []struct {
 		what string
@@ -210,19 +214,19 @@ func (a Account) Become() error {
 	return nil
 }
 
-// endWithParent sets the parent-death signal of all threads, which each has its own.
+// endWithParent sets the parent-death signal again, on all threads: each thread has its own.
 func endWithParent() error {
-	if began.signal == 0 {
+	if atStart.signal == 0 {
 		return nil
 	}
-	if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, began.signal, 0); errno == unix.ENOTSUP { // a program with cgo
-		if err := unix.Prctl(unix.PR_SET_PDEATHSIG, began.signal, 0, 0, 0); err != nil {
+	if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, atStart.signal, 0); errno == unix.ENOTSUP { // AllThreadsSyscall does not work with cgo
+		if err := unix.Prctl(unix.PR_SET_PDEATHSIG, atStart.signal, 0, 0, 0); err != nil {
 			return err
 		}
 	} else if errno != 0 {
 		return errno
 	}
-	if os.Getppid() != began.parent {
+	if os.Getppid() != atStart.parent {
 		return fmt.Errorf("the parent has ended: %w", unix.ESRCH)
 	}
 	return nil

@@ -30,7 +30,7 @@ func (a Account) CanPrivate(dir string) error {
 }
 
 func (a Account) private(dir string) error {
-	ways, err := ways(dir)
+	forms, err := pathForms(dir)
 	if err != nil {
 		return err
 	}
@@ -47,13 +47,13 @@ func (a Account) private(dir string) error {
 		return &os.PathError{Op: "open", Path: dir, Err: err}
 	}
 	defer unix.Close(fd)
-	for _, way := range ways {
-		blocked, err := a.blockedOn(way)
-		if errors.Is(err, fs.ErrNotExist) { // the cover of the way before hides it
+	for _, form := range forms {
+		blocked, err := a.blockedOn(form)
+		if errors.Is(err, fs.ErrNotExist) { // the cover for the previous form hides it
 			continue
 		}
 		if err == nil && blocked != "" {
-			err = cover(blocked, way, fd)
+			err = cover(blocked, form, fd)
 		}
 		if err != nil {
 			return err

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Freezer stops and continues all processes of its groups. It is not safe for concurrent use.
-// Where the groups saturate the CPUs, use it on a thread of its own (runtime.LockOSThread,
-// SCHED_FIFO). Freeze and Thaw allocate nothing.
+// Freezer freezes and thaws all processes of its groups. It is not safe for concurrent use. If the
+// groups saturate the CPUs, call it on a locked thread (runtime.LockOSThread) under SCHED_FIFO.
+// Freeze and Thaw allocate nothing.
 //
 // Version 2 is preferred, also in the hybrid layout, because SIGKILL ends its frozen processes:
 // when tare is killed, its arms end with it. Frozen processes of version 1 stay until somebody
@@ -61,7 +61,7 @@ var (
 // Freezer opens the freezer of the group. The caller closes it.
 func (g Group) Freezer() (*Freezer, error) { return NewFreezer(g) }
 
-// NewFreezer opens one freezer for several groups, which asks all before it confirms any. The
+// NewFreezer opens one freezer for several groups. It writes to all groups before it waits for any. The
 // caller closes it.
 func NewFreezer(groups ...Group) (*Freezer, error) {
 	kind := FreezerV2
@@ -129,7 +129,7 @@ func (f *Freezer) Close() error {
 	return nil
 }
 
-// Switch is a file and the word that freezes a group when it is written there.
+// Switch is the file that freezes a group, and the word to write into it.
 type Switch struct{ Path, Word string }
 
 // Switches are the switches of the groups, for another process that may have to freeze them.
@@ -159,8 +159,8 @@ func (f *Freezer) Freeze(timeout time.Duration) error {
 	return f.Confirm(timeout)
 }
 
-// Ask is the first half of Freeze: it asks the kernel. If several freezers stop processes that
-// compete for the same CPUs, ask all before you confirm any.
+// Ask is the first half of Freeze: it tells the kernel to freeze and does not wait. If several freezers
+// stop processes that compete for the same CPUs, call Ask of all before Confirm of any.
 func (f *Freezer) Ask() error {
 	word := v2Freeze
 	if f.kind == FreezerV1 {
@@ -172,7 +172,7 @@ func (f *Freezer) Ask() error {
 	return nil
 }
 
-// Confirm is the second half of Freeze.
+// Confirm is the second half of Freeze: it waits until the kernel has confirmed.
 func (f *Freezer) Confirm(timeout time.Duration) error {
 	if err := f.confirm(time.Now().Add(timeout)); err != nil {
 		return errors.Join(f.explain(err), f.Thaw())
@@ -246,14 +246,14 @@ func (f *Freezer) allFrozen() (bool, error) {
 	return true, nil
 }
 
-// sleep sleeps on its own thread. After a sleep of Go another thread wakes the goroutine, and
-// that thread has no priority on saturated CPUs.
+// sleep sleeps in the kernel on the calling thread. After time.Sleep another thread wakes the goroutine,
+// and that thread has no real-time priority on saturated CPUs.
 func sleep(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(d))
 	_ = unix.Nanosleep(&ts, nil)
 }
 
-// explain adds to err which processes have not stopped, if that is known.
+// explain adds the processes that still run to err, if err is ErrNotFrozen.
 func (f *Freezer) explain(err error) error {
 	if !errors.Is(err, ErrNotFrozen) {
 		return fmt.Errorf("confirm the freeze: %w", err)

@@ -19,7 +19,7 @@ func (t *Tree) Make(path string, controllers []string) (Group, error) {
 	if err != nil {
 		return Group{}, err
 	}
-	path = t.path(path, controllers)
+	path = t.placedPath(path, controllers)
 	g := Group{Tree: t, Path: path, Controllers: slices.Clone(controllers), Dirs: map[string]string{}}
 	made, err := t.makeDirs(p, controllers)
 	if err == nil {

@@ -9,24 +9,26 @@ import (
 	"strings"
 )
 
-// Plan is everything that Make changes. The journal has it before the change.
+// Plan lists every change that Make will make on the host. It is in the journal before Make runs,
+// so that the changes can be undone after a kill.
 type Plan struct {
 	// Dirs are the directories of the group and those above it that may have to be made,
 	// parents first. Some may exist. All are in groups whose names begin with Prefix.
 	Dirs []string `json:"dirs"`
 	// Enable are the controllers of version 2 to enable for the children of EnableAt, a group
-	// that is not tare's. Empty: they are enabled already, perhaps by another run.
+	// that tare did not make. Empty: they are enabled already, perhaps by another run.
 	Enable   []string `json:"enable,omitempty"`
 	EnableAt string   `json:"enable_at,omitempty"`
 	// Leaf is the group to which the processes of EnableAt are moved. Version 2 enables no
 	// controllers in a group with processes.
 	Leaf string `json:"leaf,omitempty"`
-	// Pinned are threads of others whose CPUs are lost when the cpuset controller is enabled.
+	// Pinned are threads of other programs with a CPU affinity. Before Linux 6.2 they lose it when
+	// the cpuset controller is enabled or disabled, and tare sets it again.
 	Pinned []Pinned `json:"pinned,omitempty"`
 }
 
-// Check returns an error for a plan that Make would not make for a group whose path begins with
-// name or with name-. A plan comes from a file, and Undo kills and removes by it.
+// Check returns an error unless the plan is one for a group whose path begins with name or name-.
+// The plan may come from a journal file, and Undo kills processes and removes directories by it.
 func (p Plan) Check(name string) error {
 	own := func(e string) bool { return e == name || strings.HasPrefix(e, name+"-") }
 	for _, dir := range p.Dirs {
@@ -54,7 +56,7 @@ func (p Plan) Check(name string) error {
 }
 
 // Can returns nil if groups with these controllers can be made, else an *Unusable. Without
-// controllers it is about plain groups.
+// controllers it checks for plain groups, which have none and serve to freeze and to observe.
 func (t *Tree) Can(controllers ...string) error {
 	if t.Layout == None {
 		return &Unusable{"no control groups are mounted", "mount them: mount -t cgroup2 none /sys/fs/cgroup"}
@@ -76,8 +78,8 @@ func (t *Tree) Can(controllers ...string) error {
 	return nil
 }
 
-// v2Name is a controller's name in version 2; empty for what every group of version 2 has
-// without a controller.
+// v2Name is a controller's name in version 2; empty for cpuacct and freezer, whose files every group
+// of version 2 has without a controller.
 func v2Name(controller string) string {
 	switch controller {
 	case "blkio":
@@ -96,8 +98,8 @@ func v1Name(controller string) string {
 	return controller
 }
 
-// Version is 1 or 2, the version whose hierarchy has a controller, by its name in either
-// version; 0: there is none.
+// Version returns the cgroup version, 1 or 2, whose hierarchy has the controller; 0: neither has it.
+// controller may be its name in either version.
 func (t *Tree) Version(controller string) int {
 	switch {
 	case t.V1[v1Name(controller)] != "":
@@ -108,7 +110,7 @@ func (t *Tree) Version(controller string) int {
 	return 0
 }
 
-// setDir has a directory under a controller's names of both versions.
+// setDir stores the directory of a controller under its names in both versions.
 func (g *Group) setDir(controller, dir string) {
 	g.Dirs[controller], g.Dirs[v1Name(controller)] = dir, dir
 	if name := v2Name(controller); name != "" {
@@ -116,8 +118,8 @@ func (g *Group) setDir(controller, dir string) {
 	}
 }
 
-// AddV2 adds controllers of version 2 whose files are in dir, under their names of both
-// versions; cpu includes what cpuacct is in version 1.
+// AddV2 adds controllers of version 2 whose files are in dir, under their names in both versions.
+// cpu of version 2 also stands for cpuacct of version 1: cpu.stat has the CPU time.
 func (g *Group) AddV2(dir string, controllers []string) {
 	g.Dirs[Unified] = dir
 	for _, c := range controllers {
@@ -129,7 +131,7 @@ func (g *Group) AddV2(dir string, controllers []string) {
 	}
 }
 
-// hierarchy is the key in at of the hierarchy that has a controller.
+// hierarchy returns the key in t.at of the hierarchy that has the controller.
 func (t *Tree) hierarchy(controller string) (string, error) {
 	v1 := v1Name(controller)
 	if t.at[v1] != "" {
@@ -148,6 +150,7 @@ func (t *Tree) hierarchy(controller string) (string, error) {
 	return "", t.noController(controller)
 }
 
+// noController is the error for a controller that no hierarchy has.
 func (t *Tree) noController(controller string) error {
 	u := &Unusable{Reason: fmt.Sprintf("no %s controller: not mounted with version 1", v1Name(controller))}
 	if base := t.at[Unified]; base != "" {
@@ -176,9 +179,9 @@ func checkPath(path string) error {
 	return nil
 }
 
-// path is where a group is made. With version 2 only, a plain group must not be beside a group
-// with controllers, because it would get them too.
-func (t *Tree) path(path string, controllers []string) string {
+// placedPath returns the path at which a group is made. In version 2 all children of a group have the
+// same controllers, so with version 2 only, plain groups get a parent of their own, RUN-plain.
+func (t *Tree) placedPath(path string, controllers []string) string {
 	if len(controllers) > 0 || t.Layout != V2 {
 		return path
 	}
@@ -186,7 +189,7 @@ func (t *Tree) path(path string, controllers []string) string {
 	return filepath.Join(first+"-plain", rest)
 }
 
-// hierarchies are the keys in at of the hierarchies in which a group is made, and the
+// hierarchies returns the keys in t.at of the hierarchies in which a group is made, and the
 // controllers of version 2 to enable.
 func (t *Tree) hierarchies(controllers []string) (keys, enable []string, err error) {
 	if err := t.Can(controllers...); err != nil {
@@ -214,7 +217,7 @@ func (t *Tree) hierarchies(controllers []string) (keys, enable []string, err err
 }
 
 // freezes2 says whether groups of version 2 have cgroup.freeze (Linux 5.2). The root group
-// never has one; without another group the kernel's release decides.
+// never has this file; there the kernel's release decides.
 func (t *Tree) freezes2() bool {
 	base := t.at[Unified]
 	if base == "" {
@@ -234,7 +237,7 @@ func (t *Tree) freezes2() bool {
 	return major > 5 || major == 5 && minor >= 2
 }
 
-// Plan is the plan of Make.
+// Plan returns the changes that Make(path, controllers) will make.
 func (t *Tree) Plan(path string, controllers []string) (Plan, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -254,7 +257,7 @@ func (t *Tree) plan(path string, controllers []string) (Plan, error) {
 		p.Dirs = append(p.Dirs, hold)
 	}
 	for _, key := range keys {
-		for _, dir := range steps(t.at[key], t.path(path, controllers)) {
+		for _, dir := range pathDirs(t.at[key], t.placedPath(path, controllers)) {
 			if !slices.Contains(p.Dirs, dir) { // some controllers share a mount
 				p.Dirs = append(p.Dirs, dir)
 			}
@@ -266,10 +269,11 @@ func (t *Tree) plan(path string, controllers []string) (Plan, error) {
 // holdSuffix ends the name of the empty group that keeps controllers enabled.
 const holdSuffix = "-hold"
 
-// holdGroup is an empty group beside a group at the top with controllers of version 2; empty: none
-// is needed. It enables the controllers for its (non-existent) children. Without it systemd
-// disables the controllers at the root, with all settings, whenever the needs of its own units
-// change; the kernel refuses that only while a child enables the controllers too.
+// holdGroup returns the path of the hold group; empty: none is needed. The hold group is an empty
+// group beside a run's top group with controllers of version 2, and enables the controllers for its
+// children, of which it has none. Without it systemd disables the controllers at the root, and all
+// settings are lost, whenever the needs of its own units change. The kernel refuses to disable a
+// controller while a child has it enabled.
 func (t *Tree) holdGroup(path string, enable []string) string {
 	if len(enable) == 0 || strings.Contains(path, "/") {
 		return ""
@@ -277,8 +281,8 @@ func (t *Tree) holdGroup(path string, enable []string) string {
 	return filepath.Join(t.at[Unified], path+holdSuffix)
 }
 
-// steps are the directories from base to path, parents first, without base.
-func steps(base, path string) []string {
+// pathDirs returns the directories from base to path, parents first, without base.
+func pathDirs(base, path string) []string {
 	var dirs []string
 	for e := range strings.SplitSeq(path, "/") {
 		base = filepath.Join(base, e)
@@ -287,7 +291,7 @@ func steps(base, path string) []string {
 	return dirs
 }
 
-// planEnable adds the changes in a group that is not tare's own.
+// planEnable adds the changes in at[Unified], a group that tare did not make.
 func (t *Tree) planEnable(p *Plan, enable []string) error {
 	if len(enable) == 0 {
 		return nil
@@ -298,8 +302,8 @@ func (t *Tree) planEnable(p *Plan, enable []string) error {
 		return fmt.Errorf("read which controllers are enabled: %w", err)
 	}
 	for _, c := range enable {
-		// Every later group also lists what this Tree enabled before: the last group to go
-		// takes it back.
+		// A later group also lists controllers that this Tree has enabled before, because the
+		// removal of the last group disables them.
 		if !slices.Contains(have, c) || slices.Contains(t.enabled, c) {
 			p.Enable = append(p.Enable, c)
 		}
@@ -319,13 +323,14 @@ func (t *Tree) planEnable(p *Plan, enable []string) error {
 	return nil
 }
 
-// leafName is the name of the group for the own processes in a delegated group.
+// leafName is the name of the group to which tare moves the processes of a delegated group.
 const leafName = Prefix + "self"
 
-// occupied says whether a group has processes of its own; the root does not count.
+// occupied says whether a group has processes of its own, so that version 2 enables no controllers in
+// it. The root is exempt.
 func (t *Tree) occupied(dir string) bool {
 	if !exists(filepath.Join(dir, "cgroup.type")) {
-		return false // the root may have processes and enable controllers
+		return false // the root, which has no cgroup.type
 	}
 	pids, err := readFields(filepath.Join(dir, "cgroup.procs"))
 	return err == nil && len(pids) > 0

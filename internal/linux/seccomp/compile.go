@@ -1,11 +1,11 @@
 // Package seccomp compiles seccomp profiles of the OCI runtime specification to classic BPF and
 // installs them. It knows system calls and actions, and neither containers nor arms.
 //
-// The action for a system call is that of the first rule with conditions that all hold; else
-// that of the first rule without conditions; else the default action. Two things follow the
-// runtimes and not the specification. Several conditions on the same argument are alternatives
-// (runc, crun). A number above the highest number in the profile gets ENOSYS, so that a program
-// on a newer kernel falls back and does not fail (runc). System calls of 32-bit calling
+// The action for a system call is that of the first rule whose conditions all hold; else that of
+// the first rule without conditions; else the default action. In two points the package follows the
+// runtimes and not the specification: several conditions on the same argument are alternatives
+// (runc, crun), and a number above the highest number in the profile gets ENOSYS, so that a program
+// built for a newer kernel falls back to older calls (runc). System calls of 32-bit calling
 // conventions (i386, x32, arm) get ENOSYS whatever the profile says: tare is a 64-bit program,
 // and starts no 32-bit program in an arm with a filter.
 package seccomp
@@ -23,7 +23,7 @@ import (
 // maxInstructions is BPF_MAXINSNS, the kernel's limit for one filter.
 const maxInstructions = 4096
 
-// Offsets in struct seccomp_data. Words have the machine's byte order; both machines are little
+// Offsets in struct seccomp_data. Words have the machine's byte order: amd64 and arm64 are little
 // endian.
 const (
 	offNumber = 0
@@ -44,35 +44,36 @@ func Compile(p *specs.LinuxSeccomp, goarch string) ([]bpf.Instruction, error) {
 	if p.ListenerPath != "" {
 		return nil, fmt.Errorf("%w: a listener (%s) is not supported", ErrProfile, p.ListenerPath)
 	}
-	fallback, err := verdict(p.DefaultAction, p.DefaultErrnoRet)
+	defaultRet, err := returnValue(p.DefaultAction, p.DefaultErrnoRet)
 	if err != nil {
 		return nil, err
 	}
-	bodies, err := bodiesOf(p, m, fallback)
+	rulesOf, err := compileRules(p, m, defaultRet)
 	if err != nil {
 		return nil, err
 	}
-	prog := slices.Concat(prologue(m), tree(spansOf(bodies, beyond(fallback), fallback)))
+	prog := slices.Concat(prologue(m), tree(spansOf(rulesOf, aboveHighest(defaultRet), defaultRet)))
 	if len(prog) > maxInstructions {
 		return nil, fmt.Errorf("%w: %d instructions, the kernel takes %d", ErrProfile, len(prog), maxInstructions)
 	}
 	return prog, nil
 }
 
-// nosys is the answer to system calls that are newer than the profile.
+// nosys is the return value for system calls that are newer than the profile.
 const nosys = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 
-// beyond is the answer to numbers above the highest number in the profile: ENOSYS, unless the
-// default action allows the call.
-func beyond(fallback uint32) uint32 {
-	switch fallback & unix.SECCOMP_RET_ACTION_FULL {
+// aboveHighest returns the return value for numbers above the highest number in the profile: ENOSYS,
+// unless the default action lets the call pass.
+func aboveHighest(defaultRet uint32) uint32 {
+	switch defaultRet & unix.SECCOMP_RET_ACTION_FULL {
 	case unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_LOG, unix.SECCOMP_RET_TRACE:
-		return fallback
+		return defaultRet
 	}
 	return nosys
 }
 
-// prologue refuses foreign calling conventions and loads the number into A.
+// prologue returns ENOSYS to 32-bit calling conventions and loads the system call number into the
+// accumulator, BPF's register A.
 func prologue(m machine) []bpf.Instruction {
 	prog := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offArch, Size: 4},
@@ -90,19 +91,20 @@ func prologue(m machine) []bpf.Instruction {
 
 // rule is one rule for one system call. All conditions must hold.
 type rule struct {
-	conds   []specs.LinuxSeccompArg
-	verdict uint32
+	conds []specs.LinuxSeccompArg
+	ret   uint32 // return value of the filter: action and data
 }
 
-// bodiesOf are the rules of each named system call, in order.
-func bodiesOf(p *specs.LinuxSeccomp, m machine, fallback uint32) (map[uint32][]rule, error) {
-	bodies := map[uint32][]rule{}
+// compileRules returns the rules of each system call that the profile names, in the order of
+// comparison.
+func compileRules(p *specs.LinuxSeccomp, m machine, defaultRet uint32) (map[uint32][]rule, error) {
+	rulesOf := map[uint32][]rule{}
 	for _, s := range p.Syscalls {
-		v, err := verdict(s.Action, s.ErrnoRet)
+		v, err := returnValue(s.Action, s.ErrnoRet)
 		if err != nil {
 			return nil, fmt.Errorf("%w (rule for %v)", err, s.Names)
 		}
-		if err := verify(s.Args); err != nil {
+		if err := checkConditions(s.Args); err != nil {
 			return nil, fmt.Errorf("%w (rule for %v)", err, s.Names)
 		}
 		for _, name := range s.Names {
@@ -111,18 +113,18 @@ func bodiesOf(p *specs.LinuxSeccomp, m machine, fallback uint32) (map[uint32][]r
 				continue
 			}
 			for _, conds := range alternatives(s.Args) {
-				bodies[nr] = append(bodies[nr], rule{conds, v})
+				rulesOf[nr] = append(rulesOf[nr], rule{conds, v})
 			}
 		}
 	}
-	for nr, rules := range bodies {
-		bodies[nr] = normal(rules, fallback)
+	for nr, rules := range rulesOf {
+		rulesOf[nr] = ordered(rules, defaultRet)
 	}
-	return bodies, nil
+	return rulesOf, nil
 }
 
-// verify returns an error for conditions that BPF cannot compare.
-func verify(args []specs.LinuxSeccompArg) error {
+// checkConditions returns an error for conditions that this package cannot compile.
+func checkConditions(args []specs.LinuxSeccompArg) error {
 	for _, a := range args {
 		if a.Index > 5 {
 			return fmt.Errorf("%w: argument %d, a system call has 0 to 5", ErrProfile, a.Index)
@@ -134,8 +136,8 @@ func verify(args []specs.LinuxSeccompArg) error {
 	return nil
 }
 
-// alternatives splits conditions as runtimes do: if an argument has several, each condition
-// becomes a rule.
+// alternatives splits the conditions of one rule as runtimes do: if any argument has several
+// conditions, each condition of the rule becomes a rule of its own.
 func alternatives(args []specs.LinuxSeccompArg) [][]specs.LinuxSeccompArg {
 	seen := map[uint]bool{}
 	twice := false
@@ -153,10 +155,11 @@ func alternatives(args []specs.LinuxSeccompArg) [][]specs.LinuxSeccompArg {
 	return out
 }
 
-// normal orders rules for comparison: those with conditions first, then exactly one without.
-func normal(rules []rule, fallback uint32) []rule {
+// ordered orders rules for comparison: rules with conditions first, then exactly one without. It drops
+// rules at the end that return the same as the last.
+func ordered(rules []rule, defaultRet uint32) []rule {
 	var out []rule
-	last := rule{verdict: fallback}
+	last := rule{ret: defaultRet}
 	for i := len(rules) - 1; i >= 0; i-- {
 		if len(rules[i].conds) == 0 {
 			last = rules[i]
@@ -167,14 +170,14 @@ func normal(rules []rule, fallback uint32) []rule {
 			out = append(out, r)
 		}
 	}
-	for len(out) > 0 && out[len(out)-1].verdict == last.verdict {
+	for len(out) > 0 && out[len(out)-1].ret == last.ret {
 		out = out[:len(out)-1]
 	}
 	return append(out, last)
 }
 
-// verdict is the filter's return value for an action.
-func verdict(a specs.LinuxSeccompAction, errno *uint) (uint32, error) {
+// returnValue returns the filter's return value for an action.
+func returnValue(a specs.LinuxSeccompAction, errno *uint) (uint32, error) {
 	data := uint32(unix.EPERM)
 	if errno != nil {
 		if *errno > unix.SECCOMP_RET_DATA {

@@ -15,14 +15,14 @@ type span struct {
 	rules []rule
 }
 
-// spansOf divides all numbers into spans and joins neighbours with the same plain verdict.
-// Numbers above the highest named number have the verdict beyond.
-func spansOf(bodies map[uint32][]rule, beyond, fallback uint32) []span {
-	spans := []span{{0, []rule{{verdict: fallback}}}}
+// spansOf divides all system call numbers into spans. It joins adjacent spans that return the same
+// value without conditions. Numbers above the highest named number return aboveHighest.
+func spansOf(rulesOf map[uint32][]rule, aboveHighest, defaultRet uint32) []span {
+	spans := []span{{0, []rule{{ret: defaultRet}}}}
 	add := func(first uint32, rules []rule) {
 		last := &spans[len(spans)-1]
 		switch {
-		case plain(last.rules) && plain(rules) && last.rules[0].verdict == rules[0].verdict:
+		case plain(last.rules) && plain(rules) && last.rules[0].ret == rules[0].ret:
 		case last.first == first:
 			last.rules = rules
 		default:
@@ -30,24 +30,25 @@ func spansOf(bodies map[uint32][]rule, beyond, fallback uint32) []span {
 		}
 	}
 	next := uint32(0)
-	for _, nr := range slices.Sorted(maps.Keys(bodies)) {
+	for _, nr := range slices.Sorted(maps.Keys(rulesOf)) {
 		if nr > next {
-			add(next, []rule{{verdict: fallback}})
+			add(next, []rule{{ret: defaultRet}})
 		}
-		add(nr, bodies[nr])
+		add(nr, rulesOf[nr])
 		next = nr + 1
 	}
-	if len(bodies) > 0 {
-		add(next, []rule{{verdict: beyond}})
+	if len(rulesOf) > 0 {
+		add(next, []rule{{ret: aboveHighest}})
 	}
 	return spans
 }
 
+// plain says whether a span returns one value without conditions.
 func plain(rules []rule) bool { return len(rules) == 1 }
 
-// tree finds the span of the number in A by bisection. The kernel's cache of verdicts (Linux
-// 5.11) runs the filter with the number only, so the path to a plain verdict consists of
-// comparisons of A.
+// tree returns the code that finds the span of the number in A by bisection. The kernel caches which
+// numbers are always allowed (Linux 5.11). To find out, it runs the filter with the number only, so
+// the path to a span without conditions must compare nothing but A.
 func tree(spans []span) []bpf.Instruction {
 	if len(spans) == 1 {
 		return body(spans[0].rules)
@@ -78,12 +79,12 @@ func body(rules []rule) []bpf.Instruction {
 	return prog
 }
 
-// conditions is the code of one rule: it returns the verdict if all conditions hold, else it
+// conditions is the code of one rule: it returns the rule's value if all conditions hold, else it
 // continues after its last instruction. The code is built backwards, since a failed condition
 // jumps to the end. Six arguments with at most 6 instructions each are within reach of a
 // conditional jump.
 func conditions(r rule) []bpf.Instruction {
-	prog := []bpf.Instruction{bpf.RetConstant{Val: r.verdict}}
+	prog := []bpf.Instruction{bpf.RetConstant{Val: r.ret}}
 	for _, c := range slices.Backward(r.conds) {
 		prog = append(condition(c, uint8(len(prog))), prog...)
 	}
@@ -119,7 +120,7 @@ func condition(c specs.LinuxSeccompArg, rest uint8) []bpf.Instruction {
 	case specs.OpLessEqual:
 		return []bpf.Instruction{high, above(hi, rest+3, 0), is(hi, 0, 2), low, above(lo, rest, 0)}
 	}
-	// SCMP_CMP_MASKED_EQ: verify accepts no other operator.
+	// SCMP_CMP_MASKED_EQ: checkConditions accepts no other operator.
 	return []bpf.Instruction{
 		high, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: hi}, is(uint32(c.ValueTwo>>32), 0, rest+3),
 		low, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: lo}, is(uint32(c.ValueTwo), 0, rest),

@@ -16,14 +16,14 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Facts are the mount and the devices under a directory.
+// Facts are the mount that holds a directory, and the block devices below it.
 type Facts struct {
 	Mount   proc.Mount
 	Options []string // of the mount and of the file system, each once
-	// Devices are the block devices below, the uppermost first: a loop device comes before the
-	// device with its backing file. Memory and network file systems have none.
+	// Devices are the block devices below the mount, top first: a loop device comes before the
+	// device that holds its backing file. Memory and network file systems have none.
 	Devices []Device
-	// Lowest is the mount with the backing file of the lowest loop device; without a loop
+	// Lowest is the mount that holds the backing file of the lowest loop device; without a loop
 	// device it is Mount.
 	Lowest proc.Mount
 }
@@ -36,15 +36,15 @@ type Device struct {
 	Rotational string // "0" or "1"
 	File       string // backing file of a loop device
 	Direct     string // of a loop device: "1" means direct I/O
-	Dir        string // of the whole disk, in /sys
-	Requests   string // most requests in its queue
-	Mapping    string // of a Ceph image: options of the mapping
+	Dir        string // directory in /sys; for a partition that of its disk
+	Requests   string // queue/nr_requests: length limit of the request queue
+	Mapping    string // of a Ceph image (rbd): options with which it was mapped
 }
 
-// OptionsOf are facts with the options only.
+// OptionsOf returns facts that have nothing but the options.
 func OptionsOf(m proc.Mount) Facts { return Facts{Options: options(m)} }
 
-// Of are the facts of a directory of the host; root is "/" outside tests.
+// Of returns the facts of a directory of the host; root is "/" outside tests.
 func Of(root proc.FS, dir string) (Facts, error) {
 	real, err := Answered(dir, func() (string, error) { return filepath.EvalSymlinks(dir) })
 	if err != nil {
@@ -57,8 +57,8 @@ func Of(root proc.FS, dir string) (Facts, error) {
 	return of(root, mounts, real, 0)
 }
 
-// Seen is the mount with a path in the mount namespace of a process: an overlay if the data is
-// in the container's own layer.
+// Seen returns the mount that holds path in the mount namespace of a process: an overlay if the data
+// is in the container's own layer.
 func Seen(root proc.FS, pid int, path string) (proc.Mount, error) {
 	mounts, err := root.MountsOf(strconv.Itoa(pid))
 	if err != nil {
@@ -71,9 +71,10 @@ func Seen(root proc.FS, pid int, path string) (proc.Mount, error) {
 	return *m, nil
 }
 
-// deepest is the largest number of loop devices on loop devices.
-const deepest = 4
+// maxLoopDepth is the largest number of loop devices on top of each other.
+const maxLoopDepth = 4
 
+// of returns the facts of a path without links. depth is the number of loop devices above it.
 func of(root proc.FS, mounts []proc.Mount, path string, depth int) (Facts, error) {
 	m := proc.MountOf(mounts, path)
 	if m == nil {
@@ -85,8 +86,8 @@ func of(root proc.FS, mounts []proc.Mount, path string, depth int) (Facts, error
 		return f, nil
 	}
 	f.Devices = append(f.Devices, d)
-	f.Devices = append(f.Devices, below(root, d)...)
-	if d.File != "" && depth < deepest {
+	f.Devices = append(f.Devices, devicesBelow(root, d)...)
+	if d.File != "" && depth < maxLoopDepth {
 		under, err := of(root, mounts, d.File, depth+1)
 		if err == nil {
 			f.Devices = append(f.Devices, under.Devices...)
@@ -96,7 +97,7 @@ func of(root proc.FS, mounts []proc.Mount, path string, depth int) (Facts, error
 	return f, nil
 }
 
-// options are those of the mount and of the file system, each once.
+// options returns the options of the mount and of the file system (superblock), each once.
 func options(m proc.Mount) []string {
 	var out []string
 	for _, o := range append(strings.Split(m.Options, ","), strings.Split(m.Super, ",")...) {
@@ -107,8 +108,8 @@ func options(m proc.Mount) []string {
 	return out
 }
 
-// DeviceOf is the block device of a mount. A file system on several devices (btrfs) has a
-// device number of its own; then the mount's source is used.
+// DeviceOf returns the block device of a mount; false: it has none. A file system on several devices
+// (btrfs) has a device number with major 0; then the mount's source is used.
 func DeviceOf(root proc.FS, m proc.Mount) (Device, bool) {
 	major, minor := m.Major, m.Minor
 	if major == 0 {
@@ -125,7 +126,7 @@ func DeviceOf(root proc.FS, m proc.Mount) (Device, bool) {
 	return deviceAt(dir), true
 }
 
-// deviceAt reads a device's directory in /sys; of a partition that of its disk.
+// deviceAt reads the directory of a device in /sys. A partition has the settings of its disk.
 func deviceAt(dir string) Device {
 	word := func(name string) string {
 		b, _ := os.ReadFile(filepath.Join(dir, name))
@@ -150,7 +151,7 @@ func deviceAt(dir string) Device {
 	return d
 }
 
-// mapping is the line with which a Ceph image was mapped, without the parts that name a secret.
+// mapping returns the options with which a Ceph image was mapped, without secrets and keys.
 func mapping(dir string) string {
 	b, _ := os.ReadFile(filepath.Join(dir, "config_info"))
 	words := strings.FieldsFunc(strings.TrimSpace(string(b)), func(r rune) bool { return r == ',' || r == ' ' })
@@ -159,8 +160,8 @@ func mapping(dir string) string {
 	}), ",")
 }
 
-// below are the devices of a stacked device (dm, md).
-func below(root proc.FS, d Device) (out []Device) {
+// devicesBelow returns the devices below a stacked device (dm, md), each followed by those below it.
+func devicesBelow(root proc.FS, d Device) (out []Device) {
 	entries, err := os.ReadDir(filepath.Join(d.Dir, "slaves"))
 	if err != nil {
 		return nil
@@ -171,12 +172,12 @@ func below(root proc.FS, d Device) (out []Device) {
 			continue
 		}
 		next := deviceAt(dir)
-		out = append(append(out, next), below(root, next)...)
+		out = append(append(out, next), devicesBelow(root, next)...)
 	}
 	return out
 }
 
-// Settings are the facts for the manifest.
+// Settings returns the facts as settings of the manifest.
 func (f Facts) Settings() []record.Setting {
 	s := []record.Setting{
 		{Name: "volume.fs", Got: f.Mount.Type},
@@ -205,19 +206,20 @@ func (f Facts) Settings() []record.Setting {
 	return s
 }
 
-// Memory says that the file system is in memory and ends with the unmount.
+// Memory says whether the data is in memory, so that an unmount or a reboot loses it.
 func (f Facts) Memory() bool {
 	memory := []string{"tmpfs", "ramfs", "hugetlbfs", "devtmpfs", "rootfs"}
 	return slices.Contains(memory, f.Mount.Type) || slices.Contains(memory, f.Lowest.Type)
 }
 
-// Network says that a server has the file system, or that with the backing file of its loop
-// device.
+// Network says whether a server holds the data: the file system, the backing file of its loop device,
+// or a Ceph image.
 func (f Facts) Network() bool {
-	return remote(f.Mount.Type) || remote(f.Lowest.Type) || slices.ContainsFunc(f.Devices, func(d Device) bool { return d.Mapping != "" })
+	return isNetworkType(f.Mount.Type) || isNetworkType(f.Lowest.Type) || slices.ContainsFunc(f.Devices, func(d Device) bool { return d.Mapping != "" })
 }
 
-func remote(kind string) bool {
+// isNetworkType says whether a file system type is that of a network file system.
+func isNetworkType(kind string) bool {
 	switch kind {
 	case "nfs", "nfs4", "ceph", "cifs", "smb3", "9p", "glusterfs", "lustre", "beegfs", "afs", "ocfs2", "gfs2", "orangefs":
 		return true

@@ -26,7 +26,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// KindPrepare lays out the files of a job; Kind measures.
+// KindPrepare writes the files of a job; Kind runs the job once for each window.
 const (
 	Kind        = "fio"         // parameters: Params
 	KindPrepare = "fio-prepare" // parameters: Layout
@@ -36,26 +36,27 @@ const (
 type Layout struct {
 	// Dir is the directory of the files.
 	Dir string `json:"dir"`
-	// Job is the text of a job file; File is the path of the user's instead.
+	// Job is the text of a job file; if File is set, the job file of the user at this path counts
+	// instead.
 	Job  string `json:"job,omitempty"`
 	File string `json:"file,omitempty"`
 }
 
-// Params are the parameters of fio. Its files and its job are in Dir.
+// Params are the parameters of fio. Dir has fio's files and the job file.
 type Params struct {
 	Dir string `json:"dir"`
 	// Values are names of the numbers to report, in the order of counter.AddValue.
 	Values []string `json:"values,omitempty"`
 }
 
-// fioTrial is the length of the first run, which is not counted.
+// fioTrial is the length of the uncounted first run.
 const fioTrial = 100 * time.Millisecond
 
-// fioJob is the job file in the data directory.
+// fioJob is the name of the job file in the data directory.
 const fioJob = "tare.fio"
 
-// prepare writes the files of a job in full, so that a window overwrites data and reads data that was
-// written.
+// prepare writes every block of the job's files, so that windows overwrite and read blocks that were
+// written before.
 func prepare(ctx context.Context, params []byte) error {
 	var p Layout
 	if err := hidden.Decode(params, &p); err != nil {
@@ -81,7 +82,7 @@ func prepare(ctx context.Context, params []byte) error {
 		return fmt.Errorf("keep the job file: %w", err)
 	}
 	f := &fioRunner{ctx: ctx, dir: p.Dir}
-	if _, err := f.find(); err != nil {
+	if _, err := f.findVersion(); err != nil {
 		return err
 	}
 	out, err := f.run(job.LayOut(p.Dir))
@@ -92,8 +93,8 @@ func prepare(ctx context.Context, params []byte) error {
 	return nil
 }
 
-// roomFor refuses a job if the disk is too small for its files. If only fio knows their size, fio
-// fails when the disk is full.
+// roomFor returns an error if the disk is too small for the files of a job. If the job file does not say
+// their size, it returns nil, and fio fails when the disk is full.
 func roomFor(job *tool.JobFile, dir string) error {
 	need, known := job.Bytes()
 	var st unix.Statfs_t
@@ -127,13 +128,13 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 		return err
 	}
 	f := &fioRunner{ctx: ctx, dir: p.Dir}
-	if err := f.look(); err != nil {
+	if err := f.findProgram(); err != nil {
 		return err
 	}
 	if err := load.BecomeNobody(p.Dir, f.path); err != nil {
 		return err
 	}
-	version, err := f.find()
+	version, err := f.findVersion()
 	if err != nil {
 		return err
 	}
@@ -159,10 +160,10 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 
 // window runs fio for one request and answers it.
 func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *tool.JobFile, p Params) error {
-	// fio does not report the end of its ramp time.
-	open := time.AfterFunc(r.Discard, func() { m.BeginWindow(r) })
+	// fio does not report the end of its ramp time, so the window begins by the clock.
+	opening := time.AfterFunc(r.Discard, func() { m.BeginWindow(r) })
 	w, err := f.measure(job.Window(p.Dir, r.Length, r.Discard))
-	if open.Stop() {
+	if opening.Stop() {
 		m.BeginWindow(r)
 	}
 	if err != nil {
@@ -178,7 +179,8 @@ func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *tool.JobFi
 	return nil
 }
 
-// measure runs a job and reads fio's report, which also goes to raw/.
+// measure runs a job and reads fio's report. It copies the report to standard output, which goes to
+// raw/ of the result.
 func (f *fioRunner) measure(job []byte) (fioWindow, error) {
 	out, err := f.run(job)
 	if err != nil {
@@ -195,17 +197,17 @@ type fioRunner struct {
 	path string
 }
 
-// look finds fio.
-func (f *fioRunner) look() (err error) {
+// findProgram finds fio in PATH.
+func (f *fioRunner) findProgram() (err error) {
 	if f.path, err = exec.LookPath(tool.Program); err != nil {
 		return hint.New(fmt.Errorf("find fio: %w", err), "install it: apt-get install fio")
 	}
 	return nil
 }
 
-// find finds fio and returns its version.
-func (f *fioRunner) find() (version string, err error) {
-	if err := f.look(); err != nil {
+// findVersion finds fio and returns its version.
+func (f *fioRunner) findVersion() (version string, err error) {
+	if err := f.findProgram(); err != nil {
 		return "", err
 	}
 	out, err := exec.CommandContext(f.ctx, f.path, "--version").Output()
@@ -215,8 +217,8 @@ func (f *fioRunner) find() (version string, err error) {
 	return tool.Identify(string(out))
 }
 
-// fioEnd is how long fio may take to end after SIGTERM.
-const fioEnd = 2 * time.Second
+// stopTimeout is how long fio may take to end after SIGTERM.
+const stopTimeout = 2 * time.Second
 
 // run runs a job to its end and returns fio's output file.
 func (f *fioRunner) run(job []byte) ([]byte, error) {
@@ -236,13 +238,13 @@ func (f *fioRunner) run(job []byte) ([]byte, error) {
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
 	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }
-	cmd.WaitDelay = fioEnd
+	cmd.WaitDelay = stopTimeout
 	err = child.Run(cmd)
 	if f.ctx.Err() != nil {
 		return nil, f.ctx.Err()
 	}
 	if err != nil {
-		return nil, f.failed(err, printed.String())
+		return nil, f.withHint(err, printed.String())
 	}
 	b, err := os.ReadFile(load.Inherited(int(out.Fd())))
 	if err != nil {
@@ -251,8 +253,8 @@ func (f *fioRunner) run(job []byte) ([]byte, error) {
 	return b, nil
 }
 
-// failed adds a hint to fio's error, from what fio printed.
-func (f *fioRunner) failed(err error, printed string) error {
+// withHint adds fio's last lines to an error, and a remedy if it knows the cause.
+func (f *fioRunner) withHint(err error, printed string) error {
 	err = fmt.Errorf("fio: %w%s", err, load.LastLines([]byte(printed)))
 	switch {
 	case strings.Contains(printed, "Operation not permitted") && strings.Contains(printed, "io_uring"):

@@ -17,8 +17,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// KindCommand executes a command over and over; KindCommandPrepare copies the files that the
-// command needs.
+// KindCommand executes a command again and again; KindCommandPrepare copies the files that the
+// command needs into the data directory.
 const (
 	KindCommand        = "command"         // parameters: Executions
 	KindCommandPrepare = "command-prepare" // parameters: CommandFiles
@@ -33,17 +33,17 @@ type Executions struct {
 	Dir string `json:"dir"`
 	// Codes are the exit codes that count as success.
 	Codes []int `json:"codes"`
-	// Warmup is the number of executions before the load is ready.
+	// Warmup is the number of uncounted executions before the load is ready.
 	Warmup int `json:"warmup"`
 	// Timeout is in seconds; a longer execution is killed and counts as an error.
 	Timeout float64 `json:"timeout"`
-	// Value locates the number to read from the output; nil: none.
+	// Value says how to find a number in the output, such as a rate; nil: the output is not read.
 	Value *Extract `json:"value,omitempty"`
 }
 
-// runCommand executes the command when tare asks for a window, as often as fits, always to its
-// end. One execution is one operation; its latency is the time from before the fork until the
-// process has ended.
+// runCommand waits until tare asks for a window, and then executes the command until the window's time
+// is over. It cuts no execution short. One execution is one operation; its latency is the time from
+// before the fork until the process has ended.
 func runCommand(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Executions
 	if err := hidden.Decode(params, &p); err != nil {
@@ -82,26 +82,26 @@ type commander struct {
 	workers []*worker
 	extract extractor
 
-	mu      sync.Mutex    // guards the sum of values and logged
-	logged  int           // errors written to standard error
-	typical time.Duration // duration of the last warm-up execution
+	mu     sync.Mutex    // guards the sum of values and logged
+	logged int           // number of errors written to standard error
+	warmed time.Duration // duration of the last warm-up execution; 0: there was none
 }
 
-// worker executes the command on its own thread.
+// worker executes the command on a thread of its own, one window for each request.
 type worker struct {
 	*commander
-	slot  *counter.Slot
-	out   *os.File // standard output and error, in memory
-	order chan counter.Request
-	done  chan tally
+	slot     *counter.Slot
+	out      *os.File // standard output and error, in memory
+	requests chan counter.Request
+	done     chan tally
 }
 
 // tally is the work of one worker in a window.
 type tally struct {
 	ops     uint64
 	seconds float64 // sum of the durations of the executions
-	// Operations and seconds up to the first end of an execution after the middle of the window;
-	// 0 seconds if none followed.
+	// first and firstSeconds are operations and seconds up to the first execution that ended in the
+	// second half of the window, but not as its last; firstSeconds is 0 if there was none.
 	first        uint64
 	firstSeconds float64
 	err          error
@@ -119,7 +119,7 @@ func newCommander(ctx context.Context, m *counter.Memory, p Executions) (*comman
 		}
 	}
 	for i := range m.Threads() {
-		w := &worker{commander: c, slot: m.Slot(i), order: make(chan counter.Request), done: make(chan tally)}
+		w := &worker{commander: c, slot: m.Slot(i), requests: make(chan counter.Request), done: make(chan tally)}
 		if w.out, err = memoryOutput(); err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func newCommander(ctx context.Context, m *counter.Memory, p Executions) (*comman
 
 func (c *commander) close() {
 	for _, w := range c.workers {
-		close(w.order)
+		close(w.requests)
 	}
 }
 
@@ -141,7 +141,7 @@ func (c *commander) warm() error {
 	for range c.Warmup {
 		d, err := c.workers[0].execute()
 		if err == nil && c.Value != nil {
-			_, err = c.workers[0].number()
+			_, err = c.workers[0].readNumber()
 		}
 		if c.ctx.Err() != nil {
 			return nil
@@ -149,19 +149,20 @@ func (c *commander) warm() error {
 		if err != nil {
 			return err
 		}
-		c.typical = d
+		c.warmed = d
 	}
 	return nil
 }
 
-// window lets every worker execute until the window is over, and answers the request.
+// window lets every worker execute until the window is over, and answers the request. Workers end at
+// different times, so the answer's seconds are the operations of all divided by the sum of their rates.
 func (c *commander) window(r counter.Request) error {
 	if err := c.discard(r.Discard); err != nil {
 		return err
 	}
 	c.m.BeginWindow(r)
 	for _, w := range c.workers {
-		w.order <- r
+		w.requests <- r
 	}
 	var a counter.Answer
 	ops, rate := uint64(0), 0.0
@@ -190,10 +191,10 @@ func (c *commander) window(r counter.Request) error {
 	return nil
 }
 
-// discard executes the command for d after a thaw, uncounted. A command that takes longer than d
-// is not executed: it would add more time than the settle time that was asked for.
+// discard executes the command, uncounted, for the settle time d after a thaw. It executes nothing if
+// one execution takes longer than d.
 func (c *commander) discard(d time.Duration) error {
-	for d > 0 && c.typical <= d && c.ctx.Err() == nil {
+	for d > 0 && c.warmed <= d && c.ctx.Err() == nil {
 		took, err := c.workers[0].execute()
 		if err != nil && took == 0 {
 			return err
@@ -205,12 +206,13 @@ func (c *commander) discard(d time.Duration) error {
 
 func (w *worker) work() {
 	runtime.LockOSThread() // Pdeathsig kills the child when the thread that forked it ends
-	for r := range w.order {
-		w.done <- w.tally(r)
+	for r := range w.requests {
+		w.done <- w.executeFor(r)
 	}
 }
 
-func (w *worker) tally(r counter.Request) (t tally) {
+// executeFor executes the command until the time of the executions reaches r.Length.
+func (w *worker) executeFor(r counter.Request) (t tally) {
 	var spent time.Duration
 	for spent < r.Length && w.ctx.Err() == nil {
 		start := w.m.Begin(w.slot)
@@ -219,7 +221,7 @@ func (w *worker) tally(r counter.Request) (t tally) {
 			w.slot.Idle()
 			return t
 		}
-		if took == 0 { // the command cannot be started
+		if took == 0 { // the command could not be started
 			w.m.End(w.slot, start, err)
 			t.err = err
 			return t
@@ -227,7 +229,7 @@ func (w *worker) tally(r counter.Request) (t tally) {
 		w.m.End(w.slot, start, err)
 		if err == nil {
 			t.ops++
-			if err = w.value(); err != nil {
+			if err = w.addValue(); err != nil {
 				w.slot.Add(0, 1, record.Histogram{})
 			}
 		}
@@ -243,12 +245,12 @@ func (w *worker) tally(r counter.Request) (t tally) {
 	return t
 }
 
-// value adds the number in the output to the load's first value.
-func (w *worker) value() error {
+// addValue adds the number in the output to the load's first value.
+func (w *worker) addValue() error {
 	if w.Value == nil {
 		return nil
 	}
-	x, err := w.number()
+	x, err := w.readNumber()
 	if err != nil {
 		return err
 	}
@@ -258,8 +260,8 @@ func (w *worker) value() error {
 	return nil
 }
 
-func (w *worker) number() (float64, error) {
-	out, err := w.output(longestOutput)
+func (w *worker) readNumber() (float64, error) {
+	out, err := w.output(maxRead)
 	if err != nil {
 		return 0, err
 	}
@@ -270,18 +272,18 @@ func (w *worker) number() (float64, error) {
 	return x, nil
 }
 
-// mostLogged is how many errors are written to standard error; all are counted.
-const mostLogged = 20
+// maxLogged is the number of errors written to standard error; all errors are counted.
+const maxLogged = 20
 
 func (c *commander) logError(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.logged++; c.logged <= mostLogged {
+	if c.logged++; c.logged <= maxLogged {
 		fmt.Fprintf(os.Stderr, "tare: load %s: %v\n", KindCommand, err)
 	}
 }
 
-// facts are path and size of the program, which show whether all arms execute the same one.
+// facts returns path and size of the program, which show whether all arms execute the same one.
 func (c *commander) facts() []record.Setting {
 	out := []record.Setting{{Name: "command", Got: c.path}}
 	var st unix.Stat_t

@@ -22,14 +22,14 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// A command that writes more than outputFull bytes is killed. Of the output at most the last
-// longestOutput bytes are read.
+// A command that writes more than maxOutput bytes is killed. The value is searched in the last maxRead
+// bytes.
 const (
-	outputFull    = 64 << 20
-	longestOutput = 4 << 20
+	maxOutput = 64 << 20
+	maxRead   = 4 << 20
 )
 
-// outputCheck is how often the size of a running command's output is checked.
+// outputCheck is the interval between two checks of a running command's output size.
 const outputCheck = 250 * time.Millisecond
 
 // find returns the path of the program.
@@ -49,8 +49,8 @@ func (p Executions) find() (string, error) {
 	return path, nil
 }
 
-// memoryOutput is a memfd for the output of a command. It needs no disk and no reader that would
-// take CPU time, and unlike a pipe it is not held open by a child of the command.
+// memoryOutput makes a memfd for the output of a command. It needs no disk, and no reader that takes
+// CPU time. A pipe would have to be read until the last child of the command closes it.
 func memoryOutput() (*os.File, error) {
 	f, err := memfd.Create("tare-output", nil)
 	if err != nil {
@@ -62,7 +62,8 @@ func memoryOutput() (*os.File, error) {
 	return f, nil
 }
 
-// CommandEnv is the prefix, in the load's environment, of variables that are for the command alone.
+// CommandEnv is the prefix of variables for the command in the load's environment. The command gets
+// them without the prefix.
 const CommandEnv = "TARE_COMMAND_"
 
 func commandEnviron() []string {
@@ -80,7 +81,7 @@ func (w *worker) execute() (took time.Duration, err error) {
 	}
 	began := time.Now()
 	p, err := os.StartProcess(w.path, w.Args, &os.ProcAttr{
-		Dir: w.Dir, Env: w.env, Files: []*os.File{nothing(), w.out, w.out},
+		Dir: w.Dir, Env: w.env, Files: []*os.File{devNull(), w.out, w.out},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL},
 	})
 	if err != nil {
@@ -95,7 +96,7 @@ func (w *worker) execute() (took time.Duration, err error) {
 	if err != nil {
 		return took, fmt.Errorf("wait for the command: %w", err)
 	}
-	return took, w.judge(state, why)
+	return took, w.exitError(state, why)
 }
 
 // awaitEnd returns when a child has ended and does not reap it, so that the kernel cannot give its
@@ -104,8 +105,8 @@ func awaitEnd(pid int) {
 	_ = again.Do(func() error { return unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) })
 }
 
-// nothing is /dev/null, the standard input of commands.
-var nothing = sync.OnceValue(func() *os.File {
+// devNull is /dev/null, the standard input of commands.
+var devNull = sync.OnceValue(func() *os.File {
 	f, err := os.Open(os.DevNull)
 	if err != nil {
 		return os.Stdin
@@ -113,9 +114,9 @@ var nothing = sync.OnceValue(func() *os.File {
 	return f
 })
 
-// judge is the error of an execution with the last lines of its output, nil if it succeeded. why
-// is the reason for which the watcher killed it.
-func (w *worker) judge(state *os.ProcessState, why error) error {
+// exitError returns the error of an execution with the last lines of its output, nil if it succeeded.
+// why is the reason for which the watcher killed the command, if it did.
+func (w *worker) exitError(state *os.ProcessState, why error) error {
 	ws, _ := state.Sys().(syscall.WaitStatus)
 	switch {
 	case why != nil:
@@ -133,7 +134,7 @@ func (w *worker) judge(state *os.ProcessState, why error) error {
 	return fmt.Errorf("%w%s", why, LastLines(out))
 }
 
-// output is the last bytes of the command's output, at most limit.
+// output returns the last bytes of the command's output, at most limit.
 func (w *worker) output(limit int64) ([]byte, error) {
 	st, err := w.out.Stat()
 	if err != nil {
@@ -147,7 +148,7 @@ func (w *worker) output(limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// LastLines are the last lines of an output, indented to follow an error message.
+// LastLines returns the last lines of an output, indented to follow an error message.
 func LastLines(out []byte) string {
 	const lines, width = 5, 300
 	text := strings.TrimSpace(strings.ToValidUTF8(string(out), "?"))
@@ -168,11 +169,11 @@ type watcher struct {
 	pid   int
 	timer *time.Timer
 	end   time.Time
-	quit  func() bool
+	quit  func() bool // ends the wait for SIGTERM
 
 	mu   sync.Mutex
-	over bool // the command has ended
-	why  error
+	over bool  // the command has ended
+	why  error // reason of the kill
 }
 
 func (w *worker) watch(p *os.Process) *watcher {
@@ -180,18 +181,18 @@ func (w *worker) watch(p *os.Process) *watcher {
 	t.quit = context.AfterFunc(w.ctx, func() { t.kill(errors.New("told to end")) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.timer = time.AfterFunc(min(outputCheck, time.Until(t.end)), t.look)
+	t.timer = time.AfterFunc(min(outputCheck, time.Until(t.end)), t.check)
 	return t
 }
 
-// look kills the command if it takes too long or writes too much.
-func (t *watcher) look() {
+// check kills the command if it takes too long or writes too much, else it sets the next check.
+func (t *watcher) check() {
 	if time.Now().After(t.end) {
 		t.kill(fmt.Errorf("the command took longer than %v and was ended", time.Duration(t.w.Timeout*float64(time.Second))))
 		return
 	}
-	if st, err := t.w.out.Stat(); err == nil && st.Size() > outputFull {
-		t.kill(fmt.Errorf("the command wrote more than %d MiB and was ended; redirect what nobody reads", outputFull>>20))
+	if st, err := t.w.out.Stat(); err == nil && st.Size() > maxOutput {
+		t.kill(fmt.Errorf("the command wrote more than %d MiB and was ended; redirect what nobody reads", maxOutput>>20))
 		return
 	}
 	t.mu.Lock()

@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// RPC are the parameters of rpc, the client.
+// RPC are the parameters of the client of rpc.
 type RPC struct {
 	Dial          string `json:"dial"` // host:port
 	RequestBytes  int    `json:"request_bytes"`
@@ -26,14 +26,14 @@ type RPC struct {
 }
 
 const (
-	// dialFor is how long the client tries to make the first connection, Redial the pause between
-	// tries.
-	dialFor = 3 * time.Second
-	Redial  = 20 * time.Millisecond
+	// dialTimeout is how long the client tries to make the first connection, Redial the pause
+	// between tries.
+	dialTimeout = 3 * time.Second
+	Redial      = 20 * time.Millisecond
 	// WarmCalls is the number of uncounted requests on each connection: enough for the congestion
 	// window to open.
 	WarmCalls = 50
-	// lateBy is the delay in nanoseconds from which a request of an open loop counts as late.
+	// lateBy is the delay in ns above which a request of an open loop counts as late.
 	lateBy = int64(time.Millisecond)
 )
 
@@ -76,7 +76,7 @@ func runRPC(ctx context.Context, m *counter.Memory, params []byte) error {
 	})
 }
 
-// connect opens all connections and warms them up. It retries for dialFor: the server may not
+// connect opens all connections and warms them up. It retries for dialTimeout: the server may not
 // listen yet.
 func (p RPC) connect(ctx context.Context, m *counter.Memory) ([]*client, error) {
 	var schedule *arrivals
@@ -84,7 +84,7 @@ func (p RPC) connect(ctx context.Context, m *counter.Memory) ([]*client, error) 
 		schedule = newArrivals(p.Rate)
 	}
 	clients := make([]*client, m.Threads())
-	limit := time.Now().Add(dialFor)
+	limit := time.Now().Add(dialTimeout)
 	for i := range clients {
 		c := &client{m: m, slot: m.Slot(i), p: p, arrivals: schedule,
 			request: Noise(p.RequestBytes, uint64(i)), response: make([]byte, p.ResponseBytes)}
@@ -107,7 +107,7 @@ func (p RPC) connect(ctx context.Context, m *counter.Memory) ([]*client, error) 
 }
 
 func (c *client) dial() error {
-	conn, err := net.DialTimeout("tcp", c.p.Dial, dialFor)
+	conn, err := net.DialTimeout("tcp", c.p.Dial, dialTimeout)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,8 @@ func (c *client) run() {
 	}
 }
 
-// begin waits for the next operation and returns its intended start, in CLOCK_MONOTONIC ns.
+// begin waits for the next operation and returns its intended start, in CLOCK_MONOTONIC ns: in an
+// open loop the arrival, so that the latency includes the wait for a free client.
 func (c *client) begin() (start int64, ok bool) {
 	if c.arrivals == nil {
 		return c.m.Begin(c.slot), true
@@ -167,7 +168,7 @@ func (c *client) begin() (start int64, ok bool) {
 	thaw := c.m.Thawed()
 	at, waiting := c.arrivals.take(c.m.Now(), thaw, c.m.Seed())
 	c.m.Slot(0).SetBacklog(waiting)
-	if !c.await(at, thaw) {
+	if !c.awaitArrival(at, thaw) {
 		return 0, false
 	}
 	now := c.m.Begin(c.slot)
@@ -181,8 +182,9 @@ func (c *client) begin() (start int64, ok bool) {
 	return at, true
 }
 
-// await sleeps until the arrival. It returns false after a pause, which voids the schedule.
-func (c *client) await(at, thaw int64) bool {
+// awaitArrival sleeps until the arrival at. It returns false after a pause, because each thaw begins a
+// new schedule of arrivals.
+func (c *client) awaitArrival(at, thaw int64) bool {
 	const look = int64(10 * time.Millisecond) // longest sleep, so that a pause is noticed
 	for {
 		now := c.m.Now()
@@ -198,7 +200,7 @@ func (c *client) await(at, thaw int64) bool {
 	}
 }
 
-// once does one request, on a new connection if the last one broke.
+// once does one request. It makes a new connection if the last one broke.
 func (c *client) once() error {
 	if c.link == nil {
 		if err := c.dial(); err != nil {

@@ -85,7 +85,7 @@ func offset(m *counter.Memory) (best int64) {
 
 // countDown counts the last transactions of a pgbench that is ending.
 func (p *pgbenchRun) countDown() error {
-	for end := time.Now().Add(load.Grace); time.Now().Before(end); time.Sleep(pgPoll) {
+	for end := time.Now().Add(load.Grace); time.Now().Before(end); time.Sleep(pollInterval) {
 		if p.ended() {
 			break
 		}

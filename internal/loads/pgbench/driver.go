@@ -25,11 +25,12 @@ import (
 
 // The kinds of pgbench.
 const (
-	// Kind runs pgbench and counts transactions by its log.
+	// Kind runs pgbench and counts the transactions in pgbench's own log.
 	Kind = "pgbench" // parameters: Params
-	// KindExec names inherited pipes as pgbench's logs and executes pgbench.
+	// KindExec becomes pgbench. Before that it makes a symbolic link from each name of a log to an
+	// inherited pipe, so that pgbench writes its logs into pipes.
 	KindExec = "pgbench-exec" // parameters: pgbenchExec
-	// KindTidy removes a directory at the end of its standard input.
+	// KindTidy removes a directory when its standard input ends, also because its parent was killed.
 	KindTidy = "pgbench-tidy" // parameters: a path
 )
 
@@ -41,26 +42,27 @@ type Params struct {
 	// Script is the name of a built-in script or the absolute path of a file.
 	Script string `json:"script"`
 	Mode   string `json:"mode"`
-	// Clients is the number of connections, Threads that of pgbench's threads.
+	// Clients is the number of connections, Threads the number of pgbench's threads.
 	Clients int      `json:"clients"`
 	Threads int      `json:"threads"`
 	Options []string `json:"options,omitempty"`
 	// Seconds is the time after which pgbench ends; 0: it runs until SIGALRM.
 	Seconds int `json:"seconds,omitempty"`
-	// NoLog counts no transactions, to measure the cost of counting.
+	// NoLog lets pgbench write no log, so that no transaction is counted: for measuring what
+	// counting costs.
 	NoLog bool `json:"no_log,omitempty"`
 }
 
-// firstFile is the number of the first inherited descriptor.
+// firstFile is the number of the first descriptor that a child inherits through ExtraFiles.
 const firstFile = 3
 
 const (
-	// pgPoll is the interval between two readings of the logs.
-	pgPoll = 2 * time.Millisecond
-	// pgFind is how long the driver waits for pgbench to open its logs.
-	pgFind = 10 * time.Second
-	// pipeBytes is the size of a log's pipe: the most that the kernel allows an ordinary user by
-	// default. It holds what a busy pgbench logs while this process waits for a CPU.
+	// pollInterval is the time between two readings of the logs.
+	pollInterval = 2 * time.Millisecond
+	// openTimeout is how long the driver waits for pgbench to open its logs.
+	openTimeout = 10 * time.Second
+	// pipeBytes is the capacity of a log's pipe: the default of fs.pipe-max-size. It holds the log of
+	// a busy pgbench while this process waits for a CPU.
 	pipeBytes = 1 << 20
 )
 
@@ -74,12 +76,12 @@ type pgbenchRun struct {
 	script  load.Script
 	logs    *logDir // nil with NoLog
 	pid     int
-	watch   aborted
-	streams []*stdio.Stream
-	pipes   []*os.File
-	pieces  []tool.Pieces
-	exact   bool
-	polled  int64 // time of the last reading of the logs, CLOCK_MONOTONIC ns
+	watch   aborted         // pgbench's standard error
+	streams []*stdio.Stream // by log, as are pipes and pieces
+	pipes   []*os.File      // read ends
+	pieces  []tool.Pieces   // incomplete lines
+	exact   bool            // the buffer of each log was found in pgbench's memory, see findBuffers
+	polled  int64           // time of the last reading of the logs, CLOCK_MONOTONIC ns
 	version tool.Version
 }
 
@@ -116,17 +118,18 @@ func (p *pgbenchRun) run(ctx context.Context) (err error) {
 	if err := p.start(path); err != nil {
 		return err
 	}
-	if err := p.find(ctx); err != nil {
+	if err := p.findBuffers(ctx); err != nil {
 		return err
 	}
-	settings = append(settings, record.Setting{Name: "pgbench", Got: p.version.Text}, record.Setting{Name: "pgbench counted", Got: p.how()})
+	settings = append(settings, record.Setting{Name: "pgbench", Got: p.version.Text}, record.Setting{Name: "pgbench counted", Got: p.countMethod()})
 	if err := readback.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
 	return p.follow(ctx)
 }
 
-// becomeClient reads and creates what only root may, and makes this process the client's account.
+// becomeClient reads the script and makes the log directory, for which it needs root's rights, and then
+// changes this process to the client's account.
 func (p *pgbenchRun) becomeClient(program string) (err error) {
 	if p.script = load.Builtin(p.Script); !tool.IsBuiltin(p.Script) {
 		if p.script, err = load.ReadScript(p.Script); err != nil {
@@ -136,15 +139,15 @@ func (p *pgbenchRun) becomeClient(program string) (err error) {
 	if p.NoLog {
 		return p.server.Become(program)
 	}
-	// In the data directory, so that the directory goes with the arm even after a kill.
+	// In the data directory: cleanup after a kill removes it with the arm.
 	if p.logs, err = makeLogDir(p.server.Server.Dir); err != nil {
 		return err
 	}
 	return p.server.Become(program, p.logs.path)
 }
 
-// how is a text on how transactions are counted.
-func (p *pgbenchRun) how() string {
+// countMethod says, for the manifest, how transactions are counted.
+func (p *pgbenchRun) countMethod() string {
 	switch {
 	case p.NoLog:
 		return "not"
@@ -182,7 +185,7 @@ func (p *pgbenchRun) start(path string) error {
 		if files, err = p.logs.inherited(files, &child); err != nil {
 			return err
 		}
-		// pgbench does not need the names after it has opened the logs.
+		// start returns when pgbench has opened the logs; the names are not needed any more.
 		defer p.logs.remove()
 		child.First, child.Threads, run.LogPrefix = firstFile+len(files), p.Threads, child.Prefix
 		if files, err = p.addPipes(files); err != nil {
@@ -201,12 +204,12 @@ func (p *pgbenchRun) start(path string) error {
 		return err
 	}
 	p.pid = cmd.Process.Pid
-	return p.opened(child.Prefix)
+	return p.awaitLogs(child.Prefix)
 }
 
-// follow counts transactions until pgbench ends or ctx does.
+// follow counts transactions until pgbench or ctx ends.
 func (p *pgbenchRun) follow(ctx context.Context) error {
-	runtime.LockOSThread() // nanosleep instead of the runtime's timers
+	runtime.LockOSThread() // nanosleep below then wakes this thread itself, unlike time.Sleep
 	p.m.Enter(p.slot, p.Clients)
 	began, warm := time.Now(), false
 	for ctx.Err() == nil {
@@ -222,25 +225,25 @@ func (p *pgbenchRun) follow(ctx context.Context) error {
 			warm = true
 			p.m.SetReady()
 		}
-		if err := p.alive(); err != nil {
+		if err := p.checkAlive(); err != nil {
 			return err
 		}
 		if p.ended() {
 			return p.count()
 		}
-		t := unix.NsecToTimespec(int64(pgPoll))
+		t := unix.NsecToTimespec(int64(pollInterval))
 		_ = unix.Nanosleep(&t, nil) // a signal may end it early
 	}
 	return nil
 }
 
-// warm is true if enough transactions were done for the load to be ready.
+// warm says whether enough transactions have ended for the load to be ready.
 func (p *pgbenchRun) warm(began time.Time) bool {
 	n := p.m.Ops()
 	return n >= uint64(p.Clients*load.WarmEvents) || n > 0 && time.Since(began) > load.WarmFor
 }
 
-// ended is true if pgbench has ended.
+// ended says whether pgbench has ended.
 func (p *pgbenchRun) ended() bool {
 	select {
 	case <-p.process.Done():
@@ -250,8 +253,8 @@ func (p *pgbenchRun) ended() bool {
 	}
 }
 
-// alive is the error that ended the server or pgbench; the server's comes first.
-func (p *pgbenchRun) alive() error {
+// checkAlive returns the error that ended the server or else pgbench; nil while both run.
+func (p *pgbenchRun) checkAlive() error {
 	if err := p.server.Alive(); err != nil {
 		return err
 	}
@@ -264,8 +267,8 @@ func (p *pgbenchRun) alive() error {
 	return p.server.Cause(p.process.Ended())
 }
 
-// end stops pgbench, then the server. SIGALRM is pgbench's own signal for the end of its time, so it
-// prints its summary.
+// end stops pgbench, then the server. broken says that the run failed. Otherwise end sends SIGALRM,
+// pgbench's own signal for the end of its time, so that pgbench prints its summary.
 func (p *pgbenchRun) end(broken bool) error {
 	var errs []error
 	if p.process != nil {

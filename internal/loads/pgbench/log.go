@@ -28,14 +28,14 @@ func (p *pgbenchRun) addPipes(files []*os.File) ([]*os.File, error) {
 			return files, fmt.Errorf("make a pipe for pgbench's log: %w", err)
 		}
 		p.pipes, files = append(p.pipes, r), append(files, w)
-		// Without it the pipe is smaller and pgbench may have to wait for this process.
+		// A failure leaves the pipe smaller, so that pgbench may have to wait for this process.
 		_, _ = unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, pipeBytes)
 	}
 	return files, nil
 }
 
-// opened waits until pgbench has opened its logs.
-func (p *pgbenchRun) opened(prefix string) error {
+// awaitLogs waits until pgbench has opened its logs.
+func (p *pgbenchRun) awaitLogs(prefix string) error {
 	for _, r := range p.pipes {
 		s, err := stdio.New(p.pid, r)
 		if err != nil {
@@ -44,28 +44,29 @@ func (p *pgbenchRun) opened(prefix string) error {
 		p.streams, p.pieces = append(p.streams, s), append(p.pieces, tool.Pieces{})
 	}
 	inherited := func(s *stdio.Stream) bool { return s.Opened() < 2 } // not yet opened by its name
-	for end := time.Now().Add(pgFind); slices.ContainsFunc(p.streams, inherited); time.Sleep(time.Millisecond) {
-		if err := p.alive(); err != nil {
+	for end := time.Now().Add(openTimeout); slices.ContainsFunc(p.streams, inherited); time.Sleep(time.Millisecond) {
+		if err := p.checkAlive(); err != nil {
 			return err
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("pgbench did not open its log %s within %v", filepath.Base(prefix), pgFind)
+			return fmt.Errorf("pgbench did not open its log %s within %v", filepath.Base(prefix), openTimeout)
 		}
 	}
 	return nil
 }
 
-// find finds glibc's buffer of each log in pgbench's memory. If it finds none, transactions are
-// counted in blocks of some dozens, and the log has the reason.
-func (p *pgbenchRun) find(ctx context.Context) error {
+// findBuffers finds glibc's buffer of each log in pgbench's memory, so that each transaction is counted
+// when it ends. Without the buffer, transactions are counted in blocks of some dozens, when glibc
+// flushes it; the load's log has the reason.
+func (p *pgbenchRun) findBuffers(ctx context.Context) error {
 	p.exact = len(p.pipes) > 0
 	for _, s := range p.streams {
 		var err error
-		for end := time.Now().Add(pgFind); ; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(openTimeout); ; time.Sleep(time.Millisecond) {
 			if err = s.Find(); !errors.Is(err, stdio.ErrNotFound) || time.Now().After(end) {
 				break
 			}
-			if err := errors.Join(ctx.Err(), p.alive()); err != nil {
+			if err := errors.Join(ctx.Err(), p.checkAlive()); err != nil {
 				return err
 			}
 		}

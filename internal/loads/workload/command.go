@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// Command is any command, executed over and over.
+// Command describes the load that executes any command again and again.
 type Command struct{}
 
 func (Command) Name() string { return "command" }
@@ -29,22 +29,22 @@ const ValueName = "value"
 
 func (Command) Params() []Param {
 	return []Param{
-		{Name: "command", Default: "true", Text: true, Check: someWords,
+		{Name: "command", Default: "true", Text: true, Check: checkCommand,
 			Help: "the program and its arguments, split as a shell splits words; it starts in the arm's data directory, as the user who runs tare: root's on the arm host has all rights on the host"},
 		OnOff("shell", "off", "on: /bin/sh -c takes the command, with all that only a shell can do"),
-		{Name: "files", Default: "none", Text: true, Check: listed,
+		{Name: "files", Default: "none", Text: true, Check: checkWords,
 			Help: "files and directories that are copied into the data directory of every arm, split like the command"},
-		{Name: "env", Default: "none", Text: true, Check: environs,
+		{Name: "env", Default: "none", Text: true, Check: checkVariables,
 			Help: "names of variables that the command gets as tare has them, a password for example: the record has the names alone; without them the environment is small and the same in all arms"},
 		{Name: "parallel", Default: "1", Check: Whole(1, 256),
 			Help: "executions at the same time"},
-		{Name: "codes", Default: "0", Check: exitCodes,
+		{Name: "codes", Default: "0", Check: checkCodes,
 			Help: "exit codes that are no error, separated by commas"},
 		{Name: "warmup", Default: "1", Check: Whole(0, 1000),
 			Help: "executions before anything counts, after each launch"},
-		{Name: "timeout", Default: "10m", Check: length(time.Millisecond, 24*time.Hour),
+		{Name: "timeout", Default: "10m", Check: durationBetween(time.Millisecond, 24*time.Hour),
 			Help: "an execution that takes longer is ended, and an error"},
-		{Name: "value", Default: "none", Text: true, Check: extracts,
+		{Name: "value", Default: "none", Text: true, Check: checkExtract,
 			Help: "a number in the output that is the metric: regexp:PATTERN (its first group, last match) or json:PATH such as json:jobs[0].read.iops"},
 		{Name: "unit", Default: "1", Text: true, Check: AnyText,
 			Help: "unit of that number: s, ms, us, B, KiB, MB, MiB/s, 1/s, %, or any word"},
@@ -56,7 +56,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 	r := Reader{Values: v}
 	threads, warmup := r.Whole("parallel"), r.Whole("warmup")
 	timeout := r.duration("timeout")
-	p := load.Executions{Warmup: warmup, Timeout: timeout.Seconds(), Codes: codes(v["codes"])}
+	p := load.Executions{Warmup: warmup, Timeout: timeout.Seconds(), Codes: parseCodes(v["codes"])}
 	r.fail("command", c.args(v, &p))
 	env := r.variables("env")
 	files := r.words("files")
@@ -97,7 +97,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 	return s, nil
 }
 
-// args sets the arguments and the number to read from the output.
+// args sets the command line in p, and how to find the value in the output.
 func (Command) args(v Values, p *load.Executions) (err error) {
 	if v["shell"] == "on" {
 		p.Args = []string{"/bin/sh", "-c", v["command"]}
@@ -111,9 +111,9 @@ func (Command) args(v Values, p *load.Executions) (err error) {
 	return nil
 }
 
-// someWords checks that a command is not empty. Whether it needs a shell depends on another
+// checkCommand checks that a command is not empty. Whether it needs a shell depends on another
 // parameter.
-func someWords(s string) error {
+func checkCommand(s string) error {
 	if strings.TrimSpace(s) == "" {
 		return errors.New("there is no command")
 	}
@@ -131,7 +131,8 @@ func AnyText(s string) error {
 // None stands for an empty list of words or options.
 const None = "none"
 
-func listed(s string) error {
+// checkWords checks a list of words, split as a shell splits words.
+func checkWords(s string) error {
 	if err := AnyText(s); err != nil {
 		return err
 	}
@@ -142,8 +143,10 @@ func listed(s string) error {
 	return err
 }
 
-func environs(s string) error {
-	if err := listed(s); err != nil || s == None {
+// checkVariables checks a list of names of environment variables. It refuses values, which would be
+// in the record.
+func checkVariables(s string) error {
+	if err := checkWords(s); err != nil || s == None {
 		return err
 	}
 	words, _ := splitWords(s)
@@ -156,7 +159,8 @@ func environs(s string) error {
 	return nil
 }
 
-// variables are the named variables of tare's environment, prefixed for the command (load.CommandEnv).
+// variables returns the variables that a parameter names, with their values in tare's environment and
+// the prefix load.CommandEnv.
 func (r *Reader) variables(name string) (out []string) {
 	for _, w := range r.words(name) {
 		value, ok := os.LookupEnv(w)
@@ -168,7 +172,7 @@ func (r *Reader) variables(name string) (out []string) {
 	return out
 }
 
-func exitCodes(s string) error {
+func checkCodes(s string) error {
 	for _, c := range strings.Split(s, ",") {
 		if n, err := strconv.Atoi(c); err != nil || n < 0 || n > 255 {
 			return fmt.Errorf("%q is not an exit code from 0 to 255", c)
@@ -177,15 +181,15 @@ func exitCodes(s string) error {
 	return nil
 }
 
-func codes(s string) (out []int) {
+func parseCodes(s string) (out []int) {
 	for _, c := range strings.Split(s, ",") {
-		n, _ := strconv.Atoi(c) // exitCodes has checked it
+		n, _ := strconv.Atoi(c) // checkCodes has checked it
 		out = append(out, n)
 	}
 	return out
 }
 
-func extracts(s string) error {
+func checkExtract(s string) error {
 	if s == None {
 		return nil
 	}
@@ -215,8 +219,8 @@ func baseUnit(unit string) (base string, scale float64) {
 	return unit, 1
 }
 
-// length allows durations from low to high.
-func length(low, high time.Duration) func(string) error {
+// durationBetween returns a check that allows durations from low to high.
+func durationBetween(low, high time.Duration) func(string) error {
 	return func(s string) error {
 		d, err := time.ParseDuration(s)
 		if err != nil || d < low || d > high || d == math.MaxInt64 {

@@ -58,7 +58,7 @@ func (StressNG) Params() []Param {
 	return []Param{
 		Choice("stressor", "cpu", "kind of noise, stress-ng's own word", stressorNames...),
 		{Name: "workers", Default: "4", Check: Whole(1, 1024), Help: "processes that make it"},
-		{Name: "options", Default: None, Text: true, Check: listed,
+		{Name: "options", Default: None, Text: true, Check: checkWords,
 			Help: "options passed on to stress-ng, such as --vm-bytes 64M"},
 	}
 }
@@ -184,7 +184,7 @@ func (CommandNoise) Title() string { return "any command, executed over and over
 
 func (CommandNoise) Params() []Param {
 	return []Param{
-		{Name: "command", Default: "true", Text: true, Check: someWords, Help: "the program and its arguments, split as a shell splits words"},
+		{Name: "command", Default: "true", Text: true, Check: checkCommand, Help: "the program and its arguments, split as a shell splits words"},
 		{Name: "parallel", Default: "1", Check: Whole(1, 256), Help: "executions at the same time"},
 	}
 }

@@ -1,6 +1,6 @@
-// Package workload is the contract of a load: its parameters, its metrics and the processes to
-// start. It also describes tare's own loads and the neighbours, one file each. A description is
-// data: it starts no process and touches no file.
+// Package workload defines the description of a load (Workload): its parameters, its metrics and the
+// processes to start. It has the descriptions of tare's own loads and of the neighbours, one file
+// each. A description is data: it starts no process and touches no file.
 package workload
 
 import (
@@ -14,7 +14,7 @@ import (
 
 // Workload describes one load.
 type Workload interface {
-	// Name is the kind in an experiment file.
+	// Name is the word after kind: in an experiment file.
 	Name() string
 	// Title is a description of one line for people.
 	Title() string
@@ -29,7 +29,7 @@ type Param struct {
 	Name    string
 	Default string
 	Help    string
-	// Check is the error of a value, nil if the value is allowed.
+	// Check returns what is wrong with a value, nil if the value is allowed.
 	Check func(string) error
 	// Words are the allowed values if they can be listed; nil otherwise.
 	Words []string
@@ -40,7 +40,7 @@ type Param struct {
 // Values are all parameters of a load by name.
 type Values map[string]string
 
-// Stages are the processes of a load, with their needs of disk, memory and time.
+// Stages are the processes of a load, with the disk space, memory and time that they need.
 type Stages struct {
 	// Threads is the number of slots in the counters.
 	Threads int
@@ -54,20 +54,20 @@ type Stages struct {
 	// Load runs in the arm, or outside of it if there is a Server. It counts in shared memory,
 	// which it inherits as descriptor 3.
 	Load func(wire.Place) Task
-	// Carried are names of files of the data set that a load outside of the arm needs: the marker,
-	// the password.
+	// Carried are the names of the data set's files that a load outside of the arm needs, such as
+	// the marker and the password.
 	Carried []string
 	// Disk is true if the load measures durable writes: a volume that cannot sync gets a warning.
 	Disk bool
-	// Settle is how long the load runs after a launch before it is steady.
+	// Settle is how long the load has to run after a launch until its rate is steady.
 	Settle time.Duration
 	// Metrics are the metrics of this load, the primary one first.
 	Metrics []Metric
 	// Values are the numbers that the load reports itself, in the order of counter.AddValue; at
 	// most counter.MaxValues.
 	Values []Metric
-	// Windowed is set for a tool that has to be asked for each window. It is nil if the counters
-	// can be read at any instant.
+	// Windowed is set for a load that must be asked for each window, such as fio. It is nil if tare
+	// can read the counters at any time and so chooses the window itself.
 	Windowed *Windowed
 	// Bytes is the disk space in bytes that the load needs in the data directory of an arm, if more
 	// than the data set. Grows is the space for what it writes in addition: logs.
@@ -77,13 +77,13 @@ type Stages struct {
 	Rate int64
 	// Cache is the size of the server's cache in bytes, see Memory.
 	Cache int64
-	// Together is the number of operations that a thread has in flight; 0 means 1.
+	// Together is the number of operations that a thread has in flight at the same time; 0 means 1.
 	Together int
 	// Needs are the server and client programs for arms that have the host's programs.
 	Needs []serve.Need
 	// Tools are other programs that the load needs.
 	Tools []Tool
-	// Code is what the user lets tare execute on this host.
+	// Code lists programs and scripts of the user that tare will execute on this host.
 	Code []Code
 	// Work is the rate by which a neighbour of this kind is measured: a key of
 	// record.Window.Neighbour. The zero value means the operations that the load counts.
@@ -106,10 +106,11 @@ type Windowed struct {
 	Limit time.Duration
 }
 
-// Task is arguments and environment with which tare starts itself.
+// Task has the arguments and variables with which tare starts itself as a load.
 type Task struct {
 	Args []string
-	// Env are additional variables, NAME=VALUE. Other users can read arguments, but not these.
+	// Env are additional variables, NAME=VALUE. Secrets belong here: other users can read the
+	// arguments of a process, but not its environment.
 	Env []string
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// columnNames are the names of columns by metric. Names are compared without their unit, in lower
-// case and with one blank between words.
+// columnNames has the metric of each known column name. Names are compared in lower case, without
+// unit, and with one blank between words.
 var columnNames = byName(map[string]metric.Metric{
 	"tps, qps, iops, throughput, rate, ops, rps, transactions/s, queries/s, requests/s, operations/s, ops/s, events/s": metric.Throughput,
 	"queries": metric.Queries, "read iops": metric.IOPS.Of("read"), "write iops": metric.IOPS.Of("write"),
@@ -33,8 +33,8 @@ func byName(names map[string]metric.Metric) map[string]metric.Metric {
 	return out
 }
 
-// percentile matches what remains of "lat95", "latency 95p", "95th percentile" or "lat 99.9%" without the
-// words.
+// percentile matches "95", "95p", "95th" or "99.9%": names such as "lat95" and "95th percentile" without
+// the words that percentileOf removes.
 var percentile = regexp.MustCompile(`^p?([0-9]{2}(?:\.[0-9]+)?)(p|th|pct|%)?$`)
 
 // percentileOf returns the metric of a column whose name is a percentile; the zero Metric for others.
@@ -64,11 +64,11 @@ func Metric(name string) metric.Metric {
 	return metric.Metric{}
 }
 
-// clockNames are names of columns with the time or the number of a row.
+// clockNames are names of columns with the time of a row, or its number.
 var clockNames = []string{"time", "t", "timestamp", "second", "seconds", "date", "at", "elapsed_s", "#", "n", "i"}
 
-// Names of columns that describe a row: arm, load, and settings of the load. importer.texts has columns with
-// other words.
+// Names of columns that describe a row: its arm, its load, and settings of the load. Columns with other
+// words are in importer.texts.
 var (
 	armNames  = []string{"arm", "config", "configuration", "environment", "env", "variant", "host", "system"}
 	loadNames = []string{"workload", "load", "benchmark", "test", "job", "profile", "mode", "script", "op", "operation", "pattern", "rw", "query",
@@ -78,33 +78,33 @@ var (
 		"size", "pipeline", "replicas", "users", "workers"}
 	// runNames are names of columns with the number of a run.
 	runNames = []string{"run", "trial", "repeat", "repetition", "rep"}
-	// wordNames are names of columns whose text may differ between runs of one arm and load.
-	wordNames = []string{"date", "datetime", "timestamp", "time", "start", "end", "started", "ended", "begin", "hostname", "node", "machine",
+	// noteNames are names of columns whose text may differ between runs of one arm and load.
+	noteNames = []string{"date", "datetime", "timestamp", "time", "start", "end", "started", "ended", "begin", "hostname", "node", "machine",
 		"comment", "comments", "note", "notes", "remark", "remarks", "uuid", "run id", "id", "file", "filename", "log", "command", "status", "result"}
 )
 
-// importer makes runs of the rows of a table.
+// importer turns the rows of a table into runs.
 type importer struct {
 	table    int             // number of the table on a page, from 1; 0: the file is one table
 	columns  []Column        // nil before the first row
-	first    int             // index of the table's first run
+	first    int             // index in runs of the table's first run
 	metrics  []metric.Metric // by column; the zero Metric for other columns
 	roles    [][]string      // by column: one of the lists of names above; nil for others
 	clock    int             // the column with the time; -1: none
 	skipped  []int           // columns of unknown meaning
-	texts    []int           // other columns of text; if their texts differ between rows, the rows belong to different arms
-	asked    bool            // texts is filled in
+	texts    []int           // columns of text with unknown names; rows with different texts belong to different arms
+	searched bool            // findTexts has filled in texts
 	err      error           // the heading is ambiguous
 	runs     []*observed.Run
-	words    [][]string     // by run: the text of its row in each column of texts
-	numbers  map[string]int // index of a run, by the key of its rows
-	rows     []Row          // rows, if no column is a metric
+	runTexts [][]string     // by run: the texts of its rows in the columns texts
+	runIndex map[string]int // index in runs, by arm, load and settings of the row
+	rows     []Row          // the rows of a table without a column of a metric, for transposed
 	spans    [][3]float64   // by run: first time, last time, number of rows
 	warnings format.Warnings
 }
 
-// Import reads a table. Its rows are reports of the metrics that its columns name. Rows with different arms,
-// loads or settings are different runs.
+// Import reads a table. Each row is a report of the metrics that the columns name. Rows with the same
+// arm, load and settings are reports of one run.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	p := &importer{}
 	table, err := Parse(text, func(t *Table, row Row) error {
@@ -112,7 +112,7 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 			p.end()
 			p.begin(t)
 		}
-		return p.row(row)
+		return p.addRow(row)
 	})
 	p.end()
 	known := false
@@ -130,22 +130,22 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	return p.runs, append(table.Warnings, p.warnings.List()...), err
 }
 
-// end ends a table.
+// end names the arms of a table and warns about unused columns.
 func (p *importer) end() {
 	if p.columns == nil {
 		return
 	}
-	if p.turned() {
+	if p.transposed() {
 		return
 	}
-	p.tellApart()
-	p.leftOut()
+	p.nameByTexts()
+	p.warnUnused()
 }
 
 // begin begins a table and finds the meaning of its columns.
 func (p *importer) begin(t *Table) {
-	*p = importer{table: t.Tables, columns: t.Columns, clock: -1, numbers: map[string]int{}, first: len(p.runs),
-		err: p.err, runs: p.runs, words: p.words, spans: p.spans, warnings: p.warnings}
+	*p = importer{table: t.Tables, columns: t.Columns, clock: -1, runIndex: map[string]int{}, first: len(p.runs),
+		err: p.err, runs: p.runs, runTexts: p.runTexts, spans: p.spans, warnings: p.warnings}
 	p.metrics = make([]metric.Metric, len(t.Columns))
 	p.roles = make([][]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -179,8 +179,8 @@ func (p *importer) begin(t *Table) {
 	}
 }
 
-// leftOut warns about columns that were not used.
-func (p *importer) leftOut() {
+// warnUnused warns about columns that were not used.
+func (p *importer) warnUnused() {
 	var names []string
 	for _, i := range p.skipped {
 		if !slices.Contains(p.texts, i) {
@@ -193,8 +193,8 @@ func (p *importer) leftOut() {
 	}
 }
 
-// refuseDuplicates refuses two columns of one metric, whose figures would be averaged. Transactions and queries per
-// second in one table are two metrics.
+// refuseDuplicates sets err if two columns have the same metric: their figures would be averaged. Where
+// tps and qps are both in the table, qps becomes a metric of its own.
 func (p *importer) refuseDuplicates() {
 	columns := map[string][]int{}
 	for i, m := range p.metrics {
@@ -221,19 +221,20 @@ func (p *importer) refuseDuplicates() {
 	}
 }
 
+// named reports whether a column has one of these names.
 func (p *importer) named(column int, names ...string) bool {
 	return slices.Contains(names, strings.ReplaceAll(strings.ToLower(p.columns[column].Name), "_", " "))
 }
 
-// findTexts finds columns of text with unknown names in the first row. Rows that differ in such a word are no
-// repeats of one arm.
+// findTexts finds, by the first row, the columns of text with unknown names. Rows with different texts
+// in such a column are not repeats of one arm.
 func (p *importer) findTexts(row Row) {
-	p.asked = true
+	p.searched = true
 	for i, c := range p.columns {
 		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
 		switch text := row.Text[i]; {
 		case p.roles[i] != nil, p.metrics[i].Name != "", i == p.clock, format.Whole([]byte(text)).Known(), text == "", text == "-":
-		case slices.Contains(wordNames, name), slices.Contains(clockNames, name), moment.MatchString(text):
+		case slices.Contains(noteNames, name), slices.Contains(clockNames, name), moment.MatchString(text):
 		default:
 			p.texts = append(p.texts, i)
 		}
@@ -243,20 +244,20 @@ func (p *importer) findTexts(row Row) {
 // moment matches a date or a time of day.
 var moment = regexp.MustCompile(`^\d{4}[-/.]\d\d?[-/.]\d\d?|^\d\d?:\d\d|^\d\d?[-/.]\d\d?[-/.]\d{4}`)
 
-// tellApart names arms after the texts in which rows differ; if the table has a column of arms, it names
-// loads.
-func (p *importer) tellApart() {
+// nameByTexts adds the texts in which rows differ to the names of the arms, or to the names of the loads
+// if the table has a column of arms.
+func (p *importer) nameByTexts() {
 	arms := slices.ContainsFunc(p.roles, func(role []string) bool { return role != nil && slices.Equal(role, armNames) })
 	for k := range p.texts {
 		values := map[string]bool{}
-		for _, w := range p.words[p.first:] {
+		for _, w := range p.runTexts[p.first:] {
 			values[w[k]] = true
 		}
 		if len(values) < 2 {
 			continue
 		}
 		for n, r := range p.runs[p.first:] {
-			if w := p.words[p.first+n][k]; arms {
+			if w := p.runTexts[p.first+n][k]; arms {
 				r.Sub = strings.TrimSpace(r.Sub + " " + w)
 			} else {
 				r.Arm = strings.TrimSpace(r.Arm + " " + w)
@@ -265,18 +266,18 @@ func (p *importer) tellApart() {
 	}
 }
 
-// row adds a row to its run.
-func (p *importer) row(row Row) error {
-	if !p.asked {
+// addRow adds a row to its run.
+func (p *importer) addRow(row Row) error {
+	if !p.searched {
 		p.findTexts(row)
 	}
 	if p.err != nil {
 		return p.err
 	}
-	if !slices.ContainsFunc(p.metrics, func(m metric.Metric) bool { return m.Name != "" }) && len(p.rows) < mostRuns {
+	if !slices.ContainsFunc(p.metrics, func(m metric.Metric) bool { return m.Name != "" }) && len(p.rows) < maxRuns {
 		p.rows = append(p.rows, Row{Line: row.Line, Text: slices.Clone(row.Text)})
 	}
-	n, err := p.run(row)
+	n, err := p.runOf(row)
 	if err != nil {
 		return err
 	}
@@ -308,11 +309,11 @@ func (p *importer) row(row Row) error {
 	return nil
 }
 
-// mostRuns bounds the runs of a table. A column with more values is no setting.
-const mostRuns = 200
+// maxRuns bounds the runs of a table. A column with more different values is probably no setting.
+const maxRuns = 200
 
-// run finds or makes the run of a row by its arm, load and settings.
-func (p *importer) run(row Row) (int, error) {
+// runOf returns the index of the run with the row's arm, load and settings, and makes the run if needed.
+func (p *importer) runOf(row Row) (int, error) {
 	var key strings.Builder
 	for i, role := range p.roles {
 		if role != nil {
@@ -324,11 +325,11 @@ func (p *importer) run(row Row) (int, error) {
 		words = append(words, row.Text[i])
 		key.WriteString(row.Text[i] + "\n")
 	}
-	if i, ok := p.numbers[key.String()]; ok {
+	if i, ok := p.runIndex[key.String()]; ok {
 		return i, nil
 	}
-	if len(p.runs)-p.first == mostRuns {
-		return 0, &format.Error{Line: row.Line, Text: fmt.Sprintf("the table has more than %d arms, loads and settings", mostRuns),
+	if len(p.runs)-p.first == maxRuns {
+		return 0, &format.Error{Line: row.Line, Text: fmt.Sprintf("the table has more than %d arms, loads and settings", maxRuns),
 			Remedy: "split it, or rename the column that is none of them"}
 	}
 	r := &observed.Run{}
@@ -348,7 +349,7 @@ func (p *importer) run(row Row) (int, error) {
 			r.MakesLoad(name, value)
 		}
 	}
-	p.numbers[key.String()] = len(p.runs)
-	p.runs, p.spans, p.words = append(p.runs, r), append(p.spans, [3]float64{}), append(p.words, words)
+	p.runIndex[key.String()] = len(p.runs)
+	p.runs, p.spans, p.runTexts = append(p.runs, r), append(p.spans, [3]float64{}), append(p.runTexts, words)
 	return len(p.runs) - 1, nil
 }

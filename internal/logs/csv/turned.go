@@ -11,9 +11,9 @@ import (
 // notArms are names of columns that are no arms, in a table whose rows are metrics.
 var notArms = []string{"difference", "diff", "change", "delta", "ratio", "overhead", "loss", "unit", "units", "%", "percent", "slowdown", "relative", "δ", "comment", "note", "notes"}
 
-// turned reads a table whose rows are metrics and whose columns are arms, and reports whether it is one: no
-// column names a metric, but a field of the first column does.
-func (p *importer) turned() bool {
+// transposed reads a table whose rows are metrics and whose columns are arms. It returns false for
+// another table: one in which a column names a metric, or no field of the first column does.
+func (p *importer) transposed() bool {
 	read := &parser{Scan: format.NewScan(strings.NewReader(""), nil)}
 	runs := make([]*observed.Run, len(p.columns))
 	found := false
@@ -46,10 +46,10 @@ func (p *importer) turned() bool {
 	if !found {
 		return false
 	}
-	p.runs, p.words, p.spans = p.runs[:p.first], p.words[:p.first], p.spans[:p.first]
+	p.runs, p.runTexts, p.spans = p.runs[:p.first], p.runTexts[:p.first], p.spans[:p.first]
 	for _, r := range runs {
 		if r != nil {
-			p.runs, p.words, p.spans = append(p.runs, r), append(p.words, nil), append(p.spans, [3]float64{})
+			p.runs, p.runTexts, p.spans = append(p.runs, r), append(p.runTexts, nil), append(p.spans, [3]float64{})
 		}
 	}
 	return true

@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// jobOptions are the options that define the load of a job.
+// jobOptions are the options that define a job's load: jobs that differ in one are different loads.
 var jobOptions = []string{"rw", "bs", "bsrange", "ioengine", "iodepth", "numjobs", "direct", "sync",
 	"fsync", "fdatasync", "size", "rwmixread", "rwmixwrite", "rate", "rate_iops", "buffered", "time_based", "random_distribution"}
 
@@ -23,15 +23,15 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	var out []*observed.Run
 	warnings := log.Warnings
 	for i := range log.Runs {
-		one := &log.Runs[i]
-		out = append(out, jobRuns(one)...)
-		if n := one.jobs(); one.Started > n {
-			warnings = append(warnings, format.Warning{Line: one.Line,
-				Text:   fmt.Sprintf("fio started %d jobs and %d of them %s here: rates are not those of all", one.Started, n, isAre(n)),
+		report := &log.Runs[i]
+		out = append(out, jobRuns(report)...)
+		if n := report.jobs(); report.Started > n {
+			warnings = append(warnings, format.Warning{Line: report.Line,
+				Text:   fmt.Sprintf("fio started %d jobs and %d of them %s here: rates are not those of all", report.Started, n, isAre(n)),
 				Remedy: "let fio run to its end and import the whole report"})
 		}
-		if one.Failed() {
-			warnings = append(warnings, failure(one))
+		if report.Failed() {
+			warnings = append(warnings, failure(report))
 		}
 	}
 	return out, warnings, err
@@ -44,7 +44,7 @@ func isAre(n int) string {
 	return "are"
 }
 
-// jobs returns the number of jobs in the report.
+// jobs returns the number of jobs in the report, without the sum over clients.
 func (r *Run) jobs() (n int) {
 	for _, j := range r.Jobs {
 		if j.Name != allClients {
@@ -54,6 +54,7 @@ func (r *Run) jobs() (n int) {
 	return n
 }
 
+// failure returns the warning about a report with errors.
 func failure(r *Run) format.Warning {
 	w := format.Warning{Line: r.Line, Text: "a job ended with an error", Remedy: "find out what failed before the figures are used"}
 	if m := r.Messages; m.Count > 0 {
@@ -62,16 +63,16 @@ func failure(r *Run) format.Warning {
 	return w
 }
 
-// allClients is fio's name of the sum over its clients.
+// allClients is fio's name for the sum over all clients of a client/server run.
 const allClients = "All clients"
 
-// jobRuns makes a run of every job. Jobs of the same name are one run.
-func jobRuns(one *Run) []*observed.Run {
+// jobRuns makes one run of all jobs that have the same name.
+func jobRuns(report *Run) []*observed.Run {
 	var names []string
 	jobs := map[string][]*Job{}
-	for i := range one.Jobs {
-		j := &one.Jobs[i]
-		if j.Name == allClients && slices.ContainsFunc(one.Jobs, func(j Job) bool { return j.Name != allClients }) {
+	for i := range report.Jobs {
+		j := &report.Jobs[i]
+		if j.Name == allClients && slices.ContainsFunc(report.Jobs, func(j Job) bool { return j.Name != allClients }) {
 			continue // the sum of the others
 		}
 		if jobs[j.Name] == nil {
@@ -81,7 +82,7 @@ func jobRuns(one *Run) []*observed.Run {
 	}
 	var out []*observed.Run
 	for _, name := range names {
-		r := jobRun(one, jobs[name])
+		r := jobRun(report, jobs[name])
 		if len(names) > 1 {
 			r.Sub = name
 		}
@@ -90,17 +91,18 @@ func jobRuns(one *Run) []*observed.Run {
 	return out
 }
 
-func jobRun(one *Run, jobs []*Job) *observed.Run {
+// jobRun makes a run of jobs with the same name.
+func jobRun(report *Run, jobs []*Job) *observed.Run {
 	r := &observed.Run{}
-	r.Tool, r.Version, r.Line, r.Complete = Program, one.Version, max(one.Line, jobs[0].Line), true
-	addOptions(r, one, jobs)
-	r.MakesLoad("version", one.Version)
+	r.Tool, r.Version, r.Line, r.Complete = Program, report.Version, max(report.Line, jobs[0].Line), true
+	addOptions(r, report, jobs)
+	r.MakesLoad("version", report.Version)
 	directions := directionsOf(jobs)
 	for i, d := range directions {
 		if i == 0 && len(directions) > 1 {
 			r.Total(metric.Throughput, sum(directions, func(d *Direction) format.Num { return d.IOPS }))
 		}
-		total(r, d, len(directions) > 1)
+		addFigures(r, d, len(directions) > 1)
 	}
 	for _, j := range jobs {
 		if j.Sync != nil && j.Sync.Lat != nil && len(jobs) == 1 {
@@ -110,20 +112,21 @@ func jobRun(one *Run, jobs []*Job) *observed.Run {
 	return r
 }
 
-// defaults are fio's defaults for options. They hold only in JSON, which has all options of a job that were
-// set.
+// defaults are fio's defaults for options. Only a JSON report lists every option that was set, so only
+// there a missing option has its default.
 var defaults = map[string]string{"rw": "read", "bs": "4k", "iodepth": "1", "numjobs": "1", "direct": "0", "fsync": "0",
 	"rate": "none", "rate_iops": "none"}
 
-// addOptions adds a job's options as settings; they win over the global options.
-func addOptions(r *observed.Run, one *Run, jobs []*Job) {
+// addOptions adds the options of the jobs as settings of the load. An option of a job overrides the
+// global one.
+func addOptions(r *observed.Run, report *Run, jobs []*Job) {
 	j := jobs[0]
 	for _, name := range jobOptions {
-		v, ok := option(one, j, name)
+		v, ok := option(report, j, name)
 		switch {
 		case ok && v == "":
 			v = "yes"
-		case !ok && one.Form == "json" && len(j.Options) > 0:
+		case !ok && report.Form == "json" && len(j.Options) > 0:
 			v = defaults[name]
 		}
 		switch name {
@@ -147,9 +150,9 @@ func addOptions(r *observed.Run, one *Run, jobs []*Job) {
 	r.MakesLoad("kind of I/O", strings.Join(kindsOf(j), " and "))
 }
 
-// option finds an option of a job by its name or its alias.
-func option(one *Run, j *Job, name string) (string, bool) {
-	for _, from := range []map[string]string{j.Options, one.Global} {
+// option finds an option by its name or its alias, of the job or else global.
+func option(report *Run, j *Job, name string) (string, bool) {
+	for _, from := range []map[string]string{j.Options, report.Global} {
 		for _, n := range []string{name, aliases[name]} {
 			if v, ok := from[n]; ok {
 				return v, true
@@ -181,8 +184,8 @@ func blockSize(v string) string {
 	return strings.Join(sizes, ", ")
 }
 
-// impliedSize computes the block size from bandwidth and IOPS. It is empty unless it is the same power of
-// two in all directions, within the precision of the printed digits.
+// impliedSize computes the block size from bandwidth and IOPS. It is empty unless all directions give
+// the same power of two within 6 %, because the report prints few digits.
 func impliedSize(j *Job) string {
 	size := 0.0
 	for _, d := range j.directions() {
@@ -206,7 +209,7 @@ func impliedSize(j *Job) string {
 	return observed.Bytes(strconv.FormatFloat(size, 'f', -1, 64))
 }
 
-// kindsOf names the kinds of I/O of a job.
+// kindsOf returns the names of the kinds of I/O that a job did: read, write, trim, mixed.
 func kindsOf(j *Job) []string {
 	var out []string
 	for _, d := range directionsOf([]*Job{j}) {
@@ -215,13 +218,13 @@ func kindsOf(j *Job) []string {
 	return out
 }
 
-// direction is one kind of I/O of all jobs with the same name.
+// direction has the figures of one kind of I/O, one for each job of the same name.
 type direction struct {
 	name string
 	of   []*Direction
 }
 
-// directionsOf returns the kinds of I/O that jobs did.
+// directionsOf returns the kinds of I/O that the jobs did.
 func directionsOf(jobs []*Job) []direction {
 	all := []direction{{name: "read"}, {name: "write"}, {name: "trim"}, {name: "mixed"}}
 	for _, j := range jobs {
@@ -240,7 +243,7 @@ func directionsOf(jobs []*Job) []direction {
 	return out
 }
 
-// sum adds a figure over jobs; missing if a job does not have it.
+// sum adds a figure over directions and jobs; missing if any of them does not have it.
 func sum(of []direction, get func(*Direction) format.Num) format.Num {
 	total := 0.0
 	for _, one := range of {
@@ -255,9 +258,9 @@ func sum(of []direction, get func(*Direction) format.Num) format.Num {
 	return format.Some(total)
 }
 
-// total takes the figures of one kind of I/O, whose metrics are called after it if the job did
-// several.
-func total(r *observed.Run, d direction, several bool) {
+// addFigures adds the figures of one kind of I/O. If the job did several kinds, each metric is named
+// after its kind, as in read_iops.
+func addFigures(r *observed.Run, d direction, several bool) {
 	one := []direction{d}
 	rate, named := metric.Throughput, func(m metric.Metric) metric.Metric { return m }
 	if several {
@@ -266,7 +269,7 @@ func total(r *observed.Run, d direction, several bool) {
 	r.Total(rate, sum(one, func(d *Direction) format.Num { return d.IOPS }).NonZero())
 	if mean := meanLatency(d.of, func(d *Direction) *Latency { return d.Lat }); mean.Known() {
 		r.Total(named(metric.LatencyMean), mean)
-	} else { // it leaves out the submission, where most time goes in buffered writes
+	} else { // completion latency has another name: it lacks the submission, most of a buffered write's time
 		r.Total(named(metric.Seconds("completion_latency_mean")), meanLatency(d.of, func(d *Direction) *Latency { return d.Clat }))
 	}
 	r.Total(named(metric.Bandwidth), sum(one, func(d *Direction) format.Num { return d.Bandwidth }).NonZero())
@@ -287,8 +290,8 @@ func total(r *observed.Run, d direction, several bool) {
 	}
 }
 
-// latencyOf returns the latency that has quantiles: total latency with lat_percentiles, else completion
-// latency.
+// latencyOf returns the latency that has quantiles: the total latency (fio's option lat_percentiles),
+// else the completion latency.
 func latencyOf(d *Direction) *Latency {
 	for _, l := range []*Latency{d.Lat, d.Clat} {
 		if l != nil && len(l.Quantiles) > 0 {
@@ -323,14 +326,16 @@ func meanLatency(of []*Direction, kind func(*Direction) *Latency) format.Num {
 	return format.Some(total / weight)
 }
 
-// logReader returns a reader of logs of I/Os or averages. The version is that of LogOptions.
+// logReader returns a reader of fio's log files (write_lat_log and others). version is
+// LogOptions.Version.
 func logReader(version int) observed.Read {
 	return func(name string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 		return importLog(name, text, version)
 	}
 }
 
-// logMetrics are the metrics of logs: alone for a log with one kind of I/O, each for one with several.
+// logMetrics are the metrics by kind of log: alone if the log has one kind of I/O, each if it has
+// several; each then gets the name of the kind of I/O.
 var logMetrics = map[LogKind]struct{ alone, each metric.Metric }{
 	LatencyLog:   {metric.LatencyMean, metric.LatencyMean},
 	BandwidthLog: {metric.Bandwidth, metric.Bandwidth},

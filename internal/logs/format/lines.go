@@ -11,30 +11,31 @@ const (
 	maxLine     = 1 << 20
 )
 
-// Lines splits a reader into lines. Memory is one buffer of at most 1 MiB, whatever the size of the
-// input. Lines end with LF or CR LF. Only the text behind the last CR inside of a line counts, as on a
-// terminal, where progress displays overwrite their line. Prefixes of lines and markup are removed.
+// Lines splits a reader into lines. It needs one buffer of at most 1 MiB, whatever the size of the
+// input. Lines end with LF or CR LF. A CR inside of a line drops the text before it, as on a terminal,
+// where progress displays overwrite their line. Lines also drops the prefixes that log collectors write
+// before each line, and markup.
 type Lines struct {
 	r          io.Reader
 	buf        []byte
 	start, end int
 	line       []byte
 	number     int
-	asIs       bool  // lines have no prefix and no markup
+	asIs       bool  // prefixes and markup are not removed
 	returns    bool  // a CR ends a line too
 	within     bool  // the current line ends with such a CR: the next has the same number
-	known      Tools // their words show where a prefix ends
+	known      Tools // tools whose words show where a prefix ends
 	prefixes   prefixes
 	markup     markup
-	torn, long bool
+	torn, long bool  // the current line has no line end; it was longer than 1 MiB
 	tooLong    []int // numbers of the first few lines longer than 1 MiB
 	err        error
-	unread     bool    // the current line is also the next one
+	unread     bool    // Next must return the current line again
 	doc        []byte  // the buffer of Document
-	ahead      []state // lines that Mended read and did not use
+	ahead      []state // lines that Mended has read ahead
 }
 
-// state is the current line with what belongs to it.
+// state is a copy of the current line with its number and flags.
 type state struct {
 	line       []byte
 	number     int
@@ -44,16 +45,16 @@ type state struct {
 func (l *Lines) save() state     { return state{bytes.Clone(l.line), l.number, l.torn, l.long} }
 func (l *Lines) restore(s state) { l.line, l.number, l.torn, l.long = s.line, s.number, s.torn, s.long }
 
-// mostPieces bounds the pieces that Mended joins.
-const mostPieces = 5
+// maxPieces bounds the pieces that Mended joins.
+const maxPieces = 5
 
-// Mended joins the current line with the following ones until is accepts the result: a terminal or a
-// mail program may have broken one line into several. It returns nil if no join is accepted; then
-// reading goes on behind the current line.
-func (l *Lines) Mended(is func(line []byte) bool) []byte {
-	begin := l.save()
-	whole := [2][]byte{bytes.Clone(begin.line), begin.line} // with and without a blank at the break
-	for k := range mostPieces - 1 {
+// Mended joins the current line with the lines after it until accept returns true: a terminal or a mail
+// program may have broken one line into several. The result becomes the current line. If accept takes
+// none, Mended returns nil, and the next line is the one after the current line.
+func (l *Lines) Mended(accept func(line []byte) bool) []byte {
+	first := l.save()
+	whole := [2][]byte{bytes.Clone(first.line), first.line} // with and without a blank at the break
+	for k := range maxPieces - 1 {
 		if k == len(l.ahead) {
 			if !l.read() {
 				break
@@ -68,14 +69,14 @@ func (l *Lines) Mended(is func(line []byte) bool) []byte {
 		whole[0] = append(whole[0], piece...)
 		whole[1] = append(append(bytes.TrimRight(whole[1], " "), ' '), trimmed...)
 		for i := range whole {
-			if is(whole[i]) {
+			if accept(whole[i]) {
 				l.restore(l.ahead[k])
 				l.line, l.ahead = whole[i], l.ahead[k+1:]
 				return whole[i]
 			}
 		}
 	}
-	l.restore(begin)
+	l.restore(first)
 	return nil
 }
 
@@ -88,7 +89,7 @@ func NewLines(r io.Reader) *Lines {
 // the same number. Call it before Next.
 func (l *Lines) Returns() { l.returns = true }
 
-// lineEnd returns the index of the end of a line; -1: the line goes on.
+// lineEnd returns the index of the first line end in b; -1: there is none.
 func (l *Lines) lineEnd(b []byte) int {
 	lf := bytes.IndexByte(b, '\n')
 	if !l.returns {
@@ -152,13 +153,13 @@ func (l *Lines) begin() {
 // Back makes the next call of Next stay on the current line.
 func (l *Lines) Back() { l.unread = true }
 
-// setLine makes buf[start:start+n] the current line and moves on by skip bytes.
+// setLine makes buf[start:start+n] the current line and advances start by skip bytes: n and the line end.
 func (l *Lines) setLine(n, skip int) {
 	line := l.buf[l.start : l.start+n]
 	if n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
-	if bytes.IndexByte(line, '\r') >= 0 { // faster than LastIndexByte
+	if bytes.IndexByte(line, '\r') >= 0 { // most lines have no CR, and IndexByte is faster than LastIndexByte
 		line = line[bytes.LastIndexByte(line, '\r')+1:]
 	}
 	if l.line = line; !l.asIs && !l.within {
@@ -171,7 +172,7 @@ func (l *Lines) setLine(n, skip int) {
 	l.start += skip
 }
 
-// last makes the text without a line end the current line.
+// last makes the rest of the input, which has no line end, the current line.
 func (l *Lines) last() bool {
 	if l.start == l.end {
 		l.line = nil
@@ -201,7 +202,7 @@ func (l *Lines) longLine() bool {
 	return true
 }
 
-// fill reads more behind the unused part of the buffer.
+// fill moves the unused bytes to the beginning of the buffer and reads more behind them.
 func (l *Lines) fill() {
 	if l.start > 0 {
 		copy(l.buf, l.buf[l.start:l.end])
@@ -227,7 +228,7 @@ func (l *Lines) Bytes() []byte { return l.line }
 // Number returns the number of the current line, from 1; after the last, the number of lines.
 func (l *Lines) Number() int { return l.number }
 
-// Torn reports that the input ended inside of the current line: a number at its end may lack digits.
+// Torn reports that the input ended inside of the current line, so that its last number may lack digits.
 func (l *Lines) Torn() bool { return l.torn }
 
 // Err returns the error that ended the input; nil at a regular end.
@@ -238,7 +239,7 @@ func (l *Lines) Err() error {
 	return l.err
 }
 
-// unstamp removes an RFC 3339 time and a blank from the beginning of a line, as kubectl logs --timestamps
+// unstamp removes an RFC 3339 timestamp and a blank from the beginning of a line, as kubectl logs --timestamps
 // and docker logs -t write it.
 func unstamp(line []byte) []byte {
 	if len(line) < 20 || line[4] != '-' || line[7] != '-' || line[10] != 'T' || line[13] != ':' || line[16] != ':' {

@@ -1,8 +1,8 @@
-// Package importer makes a record of the output of other tools: benchmark logs, and tables of figures.
-// The analysis then judges the record like tare's own.
+// Package importer turns the output of other tools, benchmark logs and tables of figures, into a result
+// directory. The analysis then treats it like the record of a run of tare.
 //
 // It reads files as streams; memory does not grow with their size. It must not compute effects or
-// verdicts. It warns about everything in the files that is uncertain.
+// verdicts. It adds a warning for every figure that is doubtful.
 package importer
 
 import (
@@ -20,10 +20,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// ArmFiles has the files of one arm. A file holds one or more runs.
+// ArmFiles names the files of one arm. A file has one or more runs.
 type ArmFiles struct {
 	Name  string
-	Files []string // "-" is Options.In
+	Files []string // "-" means Options.In
 }
 
 // Options says what to read.
@@ -44,10 +44,10 @@ type Result struct {
 	Left      []record.Left
 }
 
-// Bounds of an import: more runs or loads come from a mistake.
+// Bounds of an import. More runs or loads mean that a file was misread.
 const (
-	mostRuns  = 20000
-	mostLoads = 1000
+	maxRuns  = 20000
+	maxLoads = 1000
 )
 
 // Read reads every file of every arm. A file that cannot be read or has no figures is an error that names
@@ -66,8 +66,8 @@ func Read(o Options) (*Result, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
-			if runs = append(runs, more...); count(byArm)+len(runs) > mostRuns {
-				return nil, hint.New(fmt.Errorf("%s: more than %d runs", path, mostRuns), "name fewer files at a time, or split the file")
+			if runs = append(runs, more...); countRuns(byArm)+len(runs) > maxRuns {
+				return nil, hint.New(fmt.Errorf("%s: more than %d runs", path, maxRuns), "name fewer files at a time, or split the file")
 			}
 		}
 		if err := o.unnamed(a, runs); err != nil {
@@ -75,7 +75,7 @@ func Read(o Options) (*Result, error) {
 		}
 		byArm[i] = out.join(a.Name, runs)
 	}
-	agree(slices.Concat(byArm...))
+	agreeOnThroughput(slices.Concat(byArm...))
 	for i, a := range o.Arms {
 		finished, err := out.finish(a.Name, byArm[i])
 		if err != nil {
@@ -83,11 +83,11 @@ func Read(o Options) (*Result, error) {
 		}
 		all = append(all, finished...)
 	}
-	if err := o.settle(all); err != nil {
+	if err := o.resolveArms(all); err != nil {
 		return nil, &UsageError{err}
 	}
-	if out.group(all, o); len(out.Workloads) > mostLoads {
-		return nil, hint.New(fmt.Errorf("the files hold %d loads, more than %d", len(out.Workloads), mostLoads), "name fewer files at a time")
+	if out.group(all, o); len(out.Workloads) > maxLoads {
+		return nil, hint.New(fmt.Errorf("the files hold %d loads, more than %d", len(out.Workloads), maxLoads), "name fewer files at a time")
 	}
 	if err := (&record.Plan{Workloads: out.Workloads}).Check(); err != nil {
 		return nil, hint.New(err, "name fewer files at a time")
@@ -106,15 +106,16 @@ func Read(o Options) (*Result, error) {
 	return out, nil
 }
 
-func count(lists [][]*observed.Run) (n int) {
+func countRuns(lists [][]*observed.Run) (n int) {
 	for _, l := range lists {
 		n += len(l)
 	}
 	return n
 }
 
-// agree makes all runs of a load use the same meaning of throughput.
-func agree(all []*observed.Run) {
+// agreeOnThroughput makes all runs of a load use the same meaning of throughput, such as transactions
+// with or without the time for connections.
+func agreeOnThroughput(all []*observed.Run) {
 	loads := map[string][]*observed.Run{}
 	for _, x := range all {
 		if len(x.Rates) > 0 {
@@ -126,7 +127,8 @@ func agree(all []*observed.Run) {
 	}
 }
 
-// finish returns the runs with a possible figure. A file without such a run is an error.
+// finish drops impossible figures, with warnings, and returns the runs that have any left. A file without
+// such a run is an error.
 func (r *Result) finish(arm string, joined []*observed.Run) (out []*observed.Run, err error) {
 	for _, x := range joined {
 		if x.Finish() {
@@ -151,6 +153,7 @@ type UsageError struct{ error }
 
 func (e *UsageError) Unwrap() error { return e.error }
 
+// check returns a mistake in the files that the command line names.
 func (o *Options) check() error {
 	seen, stdin := map[string]bool{}, 0
 	var files []fs.FileInfo
@@ -184,9 +187,10 @@ func (o *Options) check() error {
 	return nil
 }
 
-// settle finds the arms, the baseline and the arms of the claims. It needs the runs: a table may
-// name arms itself, and in one arm alone the commands that hyperfine compared are the arms.
-func (o *Options) settle(all []*observed.Run) error {
+// resolveArms sets the arms, the baseline and the arms of the claims. It needs the runs, because a table
+// may name the arms, and because the commands in one hyperfine report become arms if the command line
+// names only one arm.
+func (o *Options) resolveArms(all []*observed.Run) error {
 	commands := map[string]bool{}
 	for _, x := range all {
 		if x.SubIsArm && o.alone() {

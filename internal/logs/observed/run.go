@@ -1,5 +1,6 @@
-// Package observed has the runs that readers of logs return: figures as in the record, and the settings
-// of the load. Its memory does not grow with the log. It must not compute effects or verdicts.
+// Package observed has the result of all readers of logs: runs with figures, as the record has them, and
+// the settings that define the load. A run's memory does not grow with its log. The package must not
+// compute effects or verdicts.
 package observed
 
 import (
@@ -13,23 +14,23 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Run is one run of a tool while it is read.
+// Run is one run of a tool, filled while its log is read.
 type Run struct {
 	record.Observed
 	Sub string // the test, job or command, if the tool has several loads
 	// SubIsArm says that the tool compared commands itself: in an import of one arm, Sub names the arm.
 	SubIsArm bool
 	Every    float64 // seconds from one report to the next
-	// Whole names the run if the file has only one of its threads or jobs; see Kind.Whole.
+	// Whole names the whole run if the file has only one of its threads or jobs; see Kind.Whole.
 	Whole string
-	// Clients is the number of clients with operations in the file, if no setting has it.
+	// Clients is the number of clients that have operations in the file; 0: a setting has it.
 	Clients int
-	Doubts  []format.Warning // figures that were left out
+	Doubts  []format.Warning // one for each figure that was left out as impossible
 	// Done is the number of operations during Seconds, if the tool prints both.
 	Done format.Num
 
-	// Rates has the throughput of a summary in each meaning in which the tool prints it. Agree
-	// chooses one for all runs of a comparison.
+	// Rates has the throughput of the summary, once for each meaning that the tool prints. Agree
+	// chooses one meaning for all runs of a comparison.
 	Rates []Rate
 
 	// Queries and Writes are means per transaction. They are no settings: retries change them.
@@ -42,7 +43,7 @@ type Run struct {
 	latencies histogram // of single operations
 }
 
-// Rate is a throughput and its meaning.
+// Rate is a throughput and its meaning: Counts says which operations or time it counts.
 type Rate struct {
 	Counts    string
 	PerSecond format.Num
@@ -72,7 +73,7 @@ func Agree(runs []*Run) {
 	}
 }
 
-// rate finds the rate of a meaning.
+// rate returns the rate with a meaning; missing if the tool did not print it.
 func (r *Run) rate(counts string) format.Num {
 	for _, x := range r.Rates {
 		if x.Counts == counts {
@@ -82,7 +83,7 @@ func (r *Run) rate(counts string) format.Num {
 	return format.Num{}
 }
 
-// Runs are the runs of a file, by number.
+// Runs are the runs of a file, by their number from 0.
 type Runs []*Run
 
 // At returns run i, and makes it if needed.
@@ -105,14 +106,14 @@ func (r *Run) Figure(m metric.Metric) *Figure {
 	return f
 }
 
-// Total sets the figure of the tool's summary for the whole run, if it is known.
+// Total sets a figure for the whole run, from the tool's summary. A missing number changes nothing.
 func (r *Run) Total(m metric.Metric, v format.Num) {
 	if v.Known() {
 		r.Figure(m).Total = v
 	}
 }
 
-// Quantiles sets the common quantiles of the whole run.
+// Quantiles sets the quantiles 0.5, 0.9, 0.95, 0.99 and 0.999 of the whole run; it skips others.
 func (r *Run) Quantiles(list []format.Quantile) {
 	for _, q := range list {
 		if q.Q >= 0.5 && q.Q < 1 && slices.Contains([]float64{0.5, 0.9, 0.95, 0.99, 0.999}, q.Q) {
@@ -159,13 +160,14 @@ func Bytes(text string) string {
 	return Text(format.Some(x)) + " TiB"
 }
 
-// Known reports whether the run has a figure.
+// Known reports whether the run has a figure, even an impossible one.
 func (r *Run) Known() bool {
 	any := func(f *Figure) bool { return f.Total.Known() || f.n > 0 || f.impossible > 0 }
 	return r.latencies.n > 0 || len(r.Rates) > 0 || slices.ContainsFunc(r.figures, any)
 }
 
-// Finish fills in Figures and Metrics for the record. It returns false if no figure is possible.
+// Finish fills in Figures and Metrics for the record, without impossible figures. It returns false if
+// none is left.
 func (r *Run) Finish() bool {
 	r.latencies.totals(r)
 	r.MakesLoad("clients", Text(format.Some(float64(r.Clients)).NonZero()))
@@ -178,13 +180,13 @@ func (r *Run) Finish() bool {
 	return len(r.Figures) > 0
 }
 
-// idle reports that a figure concerns something that the run did not do: all reports are 0 although the
-// run had throughput and other figures are not 0.
+// idle reports that a figure is about something that the run did not do, such as writes of a read-only
+// run: all its reports are 0, although the throughput and other figures are not.
 func (r *Run) idle(f *Figure) bool {
-	still := func(x *Figure) bool { return !x.Total.Known() && x.stalled == x.n }
-	dead := func(x *Figure) bool { return x.Metric.Name == metric.Throughput.Name && x.n > 0 && still(x) }
-	busy := func(x *Figure) bool { return !still(x) }
-	return f.n > 0 && still(f) && !slices.ContainsFunc(r.figures, dead) && slices.ContainsFunc(r.figures, busy)
+	allZero := func(x *Figure) bool { return !x.Total.Known() && x.stalled == x.n }
+	noThroughput := func(x *Figure) bool { return x.Metric.Name == metric.Throughput.Name && x.n > 0 && allZero(x) }
+	nonZero := func(x *Figure) bool { return !allZero(x) }
+	return f.n > 0 && allZero(f) && !slices.ContainsFunc(r.figures, noThroughput) && slices.ContainsFunc(r.figures, nonZero)
 }
 
 // Empty reports that the run has no figures.
@@ -196,7 +198,7 @@ func (r *Run) Forget() { r.figures = nil }
 // AddFigure adds a figure that NewFigure made.
 func (r *Run) AddFigure(f *Figure) { r.figures = append(r.figures, f) }
 
-// Failures makes a warning of a tool's error lines.
+// Failures returns a warning about the error lines of a tool; none if there were none.
 func Failures(f format.Failures) []format.Warning {
 	if f.Count == 0 {
 		return nil

@@ -189,7 +189,7 @@ func (p *parser) other(line []byte) error {
 	if p.Torn() {
 		return p.torn(line, trimmed)
 	}
-	if p.known(trimmed) {
+	if p.readKnown(trimmed) {
 		p.Undefined(trimmed)
 		return nil
 	}
@@ -199,7 +199,7 @@ func (p *parser) other(line []byte) error {
 // torn reads a last line without a line end. Report lines, and lines of the summary with fixed decimals,
 // show whether they are complete.
 func (p *parser) torn(line, text []byte) error {
-	if p.section != none && whole(text) && p.known(text) {
+	if p.section != none && whole(text) && p.readKnown(text) {
 		return nil
 	}
 	if err := p.rescue(line); err != nil {

@@ -6,12 +6,12 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// section is the part of the summary that a line belongs to: the same words
-// mean different things in different parts.
+// section is a part of the summary. The same words, such as "read", have another meaning in another
+// section.
 type section int
 
 const (
-	none section = iota
+	none section = iota // no section has begun, or the last one has ended
 	sqlPart
 	latencyPart
 	generalPart
@@ -22,7 +22,7 @@ const (
 	cpuPart
 )
 
-// headings begin a section.
+// headings are the lines that begin a section.
 var headings = map[string]section{
 	"SQL statistics:":         sqlPart,
 	"OLTP test statistics:":   sqlPart,
@@ -39,17 +39,17 @@ var headings = map[string]section{
 	"Latency histogram (values are in milliseconds)": histogramPart,
 }
 
-// known reads a line of the top or of the summary, and reports whether it was one.
-func (p *parser) known(text []byte) bool {
+// readKnown reads a line of the log's top or of the summary. It returns false for any other line.
+func (p *parser) readKnown(text []byte) bool {
 	if s, ok := headings[string(text)]; ok {
-		p.heading(s)
+		p.beginSection(s)
 		return true
 	}
 	if p.top(text) {
 		return true
 	}
 	if bytes.HasPrefix(text, []byte("total time: ")) && p.section == none {
-		p.heading(generalPart) // the heading is missing
+		p.beginSection(generalPart) // the heading is missing
 	}
 	if p.run == nil || p.closed {
 		return false
@@ -60,13 +60,13 @@ func (p *parser) known(text []byte) bool {
 	}
 	target.End = p.Number()
 	if p.section == fairnessPart && bytes.HasPrefix(text, []byte("execution time")) {
-		p.finished()
+		p.endSummary()
 	}
 	return true
 }
 
-// heading begins a section of the summary.
-func (p *parser) heading(s section) {
+// beginSection begins a section of the summary.
+func (p *parser) beginSection(s section) {
 	p.need()
 	p.summary, p.head = true, false
 	p.section = s
@@ -79,8 +79,9 @@ func (p *parser) heading(s section) {
 	}
 }
 
-// finished ends the summary at its last line, and drops the summary of a checkpoint.
-func (p *parser) finished() {
+// endSummary ends the summary after its last line. The summary of a checkpoint is dropped, and the run
+// goes on.
+func (p *parser) endSummary() {
 	p.closed = p.scratch == nil
 	p.section = none
 	if p.scratch != nil {
@@ -88,7 +89,7 @@ func (p *parser) finished() {
 	}
 }
 
-// target returns the run that gets the lines of the summary.
+// target returns the run that gets the lines of the summary: scratch for that of a checkpoint.
 func (p *parser) target() *Run {
 	if p.scratch != nil {
 		return p.scratch
@@ -98,7 +99,7 @@ func (p *parser) target() *Run {
 
 // line reads one line of the summary. It returns false for lines without a figure that tare uses.
 func (r *Run) line(s section, text []byte) bool {
-	if s == histogramPart && r.bar(text) || r.sentence(text) || s == none && r.options(text) {
+	if s == histogramPart && r.histogramLine(text) || r.sentenceLine(text) || s == none && r.options(text) {
 		return true
 	}
 	word, value, ok := bytes.Cut(text, []byte(":"))
@@ -223,7 +224,7 @@ func (r *Run) fairnessLine(key string, value []byte) bool {
 	if key != "execution time (avg/stddev)" {
 		return false
 	}
-	r.fair = format.Whole(mean).Known()
+	r.fair = format.Whole(mean).Known() // the last line of the summary was read, see Complete
 	return true
 }
 
@@ -244,7 +245,7 @@ func (r *Run) fileio() *FileIO {
 	return r.FileIO
 }
 
-// fileLine reads a line of fileio's result of 1.0 and 1.1.
+// fileLine reads a line of fileio's summary, as versions 1.0 and 1.1 write it.
 func (r *Run) fileLine(key string, value []byte) bool {
 	switch key {
 	case "read, MiB/s", "read, MB/s":
@@ -269,7 +270,7 @@ func (r *Run) fileLine(key string, value []byte) bool {
 	return true
 }
 
-// iops reads operations and bytes per second in "IOPS=9366.47 146.35 MiB/s (153.46 MB/s)" of 1.1.
+// iops reads operations and bytes per second in version 1.1's "IOPS=9366.47 146.35 MiB/s (153.46 MB/s)".
 func iops(value []byte) (operations, bandwidth format.Num) {
 	rest, ok := bytes.CutPrefix(value, []byte("IOPS="))
 	if !ok {
@@ -281,8 +282,8 @@ func iops(value []byte) (operations, bandwidth format.Num) {
 	return format.Leading(rest), bandwidth
 }
 
-// sentence reads results that are sentences: of fileio before 1.0, and of memory.
-func (r *Run) sentence(text []byte) bool {
+// sentenceLine reads a line that has results in a sentence: of fileio before 1.0, and of memory.
+func (r *Run) sentenceLine(text []byte) bool {
 	has := func(s string) bool { return bytes.Contains(text, []byte(s)) }
 	switch {
 	case bytes.HasPrefix(text, []byte("Operations performed: ")) && has(" Total"):
@@ -312,8 +313,8 @@ func (r *Run) operations(text []byte) {
 	r.performed = n
 }
 
-// bar reads a line of the histogram: "       0.630 |*********     57".
-func (r *Run) bar(text []byte) bool {
+// histogramLine reads a line of the histogram: "       0.630 |*********     57".
+func (r *Run) histogramLine(text []byte) bool {
 	left, right, ok := bytes.Cut(text, []byte("|"))
 	if !ok {
 		return false

@@ -15,8 +15,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// launch opens all arms and starts their loads, waits until each is ready, and pauses it. It leaves
-// out an arm that fails, unless that is the baseline or its twin.
+// launch opens all arms, starts their loads, waits until each is ready, and pauses it. It leaves out an
+// arm that fails; a failure of the baseline or its twin is an error.
 func (l *loadRun) launch(ctx context.Context) error {
 	began := time.Now()
 	l.run.guard.Attend()
@@ -39,8 +39,8 @@ func (l *loadRun) launch(ctx context.Context) error {
 	return l.run.rec.append(record.Line{Generation: line})
 }
 
-// checkFirstLaunch tries again what failed, reads the settings of all arms back, and compares the
-// durability of the arms.
+// checkFirstLaunch launches failed arms again, reads back the settings of all arms, and compares their
+// durability.
 func (l *loadRun) checkFirstLaunch(ctx context.Context, line *record.Generation, began time.Time) error {
 	if err := l.retry(ctx, line, began); err != nil {
 		return err
@@ -100,8 +100,7 @@ func (l *loadRun) awaitReady(ctx context.Context, sites []*site, line *record.Ge
 	})
 }
 
-// readiness waits until every load is ready or has failed, and returns the errors of those that
-// failed.
+// readiness waits until every load is ready or has failed. It returns the errors of the failed sites.
 func (l *loadRun) readiness(ctx context.Context, sites []*site) map[*site]error {
 	within := l.data.readyWithin(len(sites))
 	deadline := time.Now().Add(within)
@@ -125,7 +124,7 @@ func (l *loadRun) readiness(ctx context.Context, sites []*site) map[*site]error 
 	return failed
 }
 
-// eachSite takes a step of the launch on each site, and leaves out sites on which it fails.
+// eachSite calls step for each site. It leaves out a site whose step fails.
 func (l *loadRun) eachSite(ctx context.Context, sites []*site, line *record.Generation, step func(*site) error) error {
 	for _, s := range sites {
 		if !slices.Contains(l.sites.all, s) {
@@ -140,7 +139,7 @@ func (l *loadRun) eachSite(ctx context.Context, sites []*site, line *record.Gene
 	return nil
 }
 
-// siteFailed leaves the arms of a site out of this launch, for an error and the end of its log.
+// siteFailed leaves the arms of a site out of this launch. It adds the last lines of the site's log to err.
 func (l *loadRun) siteFailed(ctx context.Context, s *site, err error, line *record.Generation) error {
 	if tail := lastLines(s.log.Name()); tail != "" {
 		err = fmt.Errorf("%w%s", err, tail)
@@ -158,8 +157,8 @@ func (l *loadRun) removeFailed(ctx context.Context, s *site, err error, line *re
 	return errors.Join(errs...)
 }
 
-// siteFailedIfDead leaves the arms of a site out if its processes have ended, which explains err.
-// It returns err if they live.
+// siteFailedIfDead handles an error of a site. If the site's processes have ended, that is the cause, and
+// the site's arms are left out; otherwise it returns err.
 func (l *loadRun) siteFailedIfDead(ctx context.Context, s *site, err error, line *record.Generation) error {
 	const dyingTime = 500 * time.Millisecond // until a process that is ending has ended
 	if died := s.diedBy(time.Now().Add(dyingTime)); died != nil {

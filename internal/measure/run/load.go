@@ -10,7 +10,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// loadRun measures one workload of a run. Each of its parts changes its own fields only.
+// loadRun measures one workload of a run. Each of its parts changes only its own fields.
 type loadRun struct {
 	run      *runner
 	load     *plan.Load
@@ -29,8 +29,8 @@ func newLoadRun(r *runner, load *plan.Load, number int) *loadRun {
 	}
 }
 
-// execute measures the workload in one turn until its precision is reached or its budget used up,
-// and says which: "precision" or "budget".
+// execute measures the workload in one turn, launch after launch. how says why it ended: "precision" was
+// reached, or the turn's "budget" is used up.
 func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 	if err := l.prepareOnce(ctx); err != nil {
 		return "", err
@@ -58,7 +58,7 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 	}
 }
 
-// prepareOnce prepares the data sets in the first turn; later turns use them too.
+// prepareOnce prepares the data sets in the first turn. Later turns use the same.
 func (l *loadRun) prepareOnce(ctx context.Context) error {
 	if l.data.prepared != nil {
 		return nil
@@ -70,8 +70,8 @@ func (l *loadRun) prepareOnce(ctx context.Context) error {
 	return l.run.whileRoom(ctx, l.prepareData)
 }
 
-// lengthenIfNeeded takes longer windows where the transparency check failed, or an arm has a
-// transient within its windows.
+// lengthenIfNeeded chooses longer windows if the transparency check failed, or the two halves of an
+// arm's windows differ.
 func (l *loadRun) lengthenIfNeeded(d Decision) error {
 	why := ""
 	if d.Lengthen {
@@ -86,8 +86,8 @@ func (l *loadRun) lengthenIfNeeded(d Decision) error {
 	return l.lengthen(why)
 }
 
-// lengthen takes the next longer window. What was measured with the shorter one stays in the
-// record and no longer counts.
+// lengthen chooses the next longer window. The blocks with shorter windows stay in the record, but the
+// analysis ignores them.
 func (l *loadRun) lengthen(why string) error {
 	o, ok := l.schedule.lengthen()
 	if !ok {
@@ -104,11 +104,10 @@ func (l *loadRun) lengthen(why string) error {
 	})
 }
 
-// measureLaunch launches the arms, measures blocks and closes the arms. It says whether the time
-// of the turn is over.
+// measureLaunch launches the arms, measures blocks and closes the arms. last: the turn's time is over.
 func (l *loadRun) measureLaunch(ctx context.Context) (last bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // after the arms are closed: it would end their processes
+	defer cancel() // runs after closeArms, because it ends the processes
 	defer func() { err = errors.Join(l.run.roomFirst(ctx, err), l.results.flush(), l.closeArms()) }()
 	l.schedule.measured, l.schedule.extended, l.results.steady = 0, 0, steadyRates{}
 	if err := l.run.whileRoom(ctx, l.launch); err != nil {
@@ -128,11 +127,11 @@ func (l *loadRun) measureLaunch(ctx context.Context) (last bool, err error) {
 	if line, ok := l.results.steady.check(l.load.Name, l.schedule.launch); ok {
 		l.results.add(line)
 	}
-	_ = l.run.watch.Look() // records the lowest room so far; closing the arms frees some
+	_ = l.run.watch.Look() // records the lowest free space, before closing the arms frees some
 	return last || l.schedule.remaining() <= 0, nil
 }
 
-// pilotOnce has the pilot look at all arms, unless it has or a continued record says what it saw.
+// pilotOnce runs the pilot in the first launch, unless a continued record has its result.
 func (l *loadRun) pilotOnce(ctx context.Context) error {
 	if l.schedule.piloted {
 		return nil
@@ -144,13 +143,13 @@ func (l *loadRun) pilotOnce(ctx context.Context) error {
 	}
 	l.schedule.observed.Launch, l.schedule.piloted = l.schedule.launchTime, true
 	l.schedule.allocate(true)
-	unmapProgram() // the pages that launching and the pilot needed
+	unmapProgram() // frees the program's pages that only launching and the pilot needed
 	return nil
 }
 
-// warm visits every arm of the pass once before a window counts. While the loads settled they
-// shared the CPUs: in its first window alone an arm fills caches, and an arm with files of its own
-// fills more of them. Windows much longer than that need no warming.
+// warm measures one block that does not count. The loads settled all at the same time; in the first
+// window that an arm has to itself it still fills CPU caches, more so if it has files of its own. In
+// windows longer than 100 ms this effect is too small to matter.
 func (l *loadRun) warm(ctx context.Context) error {
 	const (
 		long      = 100 * time.Millisecond
@@ -162,13 +161,13 @@ func (l *loadRun) warm(ctx context.Context) error {
 	began := time.Now()
 	_, err := l.block(ctx, warmBlock)
 	l.results.steady = steadyRates{}
-	l.schedule.launchTime += time.Since(began) // another launch would take it too
+	l.schedule.launchTime += time.Since(began) // every launch needs it
 	return err
 }
 
-// betweenBlocks is when tare last did what it does between blocks beside measuring.
+// betweenBlocks limits how often tare shows progress, decides and frees memory between blocks.
 type betweenBlocks struct {
-	shown               time.Time
+	shown               time.Time // when progress was last shown
 	deciding, freeingUp rationed
 }
 
@@ -187,7 +186,7 @@ func (l *loadRun) workBetweenBlocks() error {
 	return nil
 }
 
-// rationed is work that is done as often as it takes rationedShare of the time, at most.
+// rationed skips work so that it takes at most about rationedShare of the time.
 type rationed struct {
 	ended time.Time
 	took  time.Duration
@@ -214,7 +213,7 @@ func (l *loadRun) showProgressAtTimes(e Event) {
 	}
 }
 
-// event is how far the workload is now.
+// event returns the progress of the workload.
 func (l *loadRun) event(phase string) Event {
 	s := &l.schedule
 	return Event{

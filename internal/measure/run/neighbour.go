@@ -21,14 +21,14 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// neighbour is a launched neighbour.
+// neighbour is the neighbour of a site during one launch.
 type neighbour struct {
 	planned *plan.Neighbour
 	opened  environment.OpenArm // nil: not yet
 	load    environment.Running // nil: not yet
-	process session.Neighbour   // of the session of its arm
+	process session.Neighbour   // as the session of its arm sees it
 	log     *os.File
-	facts   *os.File // what it read back
+	facts   *os.File // settings that the load read back
 }
 
 // startNeighbour starts the neighbour of a site and freezes it. If it cannot be started, the site's
@@ -85,8 +85,8 @@ func (l *loadRun) openNeighbour(ctx context.Context, s *site, planned plan.Site)
 	return nil
 }
 
-// neighbourLimits limits a neighbour. Its CPU time is what the whole run (budget seconds) could use
-// on all CPUs: the kernel ends a neighbour that is left behind.
+// neighbourLimits returns the limits of a neighbour. Its CPU time is limited to all CPUs during the whole
+// run (budget seconds), so that the kernel ends a neighbour that survives a killed tare.
 func neighbourLimits(s plan.Site, budget float64) *environment.Neighbour {
 	cpus := time.Duration(runtime.NumCPU())
 	return &environment.Neighbour{
@@ -157,7 +157,8 @@ func (n *neighbour) memoryError(what string) error {
 	return hint.New(fmt.Errorf("%s: its memory limit is %d bytes", what, n.planned.Memory), "neighbours."+n.planned.Name+".memory in the experiment")
 }
 
-// trouble says why the neighbour was not what it should have been in a window; nil: it was.
+// trouble returns why a window with the neighbour does not count: the neighbour has ended or lost
+// processes. nil: it counts.
 func (n *neighbour) trouble() error {
 	if err := n.died(); err != nil {
 		return err
@@ -189,7 +190,7 @@ func (s *site) endNeighbour() error {
 	if n.load == nil {
 		return nil
 	}
-	return n.load.Kill() // its children too
+	return n.load.Kill() // kills its children too
 }
 
 func (n *neighbour) close() error {

@@ -23,21 +23,21 @@ import (
 )
 
 const (
-	// prepareTimeout has room for data sets of the published sizes on a slow disk. The user sees
-	// how long it has taken, and can end it.
+	// prepareTimeout is long enough for large data sets on a slow disk. Progress shows the time so
+	// far, and Ctrl-C ends it.
 	prepareTimeout = 2 * time.Hour
 	// readyTimeout is how long a small load may take until it is ready. A server may take one
 	// second more for each readyRate bytes of its data.
 	readyTimeout = 30 * time.Second
 	readyRate    = 20 << 20
-	// prepareShown is how often progress says that preparing goes on.
+	// prepareShown is the interval between two events while data sets are prepared.
 	prepareShown = time.Second
 )
 
-// dataSets owns the data sets of a workload, which all its turns use.
+// dataSets are the data sets of a workload. All its turns use them.
 type dataSets struct {
-	prepared map[string]dataset.Prepared // by their key; nil: not prepared yet
-	unlocks  []func()                    // of the data sets in the cache, which are not removed meanwhile
+	prepared map[string]dataset.Prepared // by Stages.Key; nil: not prepared yet
+	unlocks  []func()                    // unlock the data sets in the cache; a locked one is not removed
 }
 
 // dir is the directory of the data set that stages work on; empty: they need none, or it is not
@@ -65,8 +65,8 @@ func (d *dataSets) unlock() {
 	d.unlocks = nil
 }
 
-// readyWithin is how long a load may take until it is ready, beside others of the same launch: a
-// server reads the data that it was given.
+// readyWithin is how long a load may take until it is ready, if launched loads start at the same time:
+// a server may have to read all its data, from a disk that they share.
 func (d *dataSets) readyWithin(launched int) time.Duration {
 	most := int64(0)
 	for _, p := range d.prepared {
@@ -75,7 +75,7 @@ func (d *dataSets) readyWithin(launched int) time.Duration {
 	return readyTimeout + time.Duration(most/readyRate)*time.Second*time.Duration(launched)
 }
 
-// prepareData prepares each data set that arms and their neighbours need once.
+// prepareData prepares every data set that an arm or its neighbour needs, each only once.
 func (l *loadRun) prepareData(ctx context.Context) error {
 	l.data.prepared = map[string]dataset.Prepared{}
 	for _, a := range l.load.Arms {
@@ -94,7 +94,7 @@ func (l *loadRun) prepareData(ctx context.Context) error {
 	return nil
 }
 
-// prepareFor prepares the data set of stages, unless they need none or it is there.
+// prepareFor prepares the data set of stages, unless they need none or it is prepared already.
 func (l *loadRun) prepareFor(ctx context.Context, s workload.Stages) error {
 	if _, ok := l.data.prepared[s.Key]; ok || s.Prepare == nil {
 		return nil
@@ -110,7 +110,7 @@ func (l *loadRun) prepareFor(ctx context.Context, s workload.Stages) error {
 	return l.data.add(s.Key, p)
 }
 
-// prepareOne starts the process that builds a data set, or finds it in the cache.
+// prepareOne runs the process that builds a data set or finds it in the cache.
 func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string) (dataset.Prepared, error) {
 	var none dataset.Prepared
 	dir := filepath.Join(l.run.scratch, name)
@@ -148,8 +148,8 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 	return p, nil
 }
 
-// removeUnfinished removes data sets of processes that ended before they had finished them. After
-// Ctrl-C, which does not wait for that, the next run or tare cleanup removes them.
+// removeUnfinished removes unfinished data sets of processes that have ended. Ctrl-C does not wait for
+// it: the next run or tare cleanup removes them then.
 func removeUnfinished() error {
 	store, err := dataset.Default()
 	if err != nil {
@@ -159,9 +159,9 @@ func removeUnfinished() error {
 	return err
 }
 
-// onData adds the data set to the place in which a load runs. The program of its server and, for a
-// client outside of the arm, the password come from tare's own data set, not from the arm's copy:
-// processes in the arm can write to that.
+// onData adds the data set to the place in which a load runs. Processes in the arm can change the arm's
+// copy of the data set. So the path of the server's program, and the password for a client outside of
+// the arm, come from the original.
 func onData(at wire.Place, p dataset.Prepared) wire.Place {
 	at.Program = p.Program
 	if p.Key != "" {
@@ -170,9 +170,10 @@ func onData(at wire.Place, p dataset.Prepared) wire.Place {
 	return at
 }
 
-// prepareGroup makes a control group for the process that prepares data. Programs that install a
-// database start others, which would go on writing after their parents were killed. Without the
-// right to make control groups there is none.
+// prepareGroup makes a cgroup for the process that prepares data: a program that installs a database
+// starts others, and they would go on writing after a kill of their parent. enter moves a process into
+// the group, leave kills its processes and removes it. Without the right to make cgroups both do
+// nothing.
 func (r *runner) prepareGroup() (enter func(pid int) error, leave func() error, err error) {
 	enter, leave = func(int) error { return nil }, func() error { return nil }
 	if r.config.Groups == nil {
@@ -205,7 +206,7 @@ func (r *runner) prepareGroup() (enter func(pid int) error, leave func() error, 
 	}, nil
 }
 
-// showPreparing shows until stop that preparing goes on.
+// showPreparing shows progress every second until stop is called.
 func (l *loadRun) showPreparing() (stop func()) {
 	l.run.showProgress(l.event("prepare"))
 	done, over := make(chan struct{}), make(chan struct{})

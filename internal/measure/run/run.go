@@ -1,14 +1,14 @@
 // Package run executes a plan: it launches the arms of each workload, rotates windows over them in
-// random order, and records what it observed. It is the only package that sequences. It parses no
-// tool's output and computes no statistics: plan chooses the lengths, and the caller hands in the
-// function that decides when to stop.
+// random order, and records what it observed. Only this package decides in which order
+// things happen. It parses no tool's output and computes no statistics: package plan chooses the
+// lengths of windows, and the caller passes the function that decides when to stop (Config.Decide).
 //
-// Execute runs on one thread of the operating system that has priority over the loads. Nothing is
-// written or drawn while a window is open.
+// Execute runs on one operating system thread that has real-time priority over the loads. tare writes
+// no file and shows no progress while a window is open.
 //
-// runner is the state of a run, recorder what is recorded of it. loadRun measures one workload of
-// it with three parts: schedule (what is measured when, and for how long), launchedSites (the
-// processes of one launch) and results (what was measured).
+// runner is the state of a run, recorder writes its record. A loadRun measures one workload, in one
+// turn per pass. It has three main parts: schedule (arms, lengths and the time that is left),
+// launchedSites (the processes of one launch) and results (the lines for the record).
 package run
 
 import (
@@ -42,10 +42,10 @@ type Config struct {
 	Manifest record.Manifest
 	// Earlier is the record that this run continues; nil: it begins one.
 	Earlier *Earlier
-	Groups  *cgroup.Tree // one tree for all arms; nil: this host gives tare no control groups
+	Groups  *cgroup.Tree // for all arms; nil: tare cannot make cgroups on this host
 	Probes  []probe.Probe
-	// Decide says from a workload's lines so far whether it is measured well enough. It is
-	// called while no window is open.
+	// Decide judges the lines of a workload so far: is the precision reached, must windows be
+	// longer? It is called while no window is open.
 	Decide func(record.Workload, []record.Line) Decision
 	// Condense reduces a line to what Decide needs of it; nil: Decide gets whole lines.
 	Condense func(record.Workload, record.Line) record.Line
@@ -60,29 +60,29 @@ type Decision struct {
 	Stop bool // the wanted precision is reached
 	// Lengthen asks for a longer window: the transparency check failed. Why says how it failed.
 	Lengthen bool
-	Why      string
+	Why      string // for Lengthen
 	Arms     []Running
 }
 
-// Running is the effect of an arm so far.
+// Running is the effect of an arm as it is known so far.
 type Running struct {
 	Arm   string
 	Ratio float64 // arm over baseline
 	Half  float64 // half-width of its interval, as a ratio; +Inf: unknown
 }
 
-// Event says how far a run is.
+// Event is the progress of a run.
 type Event struct {
 	Workload     string
-	Number, Of   int    // of the workload, from 1, and of workloads
-	Pass, Passes int    // of this workload; the first of two asks for one arm alone
+	Number, Of   int    // number of the workload, from 1, and number of workloads
+	Pass, Passes int    // of this workload; if there are two, the first measures only the arms of the question
 	Phase        string // "prepare", "launch", "pilot", "measure"
 	Arm          string
 	Generation   int // number of the launch, from 0
 	Block        int
 	Blocks       int // in this launch
-	Dropped      int // windows
-	// Ready counts the loads that have started of Starting; both are 0 in other phases.
+	Dropped      int // number of dropped windows
+	// Ready of Starting loads are ready; both are 0 outside of the phase launch.
 	Ready, Starting int
 	Arms            []Running
 	Elapsed         time.Duration
@@ -92,10 +92,10 @@ type Event struct {
 
 // Outcome is how a run ended.
 type Outcome struct {
-	Reason string // as in record.End
+	Reason string // a reason of record.End
 	Dir    string
-	// Unwritten is why the end of the record could not be written, NotRestored why the host could
-	// not be restored. Both are in the error of Execute too.
+	// Unwritten is the error of writing the end of the record, NotRestored that of restoring the
+	// host. The error of Execute includes both.
 	Unwritten, NotRestored error
 }
 
@@ -109,19 +109,19 @@ type runner struct {
 	scratch string // the run's own directory on the file system under test
 	journal *journal.Journal
 	guard   *launch.Guard
-	froze   int               // how often the guard had frozen the arms when wasSilent last asked
-	undo    journal.UndoStack // of the scratch directory
+	froze   int               // number of freezes by the guard that wasSilent has seen
+	undo    journal.UndoStack // removes the scratch directory
 	watch   reserve.Watch
 	ports   ports
 	self    selfUse
 }
 
-// mostHeap is the size in bytes up to which the Go runtime collects no garbage within a window.
-// With the program itself tare stays below 64 MiB.
-const mostHeap = 28 << 20
+// maxHeap is the size in bytes up to which the Go runtime collects no garbage within a window. With
+// this heap the whole process needs less than 64 MiB.
+const maxHeap = 28 << 20
 
-// Execute runs the plan. Whatever happens, the record is on the disk and the host restored when it
-// returns. An error of restoring is joined to the other error; it never hides a result.
+// Execute runs the plan. When it returns, also with an error, the record is on the disk and the host is
+// restored; Outcome and the error say where that failed.
 func Execute(ctx context.Context, c Config) (out Outcome, err error) {
 	r := &runner{config: c, rec: recorder{dir: c.Dir, manifest: c.Manifest}}
 	out.Dir = c.Dir
@@ -130,15 +130,15 @@ func Execute(ctx context.Context, c Config) (out Outcome, err error) {
 	}
 	defer r.protect()()
 	// Garbage is collected between blocks (betweenBlocks); within a block only where tare would
-	// grow beyond mostHeap.
+	// grow beyond maxHeap.
 	forgetPeak()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostHeap))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(maxHeap))
 
 	r.guard.Attend()
 	r.watchHost()
 	reason, err := r.turns(ctx)
-	r.guard.Attend() // restoring has no planned end
+	r.guard.Attend() // nobody knows how long restoring takes, so the deadline is renewed until then
 	r.wasSilent("")
 	out.Reason = reason
 	if c.Warnings != nil {
@@ -156,12 +156,13 @@ func Execute(ctx context.Context, c Config) (out Outcome, err error) {
 	return out, errors.Join(err, out.Unwritten, out.NotRestored)
 }
 
-// protect gives this thread priority over the loads until undo, and warns of what is missing.
+// protect gives this thread real-time priority until undo is called. It warns if it has no right to do
+// so, and if a kill of tare's whole cgroup would also kill the guard.
 func (r *runner) protect() (undo func()) {
 	how, undo, err := sched.Protect()
 	if err != nil {
 		r.rec.warn(record.Warning{
-			Text:   fmt.Sprintf("the controlling thread has no protected turn (%s): switches are late when the arms saturate every CPU", err),
+			Text:   fmt.Sprintf("tare's own thread has no real-time priority (%s): it freezes and thaws late when the arms saturate every CPU", err),
 			Remedy: "run as root or grant CAP_SYS_NICE",
 		})
 	}
@@ -175,7 +176,7 @@ func (r *runner) protect() (undo func()) {
 	return undo
 }
 
-// open makes everything that must exist before the first change of the host.
+// open makes the result directory, the record, the journal, the guard and the scratch directory.
 func (r *runner) open() (err error) {
 	if err := r.openRecord(); err != nil {
 		return err
@@ -199,7 +200,7 @@ func (r *runner) open() (err error) {
 		return errors.Join(fmt.Errorf("guard the run: %w", err), r.journal.Close())
 	}
 	recordStep := func(s journal.Step, back func() error) error { return r.undo.Record(r.journal, s, back) }
-	// Others may pass through it: the directory in it of a neighbour, which runs as nobody.
+	// Mode 0711: a neighbour runs as nobody and has its directory below.
 	if r.scratch, err = ground.Make(recordStep, filepath.Join(r.scratchParent(), "tare-"+r.config.ID), 0o711); err != nil {
 		err = fmt.Errorf("make the scratch directory: %w", err)
 		err = hint.New(err, cmp.Or(hint.Of(err), "name a directory that can be written with --scratch"))
@@ -208,7 +209,7 @@ func (r *runner) open() (err error) {
 	return nil
 }
 
-// beginRecord writes what is known before the run: plan, manifest and the run's line.
+// beginRecord writes the plan, the manifest and the first line of the record.
 func (r *runner) beginRecord() error {
 	m := &r.rec.manifest
 	if m.Versions == nil {
@@ -232,11 +233,11 @@ func (r *runner) beginRecord() error {
 	return r.rec.append(record.Line{Run: &record.Run{Schema: record.RecordSchema, ID: r.config.ID, Seed: r.config.Plan.Record.Seed}})
 }
 
-// scratchParent is the directory in which the run makes its own. ground.Make may return a path
-// below a mount elsewhere.
+// scratchParent is the directory in which the run makes its scratch directory. r.scratch need not be
+// below it: ground.Make may return a path below another mount.
 func (r *runner) scratchParent() string { return cmp.Or(r.config.Plan.Scratch, "/var/tmp") }
 
-// close takes back what open changed, and closes the record.
+// close removes the scratch directory, ends the guard, and closes journal and record.
 func (r *runner) close() error {
 	err := r.undo.Undo()
 	if n := r.journal.Left(); n > 0 { // an interrupted run prints nothing else about it
@@ -246,15 +247,15 @@ func (r *runner) close() error {
 	return errors.Join(err, r.closeJournal(), r.rec.close())
 }
 
-// closeJournal ends the guard. The journal stays on the disk if a step is left in it, for tare
-// cleanup.
+// closeJournal ends the guard and closes the journal. A journal that still has steps stays on the disk
+// for tare cleanup.
 func (r *runner) closeJournal() error {
 	r.guard.Dismiss()
 	return r.journal.Close()
 }
 
-// warnOfControllers warns of cgroup controllers that stay enabled on the host: no step of the
-// journal takes them back.
+// warnOfControllers warns of cgroup controllers that stay enabled on the host: no step of the journal
+// disables them.
 func (r *runner) warnOfControllers() {
 	if r.config.Groups == nil {
 		return

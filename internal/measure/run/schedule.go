@@ -8,38 +8,39 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// schedule owns what is measured of a workload when, and for how long: passes, launches, blocks,
-// lengths of windows and the time that is left. It touches no process and writes nothing.
+// schedule chooses, for one workload, the passes, launches, blocks, arms of each block and lengths of
+// windows, and keeps the time that is left. It touches no process and writes nothing. A turn is the
+// time of one workload in one pass.
 type schedule struct {
 	plan *plan.Plan
 	load *plan.Load
 
-	share    time.Duration // of the run's budget
-	spent    time.Duration // in earlier turns
-	leftOut  error         // why the workload is left out; nil: it is measured
-	endedFor string        // why its last turn ended, see execute
+	share     time.Duration // the workload's part of the run's budget
+	spent     time.Duration // in earlier turns
+	skipped   error         // why the workload is skipped; nil: it is measured
+	endReason string        // why its last turn ended, see execute
 
-	// firstPass names the arms of the first pass while that lasts; nil: all arms are measured.
+	// firstPass names the arms of the first pass while it lasts; nil: the pass measures all arms.
 	firstPass []string
 	passes    int
 	pass      int // of this turn, from 1
 	began     time.Time
 	budget    time.Duration // of this turn
 
-	launch     int           // number of the present launch: record.Generation.Number
-	launches   int           // in this turn
-	launchTime time.Duration // of the last launch, until its arms were warm
-	closeTime  time.Duration // of the arms of the last launch
-	another    bool          // another launch follows in this turn
-	piloted    bool          // all arms were launched, read back and seen by the pilot
-	failures   map[string]int
-	givenUp    map[string]bool // arms that are launched no more
+	launch     int             // number of the present launch: record.Generation.Number
+	launches   int             // in this turn
+	launchTime time.Duration   // of the last launch, until its arms were warm
+	closeTime  time.Duration   // of the arms of the last launch
+	another    bool            // another launch follows in this turn
+	piloted    bool            // all arms were launched, read back and seen by the pilot
+	failures   map[string]int  // by arm
+	givenUp    map[string]bool // arms that failed too often to be launched again
 
 	observed plan.Observed
 	lengths  plan.Lengths
 	noise    float64 // SD of the log ratio of two windows, as the pilot saw it
 	measured int     // blocks of this launch so far
-	extended int     // blocks that this launch is to have; 0: as many as were planned
+	extended int     // blocks of this launch after extend; 0: it was not extended
 }
 
 func newSchedule(p *plan.Plan, load *plan.Load) schedule {
@@ -53,14 +54,14 @@ func newSchedule(p *plan.Plan, load *plan.Load) schedule {
 	return s
 }
 
-// beginTurn begins a turn that may take so long.
+// beginTurn begins a turn that may take budget.
 func (s *schedule) beginTurn(budget time.Duration) {
 	s.began, s.budget, s.launches = time.Now(), budget, 0
 	s.pass++
 }
 
-// beginSecondPass ends the first pass: from now on all arms are measured, in the rest of the share
-// times weight, which it returns.
+// beginSecondPass ends the first pass: from now on all arms are measured. It returns the workload's new
+// share, which is the rest of the old one times weight.
 func (s *schedule) beginSecondPass(weight float64) (share time.Duration) {
 	s.firstPass = nil
 	s.share = time.Duration(weight * float64(max(s.share-s.spent, 0)))
@@ -69,7 +70,7 @@ func (s *schedule) beginSecondPass(weight float64) (share time.Duration) {
 
 func (s *schedule) remaining() time.Duration { return s.budget - time.Since(s.began) }
 
-// countFailure counts a failure of an arm, and says whether that was the last it may have.
+// countFailure counts a failure of an arm, and says whether the arm has now failed mostFailures times.
 func (s *schedule) countFailure(arm string) (last bool) {
 	s.failures[arm]++
 	return s.failures[arm] >= mostFailures
@@ -110,8 +111,8 @@ func (s *schedule) armsOfBlock(number int, running []*arm) []*arm {
 	return slices.DeleteFunc(slices.Clone(running), func(a *arm) bool { return !slices.Contains(names, a.planned.Name) })
 }
 
-// questionBlocks returns the names of the arms of every other block; nil: all arms, also where the
-// question was given up.
+// questionBlocks returns the names of the arms in every other block of the second pass; nil: all blocks
+// have all arms, as after the question was given up.
 func (s *schedule) questionBlocks() []string {
 	if s.givenUp[s.load.Workload.Question] {
 		return nil
@@ -131,17 +132,17 @@ func (s *schedule) armsInBlock() int {
 	return n
 }
 
-// slotTime is what a window takes, with its settle time and the switch between two arms.
+// slotTime is the time that a window takes, with its settle time and the switch between two arms.
 func (s *schedule) slotTime() time.Duration {
 	return s.lengths.Window + s.lengths.Discard + s.observed.Switch
 }
 
-// hasTimeFor says whether a block of so many arms fits into the rest of the turn.
+// hasTimeFor says whether a block with this number of arms fits into the rest of the turn.
 func (s *schedule) hasTimeFor(arms int) bool {
 	return s.remaining() >= time.Duration(arms)*s.slotTime()
 }
 
-// leastSettle is the least settle time; 0 where the experiment fixes one.
+// leastSettle is the shortest settle time that the load allows; 0 if the experiment fixes one.
 func (s *schedule) leastSettle() time.Duration {
 	if s.plan.Discard > 0 {
 		return 0
@@ -149,13 +150,13 @@ func (s *schedule) leastSettle() time.Duration {
 	return s.load.Settle()
 }
 
-// fixed are the lengths that the experiment fixes; zero: free.
+// fixed returns the lengths that the experiment fixes; zero fields are free.
 func (s *schedule) fixed() plan.Lengths {
 	return plan.Lengths{Window: s.plan.Window, Discard: s.plan.Discard, Generations: s.plan.Generations}
 }
 
-// whatIsLeft returns what the pilot observed, with the time and the arms of this turn.
-func (s *schedule) whatIsLeft() plan.Observed {
+// planningInput returns what the pilot observed, with the remaining time and the arms of this turn.
+func (s *schedule) planningInput() plan.Observed {
 	o := s.observed
 	o.Stands, o.Budget, o.Arms = false, s.remaining(), s.armsInBlock()
 	if s.firstPass != nil {
@@ -164,10 +165,10 @@ func (s *schedule) whatIsLeft() plan.Observed {
 	return o
 }
 
-// allocate divides the rest of the turn into launches and blocks; launched says that the first of
-// these launches has been made.
+// allocate divides the rest of the turn into launches and blocks. launched says that the arms of the
+// first of these launches run already.
 func (s *schedule) allocate(launched bool) {
-	o := s.whatIsLeft() // the launch time is that of all arms
+	o := s.planningInput() // the launch time is that of all arms
 	o.Stands = launched
 	s.lengths, _ = plan.Allocate(o, s.lengths, s.noise, plan.Lengths{Generations: s.plan.Generations})
 }
@@ -178,7 +179,7 @@ func (s *schedule) worthAnother() bool {
 	if n := s.plan.Generations; n > 0 && s.launches >= n {
 		return false
 	}
-	o := s.whatIsLeft()
+	o := s.planningInput()
 	o.Budget -= s.closeTime
 	o.Launch = s.launchTime
 	return plan.Another(o, s.lengths, s.launches)
@@ -189,12 +190,12 @@ func (s *schedule) extend() {
 	s.extended = s.lengths.Blocks + int(s.remaining()/(time.Duration(s.armsInBlock())*s.slotTime()))
 }
 
-// blocks is how many blocks the present launch is to have.
+// blocks is the number of blocks that the present launch will have.
 func (s *schedule) blocks() int { return max(s.lengths.Blocks, s.extended) }
 
 // lengthen chooses the next longer window and says whether there is one that fits.
 func (s *schedule) lengthen() (o plan.Observed, ok bool) {
-	o = s.whatIsLeft()
+	o = s.planningInput()
 	next, ok := plan.Longer(o, s.lengths)
 	if ok {
 		s.lengths = next
@@ -202,35 +203,34 @@ func (s *schedule) lengthen() (o plan.Observed, ok bool) {
 	return o, ok
 }
 
-// steadyLength is how long the baseline runs on, unfrozen, for the transparency check: well beyond
-// the window.
+// steadyLength is how long the baseline runs on without a freeze for the transparency check: several
+// windows long.
 func (s *schedule) steadyLength() time.Duration {
 	return min(max(3*s.lengths.Window, 300*time.Millisecond), 4*time.Second)
 }
 
-// hasSteady says whether the baseline runs on in a block: once in a launch, in its middle, so that
-// windows of the baseline lie on both sides.
+// hasSteady says whether the baseline runs on without a freeze after its window of this block: once in a
+// launch, in its middle, so that it is compared with windows before and after.
 func (s *schedule) hasSteady(block int) bool {
 	return block == s.lengths.Blocks/2 && s.plan.Window == 0 && s.load.Stages.Windowed == nil
 }
 
-// wholeWindows says whether the middle of the windows of a block is left unmarked. Marking takes
-// half of tare's own CPU time in short windows, and a third of the blocks suffices to compare
-// halves of windows. number/2: a block of all arms and the block of the question after it are
-// alike.
+// wholeWindows says whether the windows of a block have no mark in the middle. The mark takes half of
+// tare's own CPU time in short windows, and a third of the blocks suffices to compare the halves of
+// windows. block/2: a block of all arms and the question's block after it are treated alike.
 func (s *schedule) wholeWindows(block int) bool {
 	const short = 50 * time.Millisecond
 	return s.lengths.Window < short && block/2%3 != 0
 }
 
-// resumePilot takes over the lengths of a pilot of the record that is continued.
+// resumePilot takes the lengths from the pilot of the record that this run continues.
 func (s *schedule) resumePilot(p *record.Pilot) {
 	s.lengths = plan.Lengths{Window: seconds(p.Window), Discard: seconds(p.Discard), Blocks: p.Blocks}
 	s.observed = plan.Observed{Pause: p.Pause, Arms: len(s.load.Arms), Least: s.load.Shortest(), Settle: s.leastSettle()}
 	s.noise = plan.NoiseOf(p.Slots, s.lengths.Window)
 }
 
-// resumeBlock takes over what the windows of a block took beyond their lengths, on average.
+// resumeBlock computes, from a block of that record, the mean time of a switch between two arms.
 func (s *schedule) resumeBlock(b *record.Block) {
 	n := len(b.Windows)
 	if n < 2 {

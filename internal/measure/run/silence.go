@@ -14,8 +14,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// tare may be stopped (a signal, a debugger, a frozen control group) or suspended with the machine
-// at any instant. The guard then freezes the arms, and an open window does not count.
+// At any time a signal, a debugger or a frozen cgroup may stop tare, or the machine may be suspended.
+// The code calls that silence. The guard then freezes the arms, and an open window does not count.
 
 // errLong means that a window took much longer than planned.
 var errLong = errors.New("longer than planned")
@@ -24,14 +24,14 @@ const (
 	// betweenSteps is how long tare may take from one window to the next, while all arms are
 	// paused: it syncs the record and shows progress.
 	betweenSteps = 30 * time.Second
-	// leastLate is how much longer than planned a window may always be.
+	// leastLate is a delay that is accepted also in a window shorter than it.
 	leastLate = 250 * time.Millisecond
-	// soon is the deadline of the guard in a window that has no planned end; tare extends it.
+	// soon is the guard's time limit in a window without a planned end; tare renews it again and again.
 	soon = time.Second
 )
 
-// measureGuarded measures a window on a site while the guard watches tare. If tare was silent meanwhile its error is launch.ErrSilent or
-// errLong, whatever else is wrong then.
+// measureGuarded measures a window on a site while the guard watches tare. If tare was silent meanwhile,
+// the error is launch.ErrSilent or errLong and hides any other error.
 func (l *loadRun) measureGuarded(ctx context.Context, s *site, w wire.WindowSpec) (wire.Sample, error) {
 	if s.processes.Place.Remote == nil {
 		l.run.guard.Allow(silentFor(w))
@@ -54,7 +54,7 @@ func (l *loadRun) measureGuarded(ctx context.Context, s *site, w wire.WindowSpec
 	return seen, err
 }
 
-// silentFor is how long tare may be silent from a thaw to the next pause.
+// silentFor returns how long tare may be silent from the thaw to the next pause.
 func silentFor(w wire.WindowSpec) time.Duration {
 	switch {
 	case w.Asked:
@@ -65,7 +65,7 @@ func silentFor(w wire.WindowSpec) time.Duration {
 	return w.Discard + w.Length + w.Steady
 }
 
-// endedOn returns a function that says why to wait no longer for a window on the site.
+// endedOn returns the function that tells an open window on the site why it must be abandoned.
 func (l *loadRun) endedOn(s *site) func() error {
 	silent := l.run.guard.Silent
 	if l.load.Stages.Windowed != nil {
@@ -99,8 +99,8 @@ func late(w wire.WindowSpec, tool *workload.Windowed, seen wire.Sample, suspende
 	return fmt.Errorf("%w: by %v", errLong, by.Round(time.Millisecond))
 }
 
-// isSilence says whether an error means that tare was silent during the window: what was read then
-// explains nothing.
+// isSilence says whether an error means that tare was silent during the window, so that its readings
+// are useless.
 func isSilence(err error) bool { return errors.Is(err, launch.ErrSilent) || errors.Is(err, errLong) }
 
 // wasSilent says whether the guard froze the arms since the last call, and warns of it.

@@ -15,8 +15,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// turns runs the passes of the plan: in each pass, one workload after the other. A workload inherits
-// the time that the workloads before it did not use.
+// turns runs the passes of the plan: in each pass, one workload after the other gets a turn. A workload
+// also gets the time that the workloads before it did not use.
 func (r *runner) turns(ctx context.Context) (reason string, err error) {
 	loads := r.loadRuns()
 	defer func() {
@@ -44,7 +44,7 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 		budget := time.Duration(float64(remaining) * float64(s.share) / float64(max(shares, 1)))
 		shares -= s.share
 		nothingYet := len(l.results.lines) == 0
-		if remaining <= 0 && nothingYet && s.leftOut == nil {
+		if remaining <= 0 && nothingYet && s.skipped == nil {
 			r.rec.leaveOut(noTimeFor(l.load.Workload))
 		}
 		if remaining > 0 || l == loads[0] && nothingYet {
@@ -52,7 +52,7 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 				return reasonOf(err), err
 			}
 		}
-		if s.endedFor != "precision" && s.leftOut == nil {
+		if s.endReason != "precision" && s.skipped == nil {
 			reason = "budget"
 		}
 	}
@@ -62,23 +62,23 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 	return reason, nil
 }
 
-// noneRan says why the first workload was left out, if all were; nil: one was measured.
+// noneRan returns why the first workload was skipped, if all were; nil: at least one was measured.
 func noneRan(loads []*loadRun) error {
 	for _, l := range loads {
-		if l.schedule.leftOut == nil {
+		if l.schedule.skipped == nil {
 			return nil
 		}
 	}
-	return loads[0].schedule.leftOut
+	return loads[0].schedule.skipped
 }
 
 // mostWeight is the largest factor by which weigh gives a noisy workload more time than planned, or
 // a quiet one less.
 const mostWeight = 2
 
-// weigh returns the factors by which the workloads' times in the second pass change. A workload
-// needs time in proportion to the variance that the first pass saw, not to the effect. All factors
-// are 1 if the experiment chose different shares, or a workload had no first pass.
+// weigh returns, for each workload, the factor for its time in the second pass. The time for a given
+// precision is proportional to the variance that the first pass saw. All factors are 1 if the
+// experiment chose different shares, or a workload had no first pass.
 func weigh(loads []*loadRun) []float64 {
 	weights := make([]float64, len(loads))
 	variances, logs := make([]float64, len(loads)), 0.0
@@ -99,8 +99,8 @@ func weigh(loads []*loadRun) []float64 {
 // perArm is the time in seconds that the plan has for each arm.
 func (l *loadRun) perArm() float64 { return l.load.Budget / float64(len(l.load.Arms)) }
 
-// variance is the squared half-width of the subject's interval after the first pass, times the
-// seconds that the pass took; NaN: unknown.
+// variance is the squared half-width of the subject's interval after the first pass, times the seconds
+// of the pass: the variance per second of measuring. NaN: unknown.
 func (l *loadRun) variance() float64 {
 	s := &l.schedule
 	for _, r := range l.results.effects {
@@ -111,21 +111,21 @@ func (l *loadRun) variance() float64 {
 	return math.NaN()
 }
 
-// turn measures one workload in one pass. It leaves out a workload that this host cannot have, if
-// the plan has others.
+// turn measures one workload in one pass. If this host does not support the workload and the plan has
+// others, turn skips it.
 func (r *runner) turn(ctx context.Context, l *loadRun, budget time.Duration) (err error) {
 	s := &l.schedule
-	if s.leftOut != nil {
+	if s.skipped != nil {
 		return nil
 	}
 	s.beginTurn(budget)
-	s.endedFor, err = l.execute(ctx)
+	s.endReason, err = l.execute(ctx)
 	s.spent += time.Since(s.began)
 	switch {
 	case ctx.Err() != nil:
 		return ErrInterrupted
 	case errors.Is(err, facts.ErrUnsupported) && len(r.config.Plan.Loads) > 1:
-		s.leftOut = fmt.Errorf("workload %s: %w", l.load.Name, err)
+		s.skipped = fmt.Errorf("workload %s: %w", l.load.Name, err)
 		r.rec.leaveOut(record.Left{Workload: l.load.Name, Arm: l.load.Baseline, Reason: err.Error(), Remedy: hint.Of(err)})
 	case err != nil:
 		return fmt.Errorf("workload %s: %w", l.load.Name, err)
@@ -155,7 +155,7 @@ func (r *runner) loadRuns() []*loadRun {
 	return all
 }
 
-// noTimeFor says of a workload that its turn came after the end of the run.
+// noTimeFor is the record's entry for a workload that was skipped because the budget was used up.
 func noTimeFor(w record.Workload) record.Left {
 	return record.Left{
 		Workload: w.Name, Arm: w.Baseline, Reason: record.LeftBudget,

@@ -21,7 +21,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// local is a session of processes on this host, whose counters tare shares.
+// local is a session of processes on this host. tare reads their counters in shared memory.
 type local struct {
 	*Processes
 	probes *probe.Set
@@ -36,18 +36,18 @@ func (s *local) Settle(_ context.Context, d time.Duration) (time.Duration, error
 
 func (s *local) Observe(probes []probe.Probe) {
 	s.probes = probe.OpenAll(probes, s.target())
-	s.load = window.Load{Memory: s.Memory, Probes: s.probes, Opened: s.opened, Closing: s.closing}
+	s.load = window.Load{Memory: s.Memory, Probes: s.probes, Opened: s.readNeighbourOpening, Closing: s.readNeighbourClosing}
 }
 
 func (s *local) Metrics() []probe.Metric { return s.probes.Metrics() }
 
-func (s *local) opened() {
+func (s *local) readNeighbourOpening() {
 	if s.Neighbour != nil {
 		s.Neighbour.open()
 	}
 }
 
-func (s *local) closing() {
+func (s *local) readNeighbourClosing() {
 	if s.Neighbour != nil {
 		s.Neighbour.shut()
 	}
@@ -64,7 +64,7 @@ func (s *local) Measure(ctx context.Context, w wire.WindowSpec) (wire.Sample, er
 	out.Thawing = thawing
 	pause := s.Pause
 	if w.Tick > 0 {
-		pause = s.PausePatiently // a trace is no window
+		pause = s.PausePatiently // the pilot's trace: a failed pause would end the run
 	}
 	began = sched.Monotonic()
 	err = errors.Join(err, pause())
@@ -76,11 +76,11 @@ func (s *local) Measure(ctx context.Context, w wire.WindowSpec) (wire.Sample, er
 	return out, err
 }
 
-// resume marks the thaw in the counters, which tells operations that were in flight before from
-// later ones, and thaws what runs in the window.
+// resume marks the thaw in the counters, so that the load can tell operations that began before the
+// pause from later ones, and thaws the processes of the window.
 func (s *local) resume(w wire.WindowSpec) error {
 	s.load.Announce(w)
-	s.paused = false // before the thaw, which thaws the other groups although one fails
+	s.paused = false // before the thaw: also a failed one may have thawed some groups
 	if f := s.freezer(w); f == nil {
 		s.Memory.SetGate(false)
 	} else if err := f.Thaw(); err != nil {
@@ -89,8 +89,8 @@ func (s *local) resume(w wire.WindowSpec) error {
 	return nil
 }
 
-// freezer is the freezer of what runs in the window: without w.Neighbour the neighbour stays
-// frozen. nil: the load pauses itself at its gate.
+// freezer returns the freezer of the processes that run in the window. Without w.Neighbour the neighbour
+// stays frozen. nil: the load pauses itself at its gate.
 func (s *local) freezer(w wire.WindowSpec) wire.Freezer {
 	if s.Neighbour != nil && !w.Neighbour {
 		return s.Alone
@@ -98,8 +98,8 @@ func (s *local) freezer(w wire.WindowSpec) wire.Freezer {
 	return s.Freezer
 }
 
-// Pause uses the freezer if there is one, and opens the gate, which is not needed then. Otherwise it
-// closes the load's gate.
+// Pause freezes the processes if there is a freezer, and then opens the load's gate, so that a thaw alone
+// lets the load run. Without a freezer it closes the gate and waits for operations in flight.
 func (s *local) Pause() error {
 	if s.paused {
 		return nil
@@ -125,7 +125,7 @@ func (s *local) Method() string {
 	return s.Freezer.Kind()
 }
 
-// target is the target of the probes.
+// target returns the processes and groups that the probes observe.
 func (s *local) target() probe.Target {
 	t := probe.Target{
 		Root: "/", Group: s.Place.Group, Outside: s.Place.OutsideGroup, Host: true,
@@ -166,7 +166,8 @@ func (s *local) Data() (Data, error) {
 	return d, nil
 }
 
-// Try uses the path through the arm's root: an overlay there may ignore syncs.
+// Try writes to the data directory as the arm sees it, through /proc/PID/root: an overlay in the arm may
+// ignore syncs.
 func (s *local) Try(ctx context.Context) (storage.Trial, storage.Facts, error) {
 	d, err := s.Data()
 	if err != nil {

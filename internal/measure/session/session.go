@@ -1,7 +1,7 @@
-// Package session measures one arm whose processes have been started, a window at a time: it thaws
-// them, reads counters and probes when the window opens and closes, and pauses them again. The
-// processes are on this host (type local) or on a node where tare is not (type remote); the caller
-// sees no difference. The package does not know plans, launches and isolation.
+// Package session measures one arm, one window at a time, once its processes run: it thaws them, reads
+// counters and probes when the window opens and closes, and pauses them again. The processes are on
+// this host (type local) or on another node, where an agent measures (type remote); the interface is
+// the same. The package does not know plans, launches and isolation.
 package session
 
 import (
@@ -20,24 +20,24 @@ import (
 // FreezeTimeout is how long a pause may take before it counts as failed.
 const FreezeTimeout = time.Second
 
-// patience is how often PausePatiently tries, and PatientTimeout how long that may take.
+// pauseTries is the number of tries of PausePatiently, PatientTimeout their longest total time.
 const (
-	patience       = 10
-	PatientTimeout = patience * FreezeTimeout
+	pauseTries     = 10
+	PatientTimeout = pauseTries * FreezeTimeout
 )
 
 // Session measures the processes of one arm. It is not for concurrent use.
 type Session interface {
-	// Settle opens the gate of the load, which runs for d before the first pause, until its
-	// caches are warm. On this host it does not wait, and the caller waits for left: several
+	// Settle opens the gate of the load, so that the load runs for d before the first pause and
+	// warms its caches. On this host it does not wait: the caller waits for left, so that several
 	// arms settle at the same time.
 	Settle(ctx context.Context, d time.Duration) (left time.Duration, err error)
 	// Observe opens the probes that Measure reads. Close closes them.
 	Observe(probes []probe.Probe)
-	// Metrics are those of the probes.
+	// Metrics returns the metrics of the probes.
 	Metrics() []probe.Metric
-	// Measure lets the load, and the neighbour if w asks for it, run for a window and pauses
-	// them again. On an error, wire.ErrNotFrozen for example, the sample is incomplete.
+	// Measure thaws the load, and the neighbour if w asks for it, measures a window and pauses
+	// them again. The sample is incomplete if there is an error, such as wire.ErrNotFrozen.
 	Measure(ctx context.Context, w wire.WindowSpec) (wire.Sample, error)
 	// Pause pauses the processes, if they are not paused.
 	Pause() error
@@ -46,20 +46,21 @@ type Session interface {
 	PausePatiently() error
 	// Paused says whether the last pause was confirmed and nothing was thawed since.
 	Paused() bool
-	// Method is how the processes are paused: "freezer v1", "freezer v2", by the load's gate on
-	// this host "load", by the load's gate on another node "stream".
+	// Method says how the processes are paused: "freezer v1", "freezer v2", "load" (the load's
+	// gate on this host) or "stream" (the load's gate on another node).
 	Method() string
-	// Facts are facts of the processes from the kernel; none where tare is not on the node.
+	// Facts returns settings of the processes as the kernel shows them; none on another node.
 	Facts() ([]record.Setting, error)
-	// Data is what is below the data directory.
+	// Data returns mount, devices and settings of the data directory.
 	Data() (Data, error)
-	// Try syncs beside the data and returns what the devices counted, with facts of the volume.
+	// Try writes and syncs a file beside the data. It returns which writes and flushes the devices
+	// counted, and the facts of the volume.
 	Try(ctx context.Context) (storage.Trial, storage.Facts, error)
 	// Close closes the probes.
 	Close() error
 }
 
-// Data describes what is below a data directory.
+// Data describes the storage of a data directory.
 type Data struct {
 	storage.Facts
 	Settings []record.Setting
@@ -72,8 +73,8 @@ type Data struct {
 // Processes are the processes of a session.
 type Processes struct {
 	Place wire.Place
-	// Freezer pauses all processes, the neighbour first, and Alone all but the neighbour; nil
-	// where the load pauses itself at its gate.
+	// Freezer pauses all processes, the neighbour first; Alone pauses all but the neighbour. Both
+	// are nil if the load pauses itself at its gate.
 	Freezer, Alone wire.Freezer
 	Memory         *counter.Memory       // of the load
 	Running        []environment.Running // the server, if there is one, then the load
@@ -82,8 +83,8 @@ type Processes struct {
 	Ended func() error
 }
 
-// Open makes the session of processes that were started. The caller may change p between windows,
-// as when a neighbour has ended.
+// Open makes the session of running processes. The caller may change p between windows, for example
+// when a neighbour has ended.
 func Open(p *Processes) Session {
 	if p.Place.Remote != nil {
 		return &remote{Processes: p}
@@ -91,7 +92,7 @@ func Open(p *Processes) Session {
 	return &local{Processes: p}
 }
 
-// Frozen says whether a Method is a freezer's.
+// Frozen says whether a Method pauses by a freezer.
 func Frozen(method string) bool { return method != byLoad && method != byStream }
 
 const (
@@ -99,9 +100,9 @@ const (
 	byStream = "stream"
 )
 
-// Patiently calls freeze again while it returns wire.ErrNotFrozen, for at most PatientTimeout.
+// Patiently calls freeze up to ten times, until it no longer returns wire.ErrNotFrozen.
 func Patiently(freeze func() error) (err error) {
-	for range patience {
+	for range pauseTries {
 		if err = freeze(); err == nil || !errors.Is(err, wire.ErrNotFrozen) {
 			return err
 		}

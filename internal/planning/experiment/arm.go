@@ -11,7 +11,8 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// ArmSpec is one combination of factors, under a name that the experiment gives it.
+// ArmSpec is an arm that an experiment defines under a name: an environment, a neighbour, isolation, a
+// volume, settings of the container, limits and parameters.
 type ArmSpec struct {
 	Name        string
 	Environment string // one of Words.Arms, optionally with a colon and levels
@@ -20,27 +21,27 @@ type ArmSpec struct {
 	// "name=level"; empty: none.
 	Isolation []string
 	Volume    string // empty: that of the experiment
-	// Settings of the arm's container; empty: the environment's default.
+	// Network to AppArmor are settings of the arm's container; empty: the environment's default.
 	Network, Seccomp, Capabilities, AppArmor string
-	// Limits of the arm; zero: none. CPUs is a quota in CPU seconds per second, Memory in
+	// CPUs, Memory and CPUSet are limits of the arm; zero: none. CPUs is a quota in CPU seconds per second, Memory in
 	// bytes, CPUSet a list of CPUs such as "0-3,6".
 	CPUs   float64
 	Memory int64
 	CPUSet string
-	// Image is an image of the engine; empty: the host's root file system.
+	// Image is a container image; empty: the arm has the host's root file system.
 	Image string
 	// Set overrides parameters of the workload.
 	Set map[string]string
 }
 
-// armKeys are the keys of one arm.
+// armKeys are the keys of one named arm.
 func armKeys(words Words) []key[ArmSpec] {
 	type a = ArmSpec
 	return []key[a]{
 		environmentKey("", words.Arms, words, func(x *a) *string { return &x.Environment }),
-		optional(value("neighbour", "", words.neighbour, asIs, func(x *a) *string { return &x.Neighbour }),
+		writtenIf(value("neighbour", "", words.neighbour, asIs, func(x *a) *string { return &x.Neighbour }),
 			func(x *a) bool { return x.Neighbour != "" }),
-		optional(key[a]{
+		writtenIf(key[a]{
 			"isolation", "",
 			func(x *a, n *yaml.Node, s *sink) { readIsolation(&x.Isolation, n, words, s) },
 			func(x *a) *yaml.Node {
@@ -50,16 +51,16 @@ func armKeys(words Words) []key[ArmSpec] {
 				return listNode(x.Isolation)
 			},
 		}, func(x *a) bool { return len(x.Isolation) > 0 }),
-		optional(volumeKey("", words, func(x *a) *string { return &x.Volume }), func(x *a) bool { return x.Volume != "" }),
-		optional(word("network", "", words.Networks, func(x *a) *string { return &x.Network }), func(x *a) bool { return x.Network != "" }),
-		optional(word("seccomp", "", words.Seccomp, func(x *a) *string { return &x.Seccomp }), func(x *a) bool { return x.Seccomp != "" }),
-		optional(word("capabilities", "", words.Capabilities, func(x *a) *string { return &x.Capabilities }), func(x *a) bool { return x.Capabilities != "" }),
-		optional(text("apparmor", "", 1, func(x *a) *string { return &x.AppArmor }), func(x *a) bool { return x.AppArmor != "" }),
-		optional(value("cpus", "", quota, formatNumber, func(x *a) *float64 { return &x.CPUs }), func(x *a) bool { return x.CPUs != 0 }),
-		optional(bytesKey("memory", "", 16<<20, 1<<50, func(x *a) *int64 { return &x.Memory }), func(x *a) bool { return x.Memory != 0 }),
-		optional(text("cpuset", "", 1, func(x *a) *string { return &x.CPUSet }), func(x *a) bool { return x.CPUSet != "" }),
-		optional(text("image", "", 1, func(x *a) *string { return &x.Image }), func(x *a) bool { return x.Image != "" }),
-		optional(key[a]{
+		writtenIf(volumeKey("", words, func(x *a) *string { return &x.Volume }), func(x *a) bool { return x.Volume != "" }),
+		writtenIf(word("network", "", words.Networks, func(x *a) *string { return &x.Network }), func(x *a) bool { return x.Network != "" }),
+		writtenIf(word("seccomp", "", words.Seccomp, func(x *a) *string { return &x.Seccomp }), func(x *a) bool { return x.Seccomp != "" }),
+		writtenIf(word("capabilities", "", words.Capabilities, func(x *a) *string { return &x.Capabilities }), func(x *a) bool { return x.Capabilities != "" }),
+		writtenIf(text("apparmor", "", 1, func(x *a) *string { return &x.AppArmor }), func(x *a) bool { return x.AppArmor != "" }),
+		writtenIf(value("cpus", "", quota, formatNumber, func(x *a) *float64 { return &x.CPUs }), func(x *a) bool { return x.CPUs != 0 }),
+		writtenIf(bytesKey("memory", "", 16<<20, 1<<50, func(x *a) *int64 { return &x.Memory }), func(x *a) bool { return x.Memory != 0 }),
+		writtenIf(text("cpuset", "", 1, func(x *a) *string { return &x.CPUSet }), func(x *a) bool { return x.CPUSet != "" }),
+		writtenIf(text("image", "", 1, func(x *a) *string { return &x.Image }), func(x *a) bool { return x.Image != "" }),
+		writtenIf(key[a]{
 			"set", "",
 			func(x *a, n *yaml.Node, s *sink) { readSet(x, n, s) },
 			func(x *a) *yaml.Node { return setNode(x.Set) },
@@ -67,8 +68,7 @@ func armKeys(words Words) []key[ArmSpec] {
 	}
 }
 
-// environmentKey is the key environment: one of the names in among, optionally with a colon
-// and levels.
+// environmentKey is the key environment. Its value is NAME or NAME:LEVELS, with a name from among.
 func environmentKey[T any](help string, among []string, words Words, field func(*T) *string) key[T] {
 	return value("environment", help, func(text string) (string, error) {
 		name, levels, has := strings.Cut(text, ":")
@@ -84,8 +84,8 @@ func environmentKey[T any](help string, among []string, words Words, field func(
 	}, asIs, field)
 }
 
-// optional makes a key that is written only where given says so.
-func optional[T any](k key[T], given func(*T) bool) key[T] {
+// writtenIf returns k changed so that an experiment is written without it where given returns false.
+func writtenIf[T any](k key[T], given func(*T) bool) key[T] {
 	write := k.write
 	k.write = func(x *T) *yaml.Node {
 		if !given(x) {
@@ -96,13 +96,14 @@ func optional[T any](k key[T], given func(*T) bool) key[T] {
 	return k
 }
 
-// noneWord means no neighbour, and no isolation.
+// noneWord as a neighbour or as isolation means that there is none.
 const noneWord = "none"
 
-// readArmsOf reads the key arms. A mapping names arms. A list chooses among the arms that are
-// named already, of which those in keep stay in any case, or else among environments.
-func readArmsOf(named *[]ArmSpec, chosen *[]string, keep []string, n *yaml.Node, words Words, s *sink) {
-	if target(n).Kind == yaml.MappingNode {
+// readArmsKey reads the key arms. A mapping defines named arms. A list chooses among the named arms that
+// were read before, and keeps those in keep although the list does not have them. Without named arms a
+// list chooses environments.
+func readArmsKey(named *[]ArmSpec, chosen *[]string, keep []string, n *yaml.Node, words Words, s *sink) {
+	if resolveAlias(n).Kind == yaml.MappingNode {
 		*named, *chosen = readNamed(n, words, s), nil
 		return
 	}
@@ -119,6 +120,7 @@ func readArmsOf(named *[]ArmSpec, chosen *[]string, keep []string, n *yaml.Node,
 	}
 }
 
+// readNamed reads a mapping that defines arms by name.
 func readNamed(n *yaml.Node, words Words, s *sink) []ArmSpec {
 	var arms []ArmSpec
 	for _, p := range pairs("arms", n, s) {
@@ -127,19 +129,19 @@ func readNamed(n *yaml.Node, words Words, s *sink) []ArmSpec {
 			continue
 		}
 		a := ArmSpec{Name: p.name, Environment: Baseline}
-		if t := target(p.value); t.Kind != yaml.ScalarNode || t.ShortTag() != "!!null" {
-			read(&a, armKeys(words), "arm "+p.name, p.value, s)
+		if t := resolveAlias(p.value); t.Kind != yaml.ScalarNode || t.ShortTag() != "!!null" {
+			readMapping(&a, armKeys(words), "arm "+p.name, p.value, s)
 		}
 		s.remember("arms."+p.name, p.key)
-		arms = append(arms, a.tidy())
+		arms = append(arms, a.withoutNone())
 	}
-	if len(arms) == 0 && target(n).Kind == yaml.MappingNode && len(s.list) == 0 {
-		s.at(n, "no arms; name at least one, or leave arms: out")
+	if len(arms) == 0 && resolveAlias(n).Kind == yaml.MappingNode && len(s.list) == 0 {
+		s.addProblem(n, "no arms; name at least one, or leave arms: out")
 	}
 	return arms
 }
 
-// neighbour accepts the name of a neighbour of the experiment, or none.
+// neighbour checks the value of the key neighbour: the name of a neighbour of the experiment, or none.
 func (w Words) neighbour(text string) (string, error) {
 	if text != noneWord && len(w.neighbours) == 0 {
 		return "", fmt.Errorf("neighbour %q is not defined: define it under neighbours: {%s: {kind: %s}}", text, text, strings.Join(w.neighbourKinds(), " or "))
@@ -147,11 +149,11 @@ func (w Words) neighbour(text string) (string, error) {
 	return oneOf("neighbour", append([]string{noneWord}, w.neighbours...))(text)
 }
 
-// twinWord is reserved: every experiment has an arm of this name, the baseline again.
+// twinWord is reserved: tare itself adds an arm of this name, the baseline again.
 const twinWord = "twin"
 
-// tidy replaces the word none by an empty neighbour.
-func (a ArmSpec) tidy() ArmSpec {
+// withoutNone replaces the word none of the neighbour by an empty text.
+func (a ArmSpec) withoutNone() ArmSpec {
 	if a.Neighbour == noneWord {
 		a.Neighbour = ""
 	}
@@ -171,7 +173,7 @@ func armNamesOf(arms []ArmSpec) []string {
 	return names
 }
 
-// readIsolation reads one mechanism or a list.
+// readIsolation reads the key isolation: one mechanism or a list of them.
 func readIsolation(to *[]string, n *yaml.Node, words Words, s *sink) {
 	items, ok := listItems("isolation", n, s)
 	if !ok {
@@ -184,15 +186,15 @@ func readIsolation(to *[]string, n *yaml.Node, words Words, s *sink) {
 			continue
 		}
 		if err := words.isolation(v); err != nil {
-			s.at(item, "%v", err)
+			s.addProblem(item, "%v", err)
 			continue
 		}
 		name, _, _ := strings.Cut(v, "=")
 		switch {
 		case slices.ContainsFunc(all, func(have string) bool { h, _, _ := strings.Cut(have, "="); return h == name }):
-			s.at(item, "isolation %q is named twice", name)
+			s.addProblem(item, "isolation %q is named twice", name)
 		case name == noneWord && len(items) > 1:
-			s.at(item, "isolation %q beside others", noneWord)
+			s.addProblem(item, "isolation %q beside others", noneWord)
 		case name != noneWord:
 			all = append(all, v)
 		}
@@ -200,8 +202,7 @@ func readIsolation(to *[]string, n *yaml.Node, words Words, s *sink) {
 	*to = all
 }
 
-// readSet reads an arm's parameters without checking them: Experiment.check does, which knows
-// the workloads.
+// readSet reads an arm's parameters. Experiment.check checks them later, when all workloads are known.
 func readSet(a *ArmSpec, n *yaml.Node, s *sink) {
 	a.Set = nil
 	for _, p := range pairs("set", n, s) {
@@ -225,7 +226,7 @@ func setNode(set map[string]string) *yaml.Node {
 	return m
 }
 
-// writeArms writes the named arms, each on a line of its own, or the chosen names.
+// writeArms writes the named arms, each on a line of its own; without named arms the list of names.
 func writeArms(named []ArmSpec, chosen []string, words Words) *yaml.Node {
 	if len(named) == 0 {
 		return armsNode(chosen)
@@ -239,13 +240,14 @@ func writeArms(named []ArmSpec, chosen []string, words Words) *yaml.Node {
 	return m
 }
 
-// applyArm sets one key of a named arm.
+// applyArm sets one key of a named arm, for --set. path has the arm's name, the key, and after the key
+// set the parameter.
 func applyArm(arms []ArmSpec, path []string, n *yaml.Node, words Words, s *sink) {
 	i := slices.IndexFunc(arms, func(a ArmSpec) bool { return a.Name == path[0] })
 	keys := armKeys(words)
 	switch {
 	case i < 0:
-		s.at(n, "no arm %q%s", path[0], hint.DidYouMean(path[0], armNamesOf(arms)))
+		s.addProblem(n, "no arm %q%s", path[0], hint.DidYouMean(path[0], armNamesOf(arms)))
 	case len(path) == 3 && path[1] == "set":
 		arms[i].Set = maps.Clone(arms[i].Set)
 		if arms[i].Set == nil {
@@ -255,14 +257,14 @@ func applyArm(arms []ArmSpec, path []string, n *yaml.Node, words Words, s *sink)
 			arms[i].Set[path[2]] = v
 		}
 	case len(path) != 2 || path[1] == "set":
-		s.at(n, "no such path; want arms.ARM.KEY or arms.ARM.set.PARAM")
+		s.addProblem(n, "no such path; want arms.ARM.KEY or arms.ARM.set.PARAM")
 	default:
 		k, ok := find(keys, path[1])
 		if !ok {
-			s.at(n, "an arm has no %q%s", path[1], hint.DidYouMean(path[1], names(keys)))
+			s.addProblem(n, "an arm has no %q%s", path[1], hint.DidYouMean(path[1], names(keys)))
 			return
 		}
 		k.read(&arms[i], n, s)
-		arms[i] = arms[i].tidy()
+		arms[i] = arms[i].withoutNone()
 	}
 }

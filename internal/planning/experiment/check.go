@@ -30,13 +30,13 @@ func (e *Experiment) check(words Words, s *sink, at *yaml.Node) {
 		for _, a := range e.ArmsOf(w) {
 			n := place("arms." + a.Name)
 			if a.Neighbour != "" && e.Neighbour(a.Neighbour) == nil && !seen[a.Name] {
-				s.at(n, "arm %s: no neighbour %q%s", a.Name, a.Neighbour, hint.DidYouMean(a.Neighbour, e.neighbourNames()))
+				s.addProblem(n, "arm %s: no neighbour %q%s", a.Name, a.Neighbour, hint.DidYouMean(a.Neighbour, e.neighbourNames()))
 			}
 			if a.Neighbour == "" && len(a.Isolation) > 0 && !seen[a.Name] {
-				s.at(n, "arm %s: isolation from what? it has no neighbour", a.Name)
+				s.addProblem(n, "arm %s: isolation from what? it has no neighbour", a.Name)
 			}
 			if h := e.Neighbour(a.Neighbour); h != nil && h.inPod() && a.isolated() && !seen[a.Name] {
-				s.at(n, "arm %s: isolation is set on a neighbour of the host; of one in a pod the cluster sets what protects from it: its environment and the arm's", a.Name)
+				s.addProblem(n, "arm %s: isolation is set on a neighbour of the host; of one in a pod the cluster sets what protects from it: its environment and the arm's", a.Name)
 			}
 			seen[a.Name] = true
 			if seen[a.Name+"="+kind.name] && len(w.Named) == 0 {
@@ -63,11 +63,11 @@ func (e *Experiment) checkBaseline(w *Workload, words Words, s *sink, n *yaml.No
 		have = armNamesOf(arms)
 	}
 	if !slices.Contains(have, w.Baseline) {
-		s.at(n, "workload %s: unknown baseline %q%s", w.Name, w.Baseline, hint.DidYouMean(w.Baseline, have))
+		s.addProblem(n, "workload %s: unknown baseline %q%s", w.Name, w.Baseline, hint.DidYouMean(w.Baseline, have))
 	}
 	for _, name := range w.Arms {
 		if !slices.Contains(have, name) {
-			s.at(n, "workload %s: unknown arm %q%s", w.Name, name, hint.DidYouMean(name, have))
+			s.addProblem(n, "workload %s: unknown arm %q%s", w.Name, name, hint.DidYouMean(name, have))
 		}
 	}
 }

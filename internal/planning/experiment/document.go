@@ -20,29 +20,29 @@ const largest = 1 << 20
 func document(src []byte, s *sink) *yaml.Node {
 	start := &yaml.Node{Line: 1, Column: 1}
 	if len(src) > largest {
-		s.at(start, "larger than %d bytes: not an experiment", largest)
+		s.addProblem(start, "larger than %d bytes: not an experiment", largest)
 		return start
 	}
 	if i, what := notText(src); i >= 0 {
-		s.at(position(src, i), "%s: not an experiment", what)
+		s.addProblem(position(src, i), "%s: not an experiment", what)
 		return start
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(src))
 	var doc, next yaml.Node
 	err := dec.Decode(&doc)
 	if errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0 {
-		s.at(start, "the experiment is empty")
+		s.addProblem(start, "the experiment is empty")
 		return start
 	}
 	if err == nil {
 		err = dec.Decode(&next)
 		if err == nil {
-			s.at(&next, "a second document; want one experiment per file")
+			s.addProblem(&next, "a second document; want one experiment per file")
 		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		n, text := syntax(src, err)
-		s.at(n, "not YAML: %s", text)
+		s.addProblem(n, "not YAML: %s", text)
 		return start
 	}
 	return doc.Content[0]

@@ -48,7 +48,7 @@ func experimentKeys(words Words) []key[Experiment] {
 		{
 			"arms", words.armsHelp(),
 			func(x *e, n *yaml.Node, s *sink) {
-				readArmsOf(&x.Named, &x.Arms, x.baselines(), n, words.withNeighbours(x), s)
+				readArmsKey(&x.Named, &x.Arms, x.baselines(), n, words.withNeighbours(x), s)
 			},
 			func(x *e) *yaml.Node { return writeArms(x.Named, x.Arms, words) },
 		},
@@ -86,12 +86,12 @@ func workloadKeys(words Words) []key[Workload] {
 			func(x *w) *yaml.Node { return writeParams(x, words) },
 		},
 		value("share", "weight in the division of the budget", share, formatNumber, func(x *w) *float64 { return &x.Share }),
-		optional(value("optional", "true: only when --workload names it", truth("optional"), strconv.FormatBool, func(x *w) *bool { return &x.Optional }),
+		writtenIf(value("optional", "true: only when --workload names it", truth("optional"), strconv.FormatBool, func(x *w) *bool { return &x.Optional }),
 			func(x *w) bool { return x.Optional }),
 		{
 			"arms", "all: those of the experiment",
 			func(x *w, n *yaml.Node, s *sink) {
-				readArmsOf(&x.Named, &x.Arms, []string{x.Baseline}, n, words, s)
+				readArmsKey(&x.Named, &x.Arms, []string{x.Baseline}, n, words, s)
 			},
 			func(x *w) *yaml.Node { return writeArms(x.Named, x.Arms, words) },
 		},

@@ -57,7 +57,7 @@ func neighbourKeys(words Words) []key[Neighbour] {
 		{
 			"params", "",
 			func(x *h, n *yaml.Node, s *sink) {
-				if t := target(n); t.Kind == yaml.ScalarNode && t.ShortTag() == "!!null" {
+				if t := resolveAlias(n); t.Kind == yaml.ScalarNode && t.ShortTag() == "!!null" {
 					return
 				}
 				if k, ok := words.neighbourKind(x.Kind); ok {
@@ -69,7 +69,7 @@ func neighbourKeys(words Words) []key[Neighbour] {
 			},
 			func(x *h) *yaml.Node { k, _ := words.neighbourKind(x.Kind); return paramsNode(x.Params, k) },
 		},
-		optional(placeKey(words), (*h).inPod),
+		writtenIf(placeKey(words), (*h).inPod),
 		bytesKey("memory", "beyond it the kernel ends the neighbour", 1<<20, 1<<44, func(x *h) *int64 { return &x.Memory }),
 		{
 			"pids", "processes and threads that it may have",
@@ -93,9 +93,9 @@ func readNeighbours(e *Experiment, n *yaml.Node, words Words, s *sink) {
 			continue
 		}
 		h := Neighbour{Name: p.name, Memory: neighbourMemory, Pids: neighbourPids}
-		read(&h, neighbourKeys(words), "neighbour "+p.name, p.value, s)
-		if t := target(p.value); t.Kind == yaml.MappingNode && !has(t, "kind") {
-			s.at(p.key, "neighbour %s has no kind%s", p.name, hint.DidYouMean("", words.neighbourKinds()))
+		readMapping(&h, neighbourKeys(words), "neighbour "+p.name, p.value, s)
+		if t := resolveAlias(p.value); t.Kind == yaml.MappingNode && !hasKey(t, "kind") {
+			s.addProblem(p.key, "neighbour %s has no kind%s", p.name, hint.DidYouMean("", words.neighbourKinds()))
 		}
 		if k, ok := words.neighbourKind(h.Kind); ok {
 			h.Params = k.complete(h.Params)
@@ -120,14 +120,14 @@ func writeNeighbours(e *Experiment, words Words) *yaml.Node {
 func (e *Experiment) applyNeighbour(path []string, n *yaml.Node, words Words, s *sink) {
 	i := slices.IndexFunc(e.Neighbours, func(h Neighbour) bool { return h.Name == path[0] })
 	if i < 0 {
-		s.at(n, "no neighbour %q%s", path[0], hint.DidYouMean(path[0], e.neighbourNames()))
+		s.addProblem(n, "no neighbour %q%s", path[0], hint.DidYouMean(path[0], e.neighbourNames()))
 		return
 	}
 	h := &e.Neighbours[i]
 	if len(path) == 3 && path[1] == "params" {
 		path = path[1:]
 	} else if len(path) != 2 {
-		s.at(n, "no such path; want neighbours.NEIGHBOUR.PARAM")
+		s.addProblem(n, "no such path; want neighbours.NEIGHBOUR.PARAM")
 		return
 	}
 	kind, _ := words.neighbourKind(h.Kind)
@@ -144,7 +144,7 @@ func (e *Experiment) applyNeighbour(path []string, n *yaml.Node, words Words, s 
 		}
 		return
 	}
-	s.at(n, "%s (%s) has no parameter %q%s", h.Name, h.Kind, name, hint.DidYouMean(name, append(kind.paramNames(), "kind", "environment", "memory", "pids")))
+	s.addProblem(n, "%s (%s) has no parameter %q%s", h.Name, h.Kind, name, hint.DidYouMean(name, append(kind.paramNames(), "kind", "environment", "memory", "pids")))
 }
 
 // Neighbour returns the neighbour of that name; nil: there is none.

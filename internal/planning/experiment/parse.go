@@ -9,9 +9,9 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Parse reads an experiment. Errors name the file, and without its ending it is the name of an
-// experiment that has none. Every error is a Problems: each has a line, a column and, where a
-// word is unknown, the nearest word that is known.
+// Parse reads an experiment. file is the name in errors; without its ending it is also the name of an
+// experiment that has no key name. Every error is a Problems. Each problem has line and column, and
+// suggests the nearest known word for an unknown one.
 func Parse(file string, src []byte, words Words) (*Experiment, error) {
 	s := &sink{where: file}
 	root := document(src, s)
@@ -19,9 +19,9 @@ func Parse(file string, src []byte, words Words) (*Experiment, error) {
 		return nil, err
 	}
 	e := defaults(nameFromPath(file))
-	read(e, experimentKeys(words), "the experiment", root, s)
+	readMapping(e, experimentKeys(words), "the experiment", root, s)
 	if len(e.Workloads) == 0 && len(s.list) == 0 {
-		s.at(root, "no workloads; name at least one under workloads:")
+		s.addProblem(root, "no workloads; name at least one under workloads:")
 	}
 	if len(s.list) == 0 {
 		e.check(words, s, root)
@@ -42,12 +42,12 @@ type pair struct {
 	value *yaml.Node
 }
 
-// pairs lists the entries of a mapping. A key that stands there twice is a problem, and only its
-// first entry is listed.
+// pairs returns the entries of a mapping. It adds a problem for a repeated key and returns only the first
+// entry of that key.
 func pairs(what string, n *yaml.Node, s *sink) []pair {
-	n = target(n)
+	n = resolveAlias(n)
 	if n.Kind != yaml.MappingNode {
-		s.at(n, "%s is %s; want keys and values", what, kindName(n))
+		s.addProblem(n, "%s is %s; want keys and values", what, kindName(n))
 		return nil
 	}
 	var out []pair
@@ -58,7 +58,7 @@ func pairs(what string, n *yaml.Node, s *sink) []pair {
 			continue
 		}
 		if j := slices.IndexFunc(out, func(p pair) bool { return p.name == name }); j >= 0 {
-			s.at(k, "%q is given twice, first on line %d", name, out[j].key.Line)
+			s.addProblem(k, "%q is given twice, first on line %d", name, out[j].key.Line)
 			continue
 		}
 		out = append(out, pair{name, k, v})
@@ -66,8 +66,9 @@ func pairs(what string, n *yaml.Node, s *sink) []pair {
 	return out
 }
 
-// read fills x from a mapping, in the order of keys and not of the file.
-func read[T any](x *T, keys []key[T], what string, n *yaml.Node, s *sink) {
+// readMapping fills x from a mapping. It reads in the order of keys and not of the file, because a key may
+// depend on an earlier one: params on kind.
+func readMapping[T any](x *T, keys []key[T], what string, n *yaml.Node, s *sink) {
 	given := pairs(what, n, s)
 	for _, k := range keys {
 		if i := slices.IndexFunc(given, func(p pair) bool { return p.name == k.name }); i >= 0 {
@@ -76,13 +77,14 @@ func read[T any](x *T, keys []key[T], what string, n *yaml.Node, s *sink) {
 	}
 	for _, p := range given {
 		if _, ok := find(keys, p.name); !ok {
-			s.at(p.key, "unknown key %q%s", p.name, hint.DidYouMean(p.name, names(keys)))
+			s.addProblem(p.key, "unknown key %q%s", p.name, hint.DidYouMean(p.name, names(keys)))
 		}
 	}
 }
 
 var workloadName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
+// readWorkloads reads the key workloads.
 func readWorkloads(e *Experiment, n *yaml.Node, words Words, s *sink) {
 	given := pairs("workloads", n, s)
 	e.Workloads = nil
@@ -93,21 +95,22 @@ func readWorkloads(e *Experiment, n *yaml.Node, words Words, s *sink) {
 		}
 		s.remember("workloads."+p.name, p.key)
 		w := Workload{Name: p.name, Share: 1, Baseline: e.defaultBaseline(s)}
-		read(&w, workloadKeys(words), "workload "+p.name, p.value, s)
-		if t := target(p.value); t.Kind == yaml.MappingNode && !has(t, "kind") {
-			s.at(p.key, "workload %s has no kind%s", p.name, hint.DidYouMean("", words.kindNames()))
+		readMapping(&w, workloadKeys(words), "workload "+p.name, p.value, s)
+		if t := resolveAlias(p.value); t.Kind == yaml.MappingNode && !hasKey(t, "kind") {
+			s.addProblem(p.key, "workload %s has no kind%s", p.name, hint.DidYouMean("", words.kindNames()))
 		}
 		if k, ok := words.kind(w.Kind); ok {
 			w.Params = k.complete(w.Params)
 		}
-		if t := target(p.value); t.Kind == yaml.MappingNode && len(w.Named) > 0 && !has(t, "baseline") {
+		if t := resolveAlias(p.value); t.Kind == yaml.MappingNode && len(w.Named) > 0 && !hasKey(t, "baseline") {
 			w.Baseline = w.Named[0].Name
 		}
 		e.Workloads = append(e.Workloads, w)
 	}
 }
 
-func has(m *yaml.Node, name string) bool {
+// hasKey says whether a mapping has the key name.
+func hasKey(m *yaml.Node, name string) bool {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		if m.Content[i].Value == name {
 			return true
@@ -117,8 +120,8 @@ func has(m *yaml.Node, name string) bool {
 }
 
 func readKind(w *Workload, n *yaml.Node, words Words, s *sink) {
-	if instead, was := words.Removed[target(n).Value]; was {
-		s.at(n, "kind %q is no longer there; %s", target(n).Value, instead)
+	if instead, was := words.Removed[resolveAlias(n).Value]; was {
+		s.addProblem(n, "kind %q is no longer there; %s", resolveAlias(n).Value, instead)
 		return
 	}
 	readWord(&w.Kind, "kind", words.kindNames(), n, s)
@@ -128,7 +131,7 @@ func readKind(w *Workload, n *yaml.Node, words Words, s *sink) {
 }
 
 func readParams(w *Workload, n *yaml.Node, words Words, s *sink) {
-	if t := target(n); t.Kind == yaml.ScalarNode && t.ShortTag() == "!!null" {
+	if t := resolveAlias(n); t.Kind == yaml.ScalarNode && t.ShortTag() == "!!null" {
 		return
 	}
 	given := pairs("params", n, s)
@@ -141,7 +144,7 @@ func readParams(w *Workload, n *yaml.Node, words Words, s *sink) {
 	}
 }
 
-// defaultBaseline is the baseline of a workload that names none: that of the experiment, else
+// defaultBaseline returns the baseline of a workload without a key baseline: that of the experiment, else
 // the first named arm, else the host.
 func (e *Experiment) defaultBaseline(s *sink) string {
 	switch {
@@ -153,7 +156,7 @@ func (e *Experiment) defaultBaseline(s *sink) string {
 	return Baseline
 }
 
-// baselines are the baselines of all workloads.
+// baselines returns the baselines of all workloads.
 func (e *Experiment) baselines() []string {
 	var all []string
 	for _, w := range e.Workloads {
@@ -162,7 +165,8 @@ func (e *Experiment) baselines() []string {
 	return all
 }
 
-// readBaseline sets the baseline of the workloads that were read, and in s that of those to come.
+// readBaseline reads the experiment's key baseline. It sets the baseline of the workloads read so far, and
+// s.baseline for those that are read later.
 func readBaseline(e *Experiment, n *yaml.Node, words Words, s *sink) {
 	before := len(s.list)
 	readWord(&s.baseline, "baseline", words.armWords(), n, s)
@@ -174,11 +178,11 @@ func readBaseline(e *Experiment, n *yaml.Node, words Words, s *sink) {
 	}
 }
 
-// readParam reads one parameter into params.
+// readParam checks one parameter and stores it in params.
 func readParam(params map[string]string, k kind, given pair, s *sink) {
 	p, ok := k.param(given.name)
 	if !ok {
-		s.at(given.key, "%s has no parameter %q%s", k.name, given.name, hint.DidYouMean(given.name, k.paramNames()))
+		s.addProblem(given.key, "%s has no parameter %q%s", k.name, given.name, hint.DidYouMean(given.name, k.paramNames()))
 		return
 	}
 	v, ok := scalarText(p.Name, given.value, s)
@@ -186,12 +190,12 @@ func readParam(params map[string]string, k kind, given pair, s *sink) {
 		return
 	}
 	if len(p.Words) > 0 && !slices.Contains(p.Words, v) {
-		s.at(given.value, "unknown %s %q%s", p.Name, v, hint.DidYouMean(v, p.Words))
+		s.addProblem(given.value, "unknown %s %q%s", p.Name, v, hint.DidYouMean(v, p.Words))
 		return
 	}
 	if p.Check != nil {
 		if err := p.Check(v); err != nil {
-			s.at(given.value, "%s: %v", p.Name, err)
+			s.addProblem(given.value, "%s: %v", p.Name, err)
 			return
 		}
 	}

@@ -68,18 +68,18 @@ func (s *sink) remember(path string, n *yaml.Node) {
 // nodeOf returns the node of a path; nil: none is stored.
 func (s *sink) nodeOf(path string) *yaml.Node { return s.nodes[path] }
 
-// at adds a problem at the place of a node.
-func (s *sink) at(n *yaml.Node, format string, args ...any) {
+// addProblem adds a problem with the line and column of a node.
+func (s *sink) addProblem(n *yaml.Node, format string, args ...any) {
 	s.list = append(s.list, Problem{s.where, n.Line, n.Column, fmt.Sprintf(format, args...)})
 }
 
 // badName adds the problem of a name that a workload, an arm or a neighbour cannot have.
 func (s *sink) badName(n *yaml.Node, what, name, reserved string) {
 	if name == reserved {
-		s.at(n, "%s name %q: %q is reserved: choose another", what, name, reserved)
+		s.addProblem(n, "%s name %q: %q is reserved: choose another", what, name, reserved)
 		return
 	}
-	s.at(n, "%s name %q: want up to 40 of a-z, 0-9, - and _", what, name)
+	s.addProblem(n, "%s name %q: want up to 40 of a-z, 0-9, - and _", what, name)
 }
 
 // err returns the problems, sorted by place; nil: there are none.

@@ -20,26 +20,26 @@ const longestText = 4096
 // scalarText returns the text of a scalar as the file has it; false: it is none, and a problem
 // was added.
 func scalarText(name string, n *yaml.Node, s *sink) (string, bool) {
-	n = target(n)
+	n = resolveAlias(n)
 	switch {
 	case n.Kind != yaml.ScalarNode:
-		s.at(n, "%s is %s; want one value", name, kindName(n))
+		s.addProblem(n, "%s is %s; want one value", name, kindName(n))
 	case n.ShortTag() == "!!null":
-		s.at(n, "%s has no value", name)
+		s.addProblem(n, "%s has no value", name)
 	case !slices.Contains([]string{"!!str", "!!int", "!!float", "!!bool", "!!timestamp", "!!merge"}, n.ShortTag()):
-		s.at(n, "%s has the tag %s, which means nothing here", name, n.ShortTag())
+		s.addProblem(n, "%s has the tag %s, which means nothing here", name, n.ShortTag())
 	case strings.IndexFunc(n.Value, unicode.IsControl) >= 0:
-		s.at(n, "%s holds a line break or a control character", name)
+		s.addProblem(n, "%s holds a line break or a control character", name)
 	case len(n.Value) > longestText:
-		s.at(n, "%s is longer than %d bytes", name, longestText)
+		s.addProblem(n, "%s is longer than %d bytes", name, longestText)
 	default:
 		return n.Value, true
 	}
 	return "", false
 }
 
-// target returns the node that an alias stands for, with the position of the alias.
-func target(n *yaml.Node) *yaml.Node {
+// resolveAlias returns the node that an alias stands for, with the position of the alias.
+func resolveAlias(n *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.AliasNode || n.Alias == nil {
 		return n
 	}
@@ -71,7 +71,7 @@ func readValue[V any](to *V, name string, parse func(string) (V, error), n *yaml
 	}
 	v, err := parse(text)
 	if err != nil {
-		s.at(n, "%v", err)
+		s.addProblem(n, "%v", err)
 		return
 	}
 	*to = v
@@ -90,17 +90,17 @@ func readArms(to *[]string, among []string, words Words, n *yaml.Node, s *sink) 
 	var arms []string
 	for _, item := range items {
 		var arm string
-		if environment, levels, ok := strings.Cut(target(item).Value, ":"); ok && slices.Contains(among, environment) {
+		if environment, levels, ok := strings.Cut(resolveAlias(item).Value, ":"); ok && slices.Contains(among, environment) {
 			if err := words.levels(environment, levels); err != nil {
-				s.at(item, "arm %q: %v", item.Value, err)
+				s.addProblem(item, "arm %q: %v", item.Value, err)
 				continue
 			}
-			s.at(item, "arm %q: one with levels (%s) is named in a file: arms: {NAME: {environment: %q}}", item.Value, levels, item.Value)
+			s.addProblem(item, "arm %q: one with levels (%s) is named in a file: arms: {NAME: {environment: %q}}", item.Value, levels, item.Value)
 			continue
 		}
 		readWord(&arm, "arm", among, item, s)
 		if arm != "" && slices.Contains(arms, arm) {
-			s.at(item, "arm %q is named twice", arm)
+			s.addProblem(item, "arm %q is named twice", arm)
 		}
 		arms = append(arms, arm)
 	}
@@ -109,7 +109,7 @@ func readArms(to *[]string, among []string, words Words, n *yaml.Node, s *sink) 
 
 // listItems are the items of a list, or of a text with commas; none for null and the word all.
 func listItems(name string, n *yaml.Node, s *sink) ([]*yaml.Node, bool) {
-	n = target(n)
+	n = resolveAlias(n)
 	if n.Kind == yaml.SequenceNode {
 		return n.Content, true
 	}

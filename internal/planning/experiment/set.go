@@ -66,13 +66,13 @@ func (e *Experiment) apply(path []string, n *yaml.Node, words Words, s *sink) {
 	case w == nil && e.Neighbour(path[0]) != nil:
 		e.applyNeighbour(path, n, words, s)
 	case w == nil:
-		s.at(n, "no workload %q%s", path[0], hint.DidYouMean(path[0], e.workloadNames()))
+		s.addProblem(n, "no workload %q%s", path[0], hint.DidYouMean(path[0], e.workloadNames()))
 	case len(path) == 2:
 		w.applyAny(path[1], n, words, s)
 	case len(path) == 3 && path[1] == "params":
 		w.applyParam(path[2], n, words, s)
 	default:
-		s.at(n, "no such path; want KEY, WORKLOAD.PARAM or workloads.WORKLOAD.params.PARAM")
+		s.addProblem(n, "no such path; want KEY, WORKLOAD.PARAM or workloads.WORKLOAD.params.PARAM")
 	}
 }
 
@@ -84,18 +84,18 @@ func (e *Experiment) applyTop(name string, n *yaml.Node, words Words, s *sink) {
 		return
 	}
 	if name == "neighbours" || name == "sizes" {
-		s.at(n, "%s is not one value", name)
+		s.addProblem(n, "%s is not one value", name)
 		return
 	}
 	if name == "arms" && len(e.Named) > 0 {
 		e.Sizes = nil // they may name arms that are about to be removed
 	}
 	if name == "workloads" {
-		s.at(n, "workloads is not one value; want WORKLOAD.PARAM, WORKLOAD one of %s", strings.Join(e.workloadNames(), ", "))
+		s.addProblem(n, "workloads is not one value; want WORKLOAD.PARAM, WORKLOAD one of %s", strings.Join(e.workloadNames(), ", "))
 		return
 	}
 	if !ok {
-		s.at(n, "unknown key %q%s", name, hint.DidYouMean(name, names(keys)))
+		s.addProblem(n, "unknown key %q%s", name, hint.DidYouMean(name, names(keys)))
 		return
 	}
 	before := e.Named
@@ -132,7 +132,7 @@ func (w *Workload) applyAny(name string, n *yaml.Node, words Words, s *sink) {
 		return
 	}
 	if name == "params" {
-		s.at(n, "params is not one value; want %s.PARAM, PARAM one of %s", w.Name, strings.Join(kind.paramNames(), ", "))
+		s.addProblem(n, "params is not one value; want %s.PARAM, PARAM one of %s", w.Name, strings.Join(kind.paramNames(), ", "))
 		return
 	}
 	if k, ok := find(keys, name); ok {
@@ -140,13 +140,13 @@ func (w *Workload) applyAny(name string, n *yaml.Node, words Words, s *sink) {
 		return
 	}
 	known := append(kind.paramNames(), "kind", "share", "optional", "arms", "baseline")
-	s.at(n, "%s (%s) has no parameter %q%s", w.Name, w.Kind, name, hint.DidYouMean(name, known))
+	s.addProblem(n, "%s (%s) has no parameter %q%s", w.Name, w.Kind, name, hint.DidYouMean(name, known))
 }
 
 func (w *Workload) applyParam(name string, n *yaml.Node, words Words, s *sink) {
 	kind, ok := words.kind(w.Kind)
 	if !ok {
-		s.at(n, "unknown kind %q", w.Kind)
+		s.addProblem(n, "unknown kind %q", w.Kind)
 		return
 	}
 	readParam(w.Params, kind, pair{name, n, n}, s)

@@ -26,7 +26,7 @@ func readSizes(e *Experiment, n *yaml.Node, s *sink) {
 	e.Sizes = nil
 	for _, p := range pairs("sizes", n, s) {
 		if !workloadName.MatchString(p.name) {
-			s.at(p.key, "size name %q: want up to 40 of a-z, 0-9, - and _", p.name)
+			s.addProblem(p.key, "size name %q: want up to 40 of a-z, 0-9, - and _", p.name)
 			continue
 		}
 		size := Size{Name: p.name}
@@ -72,7 +72,7 @@ func (e *Experiment) checkSizes(words Words, s *sink) {
 			}
 			value := &yaml.Node{Kind: yaml.ScalarNode, Value: set.Value, Style: yaml.DoubleQuotedStyle, Line: n.Line, Column: n.Column}
 			if set.Path == sizeWord || strings.HasPrefix(set.Path, "sizes") {
-				trial.at(value, "a size cannot choose a size")
+				trial.addProblem(value, "a size cannot choose a size")
 				continue
 			}
 			next.apply(strings.Split(set.Path, "."), value, words, trial)
@@ -105,8 +105,8 @@ func (e *Experiment) applySize(n *yaml.Node, words Words, s *sink) {
 		return
 	}
 	if len(names) == 0 {
-		s.at(n, "this experiment has no sizes")
+		s.addProblem(n, "this experiment has no sizes")
 		return
 	}
-	s.at(n, "no size %q%s", n.Value, hint.DidYouMean(n.Value, names))
+	s.addProblem(n, "no size %q%s", n.Value, hint.DidYouMean(n.Value, names))
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Build makes the plan. It leaves out, by name and with the reason, arms that the host cannot
-// have; a baseline that the host cannot have is an error.
+// Build makes the plan of an experiment. It skips arms that the host does not support and lists them in
+// Plan.Left with the reason. A baseline that the host does not support is an error.
 func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []string) (*Plan, error) {
 	p := &Plan{
 		Scratch: e.Scratch, AllowUnequal: e.Unequal == experiment.Mark, Generations: e.Generations,
@@ -49,7 +49,7 @@ func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []strin
 	return p, nil
 }
 
-// LeaveOut takes a workload out of the plan, with the reason, and gives its time to the others.
+// LeaveOut removes a workload from the plan, lists it in Plan.Left, and gives its time to the others.
 func (p *Plan) LeaveOut(load, reason, remedy string) {
 	p.Loads = slices.DeleteFunc(p.Loads, func(l Load) bool { return l.Name == load })
 	p.Left = slices.DeleteFunc(p.Left, func(l record.Left) bool { return l.Workload == load })
@@ -57,8 +57,9 @@ func (p *Plan) LeaveOut(load, reason, remedy string) {
 	p.divideBudget()
 }
 
-// divideBudget turns the Budget of each load, which is its share times its arms, into seconds:
-// each arm takes the same time in a block. Dividing again keeps the proportions.
+// divideBudget scales the Budget of each load so that all together are the budget of the run in seconds.
+// Build sets Budget to share times number of arms, because each arm takes the same time in a block. A
+// second call keeps the proportions.
 func (p *Plan) divideBudget() {
 	p.Record.Workloads = nil
 	shares := 0.0
@@ -71,12 +72,12 @@ func (p *Plan) divideBudget() {
 	}
 }
 
-// BoundsError means that an experiment asks for more than a result may have.
+// BoundsError means that an experiment has more arms or workloads than a result may have.
 type BoundsError struct{ error }
 
 func (b *BoundsError) Unwrap() error { return b.error }
 
-// ParamsError means that the parameters of a workload do not go together.
+// ParamsError means that parameters of a workload are wrong or not compatible.
 type ParamsError struct {
 	Workload string
 	Err      error
@@ -89,6 +90,8 @@ func (p *ParamsError) Error() string {
 
 func (p *ParamsError) Unwrap() error { return p.Err }
 
+// buildLoad makes one workload with its arms: named arms if the experiment has some for it, else arms of
+// the ladder.
 func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host facts.Host) (Load, []record.Left, error) {
 	kind, ok := c.Workload(w.Kind)
 	if !ok {
@@ -125,8 +128,8 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 		return Load{}, nil, err
 	}
 	l := Load{Stages: arms[0].Stages, Arms: arms, Workload: recordOf(w, kind, values, arms)}
-	var first bool
-	if l.Subject, first = subjectOf(arms, wanted); first && !named {
+	var judgedFirst bool
+	if l.Subject, judgedFirst = subjectOf(arms, wanted); judgedFirst && !named {
 		l.Workload.Question = l.Subject
 	}
 	return l, left, nil
@@ -145,7 +148,7 @@ func loadVolume(e *experiment.Experiment, w experiment.Workload, host facts.Host
 	return on, hint.New(fmt.Errorf("workload %s: volume %s: %w", w.Name, e.Volume, err), remedy)
 }
 
-// recordOf returns the workload as the record has it.
+// recordOf returns the workload as plan.json has it.
 func recordOf(w experiment.Workload, kind workload.Workload, values workload.Values, arms []PlannedArm) record.Workload {
 	stages := arms[0].Stages
 	out := record.Workload{

@@ -50,7 +50,7 @@ func ladderArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 		}
 		can := rungSupport(r, host)
 		if can.Answer == facts.Yes {
-			can = suits(r, environment.Container{}, s)
+			can = containerSupport(r, environment.Container{}, s)
 		}
 		switch {
 		case can.Answer != facts.Yes && isBaseline:

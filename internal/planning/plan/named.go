@@ -18,10 +18,11 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// This file makes the arms that an experiment names: combinations of environment, neighbour,
-// isolation, volume and parameters.
+// This file makes the arms that an experiment defines under a name: combinations of environment,
+// neighbour, isolation, volume and parameters. ladder.go makes the arms of the other experiments.
 
-// impossible is the error of an arm that this host cannot have; errors.Is(facts.ErrUnsupported).
+// impossible is the error of an arm that this host does not support, with reason and remedy. It wraps
+// facts.ErrUnsupported.
 type impossible struct{ facts.Support }
 
 func (i impossible) Error() string { return i.Reason }
@@ -32,13 +33,13 @@ func (i impossible) Unwrap() error { return facts.ErrUnsupported }
 type builder struct {
 	e    *experiment.Experiment
 	w    experiment.Workload
-	kind workload.Workload
+	kind workload.Workload // description of w.Kind
 	c    Catalog
 	host facts.Host
 }
 
-// arms returns the baseline, its twin and the other arms that the host can have, and says of each
-// remaining arm why the host cannot have it.
+// arms returns the baseline, its twin and the other arms that the host supports. left has each other arm
+// with the reason.
 func (b builder) arms() ([]PlannedArm, []record.Left, error) {
 	var arms []PlannedArm
 	var left []record.Left
@@ -57,8 +58,8 @@ func (b builder) arms() ([]PlannedArm, []record.Left, error) {
 		case spec.Name == b.w.Baseline:
 			return nil, nil, noBaseline(b.w.Name, spec.Name, not)
 		case spec.Name == asked && len(b.w.Arms) > 0 && !slices.Contains(b.w.Arms, asked):
-			// The experiment has this arm as its baseline only, a pod has taken its place, and
-			// the user's choice of arms does not name it: nobody misses it.
+			// The arm is only there as the baseline, and a pod is the baseline instead (see
+			// chooseBaseline). The user did not choose the arm, so it is not reported as skipped.
 		default:
 			left = append(left, record.Left{Workload: b.w.Name, Arm: spec.Name, Reason: not.Reason, Remedy: not.Remedy})
 		}
@@ -69,7 +70,9 @@ func (b builder) arms() ([]PlannedArm, []record.Left, error) {
 	shareProcesses(arms)
 	t := twin(arms[0])
 	if !slices.ContainsFunc(arms[1:], func(a PlannedArm) bool { return a.Shares != arms[0].Name }) && len(arms) > 1 {
-		t.Shares = arms[0].Name // no comparison has a launch in it, so this one has none either
+		// All arms use the baseline's processes, so their differences contain no launch effect. The
+		// twin's must not either.
+		t.Shares = arms[0].Name
 	}
 	return slices.Insert(arms, 1, t), left, nil
 }
@@ -96,7 +99,7 @@ func (b builder) arm(spec experiment.ArmSpec) (PlannedArm, error) {
 	if err != nil {
 		return PlannedArm{}, err
 	}
-	if err := possible(rungSupport(r, b.host)); err != nil {
+	if err := requireSupport(rungSupport(r, b.host)); err != nil {
 		return PlannedArm{}, err
 	}
 	on, err := volumeOf(cmp.Or(spec.Volume, b.e.Volume), b.host)
@@ -131,7 +134,7 @@ func (b builder) arm(spec experiment.ArmSpec) (PlannedArm, error) {
 	return a, err
 }
 
-// rung finds an environment by its word: a name, and levels behind a colon.
+// rung finds an environment by its word, NAME or NAME:LEVELS.
 func (b builder) rung(word string) (Rung, error) {
 	name, levels, has := strings.Cut(word, ":")
 	i := slices.IndexFunc(b.c.Rungs, func(r Rung) bool { return r.Name() == name })
@@ -151,18 +154,19 @@ func (b builder) rung(word string) (Rung, error) {
 	return r, err
 }
 
-// possible returns the error impossible unless the host has what s is about.
-func possible(s facts.Support) error {
+// requireSupport returns nil if s says yes, else an impossible error with its reason.
+func requireSupport(s facts.Support) error {
 	if s.Answer == facts.Yes {
 		return nil
 	}
 	return impossible{s}
 }
 
-// checkContainer says what is wrong with what was chosen of an arm's container.
+// checkContainer returns an error if the arm's environment cannot have the network, seccomp profile,
+// capabilities, AppArmor profile or image that the experiment chose.
 func checkContainer(a PlannedArm, r Rung) error {
 	can, onlyImage := r.Capabilities(), environment.Container{Image: a.Container.Image}
-	if err := possible(suits(r, a.Container, a.Stages)); err != nil {
+	if err := requireSupport(containerSupport(r, a.Container, a.Stages)); err != nil {
 		return err
 	}
 	switch {
@@ -184,9 +188,9 @@ func checkContainer(a PlannedArm, r Rung) error {
 	return nil
 }
 
-// suits says whether an environment can have what was chosen of a container. A server is reached
-// at a published port unless another network was chosen.
-func suits(r Rung, c environment.Container, s workload.Stages) facts.Support {
+// containerSupport says whether an environment supports the container settings that were chosen. Without
+// a chosen network, clients reach a server at a published port.
+func containerSupport(r Rung, c environment.Container, s workload.Stages) facts.Support {
 	refuses := r.Capabilities().Refuses
 	if refuses == nil {
 		return facts.Supported()
@@ -200,7 +204,8 @@ func suits(r Rung, c environment.Container, s workload.Stages) facts.Support {
 	return facts.Supported()
 }
 
-// volumeOf returns a volume that this host can have; the zero volume for an empty word.
+// volumeOf returns the volume of a word, the zero volume for an empty word. A volume that this host does
+// not support is an impossible error.
 func volumeOf(word string, host facts.Host) (volume.Volume, error) {
 	if word == "" {
 		return volume.Volume{}, nil
@@ -216,7 +221,7 @@ func volumeOf(word string, host facts.Host) (volume.Volume, error) {
 	if !ok {
 		s = facts.Unsupported("this host was not asked about it", "")
 	}
-	return v, possible(s)
+	return v, requireSupport(s)
 }
 
 // stagesOf returns the stages of a kind of load. Parameters in set replace those in params.
@@ -233,7 +238,8 @@ func stagesOf(kind workload.Workload, params, set map[string]string) (workload.S
 	return kind.Stages(values)
 }
 
-// neighbour makes a neighbour by its name. It needs control groups with limits, and its tools.
+// neighbour makes the neighbour with this name. The host must support cgroup limits for it, and have its
+// tools.
 func (b builder) neighbour(name string) (*Neighbour, error) {
 	spec := b.e.Neighbour(name)
 	if spec == nil {
@@ -251,7 +257,7 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 	if err != nil {
 		return nil, fmt.Errorf("neighbour %s: %w", name, err)
 	}
-	if err := b.canLimit(name, env); err != nil {
+	if err := b.requireLimits(name, env); err != nil {
 		return nil, err
 	}
 	for _, t := range stages.Tools {
@@ -277,7 +283,7 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 	return n, nil
 }
 
-// neighbourEnvironment returns the environment that a neighbour runs in: the host or a pod.
+// neighbourEnvironment returns the environment in which a neighbour runs: the host or a pod.
 func (b builder) neighbourEnvironment(word string) (environment.Environment, error) {
 	if word == "" || word == experiment.Baseline {
 		return b.c.Beside, nil
@@ -289,12 +295,12 @@ func (b builder) neighbourEnvironment(word string) (environment.Environment, err
 	if !r.Capabilities().Pod {
 		return nil, hint.New(fmt.Errorf("a neighbour cannot be in %s", r.Name()), "environment: host, or a pod: besteffort, burstable or guaranteed")
 	}
-	return r.Environment, possible(r.Support(b.host))
+	return r.Environment, requireSupport(r.Support(b.host))
 }
 
-// canLimit says whether the neighbour's memory and processes can be limited and paused. In a pod
-// on another node the agent in the pod does that.
-func (b builder) canLimit(name string, env environment.Environment) error {
+// requireLimits returns nil if the neighbour's memory and processes can be limited and paused, else an
+// impossible error. In a pod on another node the agent in the pod does that.
+func (b builder) requireLimits(name string, env environment.Environment) error {
 	what := "neighbour " + name + " needs a control group with limits: "
 	h := b.host
 	switch {
@@ -313,7 +319,7 @@ func (b builder) canLimit(name string, env environment.Environment) error {
 	return nil
 }
 
-// isolation returns the settings that protect the arm from its neighbour.
+// isolation returns the settings of the mechanisms that protect the arm from its neighbour.
 func (b builder) isolation(spec experiment.ArmSpec, r Rung) ([]isolation.Settings, error) {
 	var all []isolation.Settings
 	for _, text := range spec.Isolation {
@@ -321,7 +327,7 @@ func (b builder) isolation(spec experiment.ArmSpec, r Rung) ([]isolation.Setting
 		if err != nil {
 			return nil, err
 		}
-		if err := possible(m.Support(b.host)); err != nil {
+		if err := requireSupport(m.Support(b.host)); err != nil {
 			return nil, err
 		}
 		s, err := m.Settings(level, b.host)
@@ -338,7 +344,7 @@ func (b builder) isolation(spec experiment.ArmSpec, r Rung) ([]isolation.Setting
 	return all, nil
 }
 
-// titleOf says in a line what an arm is.
+// titleOf describes an arm in one line, such as "beside stress, unprotected, in container".
 func titleOf(a PlannedArm) string {
 	var parts []string
 	if a.Neighbour != nil {
@@ -366,7 +372,7 @@ func titleOf(a PlannedArm) string {
 	return strings.Join(parts, ", ")
 }
 
-// besideTitle says what an arm's neighbour is, and what protects the arm from it.
+// besideTitle describes an arm's neighbour and the isolation from it.
 func besideTitle(a PlannedArm) string {
 	name, words := a.Neighbour.Name, a.Arm.Isolation
 	switch {

@@ -1,6 +1,6 @@
-// Package plan makes arms, launches, blocks and windows of an experiment and a seed, and chooses
-// the lengths of windows from what the pilot saw. It is pure: it never touches the machine, and
-// its caller hands in what is known of the host.
+// Package plan makes the plan of a run from an experiment, the facts of the host and a seed: arms, their
+// order and the division of the budget. During the run it chooses the lengths of windows from the
+// pilot's traces. It is pure: it never reads or changes the host.
 package plan
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Catalog lists what an experiment can choose from.
+// Catalog has the workloads, neighbours and environments from which an experiment can choose.
 type Catalog struct {
 	Workload func(kind string) (workload.Workload, bool)
 	// Neighbour finds the load of a neighbour by its kind; nil: there are no neighbours.
@@ -32,7 +32,7 @@ type Plan struct {
 	Record record.Plan
 	Loads  []Load
 	Left   []record.Left
-	// Scratch is the directory below which the run makes its own; empty: the usual one.
+	// Scratch is the directory in which the run makes its scratch directory; empty: the default.
 	Scratch string
 	// AllowUnequal compares arms of unequal durability and marks them, instead of refusing them.
 	AllowUnequal bool
@@ -40,7 +40,7 @@ type Plan struct {
 	// time, as far as the experiment fixes them; zero: the run chooses.
 	Generations     int
 	Window, Discard time.Duration
-	// PodNode is the node of the arms, all of them pods, where that is not this host.
+	// PodNode is the node of the arms if they are pods on another node; empty: the arms are here.
 	PodNode string
 }
 
@@ -60,11 +60,11 @@ type PlannedArm struct {
 	Env environment.Environment
 	// Stages are the workload's, under this arm's own parameters.
 	Stages workload.Stages
-	// Volume is what is under the data directory.
+	// Volume is the file system under the data directory.
 	Volume volume.Volume
-	// Container is what was chosen of its container.
+	// Container has the settings of its container that were chosen.
 	Container environment.Container
-	// Limits are what was chosen for its control group.
+	// Limits are the limits of its cgroup that were chosen.
 	Limits cgroup.Limits
 	// Neighbour runs beside it; nil: none. Isolation protects the arm from it.
 	Neighbour *Neighbour

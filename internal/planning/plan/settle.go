@@ -34,19 +34,19 @@ func settle(o Observed) (time.Duration, []record.ThawNoise, string) {
 		}
 		seen = append(seen, record.ThawNoise{Discard: d.Seconds(), Ratio: off, Half: half})
 		if half > hidingNoise {
-			return d, seen, fmt.Sprintf("noise (±%.0f %%) hides the transient after a thaw, %s taken until the windows tell", 100*half, length(d))
+			return d, seen, fmt.Sprintf("noise (±%.0f %%) hides the transient after a thaw, %s taken until the windows tell", 100*half, formatLength(d))
 		}
 		if math.Abs(off) <= max(leastTransient, half) {
-			return d, seen, fmt.Sprintf("after %s no arm has a transient of its own (at most %.1f %% ±%.1f %%, %s)", length(d), 100*math.Abs(off), 100*half, arm)
+			return d, seen, fmt.Sprintf("after %s no arm has a transient of its own (at most %.1f %% ±%.1f %%, %s)", formatLength(d), 100*math.Abs(off), 100*half, arm)
 		}
 	}
 	if len(seen) == 0 {
 		d := settleTimes[0]
-		return d, nil, fmt.Sprintf("too few operations to see a transient after a thaw, %s taken", length(d))
+		return d, nil, fmt.Sprintf("too few operations to see a transient after a thaw, %s taken", formatLength(d))
 	}
 	d := settleTimes[min(len(seen), len(settleTimes)-1)]
 	last := seen[len(seen)-1]
-	return d, seen, fmt.Sprintf("%s after a thaw an arm still has a transient of its own (%.1f %% ±%.1f %%), %s taken", length(settleTimes[len(seen)-1]), 100*math.Abs(last.Ratio), 100*last.Half, length(d))
+	return d, seen, fmt.Sprintf("%s after a thaw an arm still has a transient of its own (%.1f %% ±%.1f %%), %s taken", formatLength(settleTimes[len(seen)-1]), 100*math.Abs(last.Ratio), 100*last.Half, formatLength(d))
 }
 
 // A transient compares two parts of a trace after the settle time, in ticks: the first earlyTicks,
@@ -68,7 +68,7 @@ func transient(traces []Trace, skip int) (arm string, off, half float64) {
 		if len(rest) < 2*earlyTicks {
 			continue
 		}
-		a, b := rate(rest[:earlyTicks]), rate(rest[earlyTicks:min(len(rest), earlyTicks+lateTicks)])
+		a, b := meanPerTick(rest[:earlyTicks]), meanPerTick(rest[earlyTicks:min(len(rest), earlyTicks+lateTicks)])
 		if a > 0 && b > 0 {
 			if by[t.Arm] == nil {
 				names = append(names, t.Arm)

@@ -10,11 +10,12 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Tick is the sampling interval of the pilot's traces.
+// Tick is the interval at which the pilot's traces count operations.
 const Tick = 5 * time.Millisecond
 
-// slots are the windows that the pilot chooses from, each with its usual settle time. The noise of
-// shared hosts comes in long waves: the shorter the windows, the less noise per second of measuring.
+// slots are the window lengths from which the pilot chooses, each with its usual settle time. On shared
+// hosts slow noise dominates. It cancels between windows that are close together, so short windows have
+// less noise per second of measuring.
 var slots = []Lengths{
 	{Window: 10 * time.Millisecond, Discard: 5 * time.Millisecond},
 	{Window: 20 * time.Millisecond, Discard: 5 * time.Millisecond},
@@ -28,37 +29,36 @@ var slots = []Lengths{
 	{Window: 4 * time.Second, Discard: 500 * time.Millisecond},
 }
 
-// Trace is what the pilot saw of one arm after one thaw: the operations in each Tick, the first tick
-// right after the thaw.
+// Trace has the operations of one arm in each Tick after one thaw. The first tick begins at the thaw.
 type Trace struct {
 	Arm   string
 	Ticks []float64
 }
 
-// Observed is all that the pilot saw of one workload.
+// Observed has the pilot's traces of one workload, and the times that it measured.
 type Observed struct {
-	Traces []Trace       // a long one of the baseline, two or more short ones of every arm
-	Launch time.Duration // of all arms
+	Traces []Trace       // one long trace of the baseline, two or more short ones of every arm
+	Launch time.Duration // time of a launch of all arms
 	Switch time.Duration // time that a window takes beyond its length and its settle time
 	Budget time.Duration // time that is left for this workload
-	Stands bool          // a launch has been made and goes on; Budget does not include it
-	Least  time.Duration // shortest window
-	Settle time.Duration // shortest settle time; 0: the pilot alone decides
-	Arms   int           // in a block
+	Stands bool          // a launch has already been made; Budget does not include its time
+	Least  time.Duration // shortest window that the load allows
+	Settle time.Duration // shortest settle time that the load allows; 0: only the pilot decides
+	Arms   int           // arms in a block
 	// Launches is the least number of launches; 0: minLaunches.
 	Launches int
 	Pause    string // method of pausing an arm, see session.Session.Method
 }
 
-// Lengths say how a run divides its time; zero fields are not chosen yet.
+// Lengths are the lengths and numbers by which a run divides its time; 0: not chosen yet.
 type Lengths struct {
 	Window, Discard time.Duration // of a window, and its settle time
-	Blocks          int           // in a launch
+	Blocks          int           // blocks in a launch
 	Generations     int           // expected number of launches
 }
 
-// Tune chooses the settle time, the window and the blocks per launch, and says why. It keeps fixed
-// lengths other than zero.
+// Tune chooses the settle time, the window and the blocks per launch. record.Pilot says why. It keeps the
+// fields of fixed that are not 0.
 func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	out := fixed
 	p := record.Pilot{Pause: o.Pause}
@@ -67,11 +67,11 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	case fixed.Discard > 0:
 		o.Settle = 0
 	case o.Settle >= settleTimes[len(settleTimes)-1]:
-		why, least = length(o.Settle)+" of settle time for a quota", settleTimes[0]
+		why, least = formatLength(o.Settle)+" of settle time for a quota", settleTimes[0]
 	default:
 		least, p.Thaws, why = settle(o)
 		if least < o.Settle {
-			why = length(o.Settle) + " of settle time beside a neighbour"
+			why = formatLength(o.Settle) + " of settle time beside a neighbour"
 		}
 	}
 	if fixed.Window == 0 {
@@ -102,9 +102,9 @@ func usualSettle(w time.Duration) time.Duration {
 	return d
 }
 
-// tuneWindow chooses the window that reaches a given precision soonest, on the noise of the longest
-// trace, and says why. It chooses among slots whose settle time is at least least, which fit into the
-// budget, and which are at least twice as long as the time that a window takes beside its length.
+// tuneWindow chooses the window that reaches a given precision soonest with the noise of the longest
+// trace, and says why. A slot is possible if its settle time is at least least, if enough blocks fit
+// into the budget, and if its window is at least twice as long as settle time and switch together.
 func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []record.SlotNoise, string) {
 	var seen []record.SlotNoise
 	out, cost := fixed, math.Inf(1)
@@ -115,43 +115,43 @@ func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []reco
 		s.Discard = cmp.Or(fixed.Discard, s.Discard)
 		beside := max(s.Discard, least) + o.Switch
 		overhead := max(beside, o.Settle+o.Switch).Seconds()
-		if s.Window < shortest || s.Window < 2*beside || s.Discard < least && s.Window < slots[len(slots)-1].Window || rate(trace)*float64(ticks(s.Window)) < minOps || !fits(o, s.Window, overhead) {
+		if s.Window < shortest || s.Window < 2*beside || s.Discard < least && s.Window < slots[len(slots)-1].Window || meanPerTick(trace)*float64(ticks(s.Window)) < minOps || !fits(o, s.Window, overhead) {
 			continue
 		}
 		possible++
 		v := blockVariance(trace, overhead, s.Window.Seconds(), o.Arms)
 		if math.IsNaN(v) {
 			if possible == 1 {
-				out.Window = s.Window // the trace is too short to tell: the shortest one
+				out.Window = s.Window // the trace is too short to compare windows: take the shortest
 			}
 			continue
 		}
 		c := 2 * v * (s.Window.Seconds() + overhead)
 		seen = append(seen, record.SlotNoise{Window: s.Window.Seconds(), Noise: math.Sqrt(v), Cost: c})
-		if c < 0.97*cost { // a longer window has to earn it
+		if c < 0.97*cost { // choose a longer window only if it is at least 3 % cheaper
 			out.Window, cost = s.Window, c
 		}
 	}
 	switch {
 	case possible == 0:
 		overhead := (max(least, usualSettle(shortest), o.Settle) + o.Switch).Seconds()
-		if out.Window = fallback(o, overhead); out.Window <= shortest {
+		if out.Window = longestFitting(o, overhead); out.Window <= shortest {
 			out.Window = shortest
 			if shortest == o.Least {
-				return out, seen, fmt.Sprintf("the budget is too short to compare window lengths, %s taken, the shortest that are possible", length(shortest))
+				return out, seen, fmt.Sprintf("the budget is too short to compare window lengths, %s taken, the shortest that are possible", formatLength(shortest))
 			}
-			return out, seen, fmt.Sprintf("operations are slow: %s windows hold some of every arm", length(shortest))
+			return out, seen, fmt.Sprintf("operations are slow: %s windows hold some of every arm", formatLength(shortest))
 		}
-		return out, seen, fmt.Sprintf("the budget is too short to compare window lengths, %s taken", length(out.Window))
+		return out, seen, fmt.Sprintf("the budget is too short to compare window lengths, %s taken", formatLength(out.Window))
 	case math.IsInf(cost, 1):
-		return out, seen, fmt.Sprintf("the shortest windows that are possible, %s", length(out.Window))
+		return out, seen, fmt.Sprintf("the shortest windows that are possible, %s", formatLength(out.Window))
 	}
-	return out, seen, fmt.Sprintf("%s windows reach a width soonest on this noise", length(out.Window))
+	return out, seen, fmt.Sprintf("%s windows reach a width soonest on this noise", formatLength(out.Window))
 }
 
-// blockVariance is the variance of the log ratio of two windows of a block: the mean over the
-// distances between windows of a block for which the trace is long enough; NaN: for none. overhead
-// and window are in seconds.
+// blockVariance is the variance of the log ratio of two windows of a block, as the mean over all pairs of
+// windows. It skips distances for which the trace is too short; NaN: all of them. overhead and window
+// are in seconds.
 func blockVariance(trace []float64, overhead, window float64, arms int) float64 {
 	sum, n := 0.0, 0.0
 	for apart := range max(1, arms-1) {
@@ -178,19 +178,19 @@ func NoiseOf(seen []record.SlotNoise, window time.Duration) float64 {
 }
 
 const (
-	// minOps is the least number of operations in a window of the baseline: with fewer, the rate
-	// itself is coarse.
+	// minOps is the least number of operations in a window of the baseline. With fewer, the rounding
+	// to whole operations is a large part of the rate's noise.
 	minOps = 20
 	// fewOps is the least number of operations in a window of the slowest arm.
 	fewOps = 5
 )
 
-// shortestWindow returns the shortest window that holds fewOps operations of every arm, as long as
-// the budget has room for minBlocks blocks of it.
+// shortestWindow returns the shortest window in which every arm does at least fewOps operations. It
+// returns a shorter one if the budget has no room for minBlocks blocks.
 func shortestWindow(o Observed, least time.Duration) time.Duration {
 	slowest := math.Inf(1) // operations per tick
 	for _, n := range operations(o.Traces) {
-		slowest = min(slowest, max(n[0], 1)/n[1]) // an arm without operations may do one
+		slowest = min(slowest, max(n[0], 1)/n[1]) // count an arm without operations as one operation
 	}
 	best := max(slots[0].Window, o.Least)
 	for _, s := range slots {
@@ -206,7 +206,7 @@ func shortestWindow(o Observed, least time.Duration) time.Duration {
 	return best
 }
 
-// operations returns the operations and the ticks of each arm, in this order.
+// operations returns, by arm, the number of operations and the number of ticks.
 func operations(traces []Trace) map[string][2]float64 {
 	of := map[string][2]float64{}
 	for _, t := range traces {
@@ -222,8 +222,9 @@ func operations(traces []Trace) map[string][2]float64 {
 	return of
 }
 
-// PilotLengths returns the lengths of the baseline's long trace and of the short traces after a thaw:
-// together about a fortieth of the time that is left, for a load with slow operations an eighth.
+// PilotLengths returns the lengths of the baseline's long trace and of each arm's short traces after a
+// thaw: together about a fortieth of the time that is left, or an eighth for a load with slow
+// operations.
 func PilotLengths(left time.Duration, arms int, slow bool) (long, short time.Duration) {
 	if slow {
 		long = min(max(left/12, time.Second), 6*time.Second)
@@ -236,9 +237,10 @@ func PilotLengths(left time.Duration, arms int, slow bool) (long, short time.Dur
 	return long.Round(Tick), short.Round(Tick)
 }
 
-// Slow says whether a trace has too few operations to compare windows of some milliseconds.
-func Slow(t Trace) bool { return rate(t.Ticks) < 1 }
+// Slow says whether a trace has less than one operation per tick.
+func Slow(t Trace) bool { return meanPerTick(t.Ticks) < 1 }
 
+// longest returns the ticks of the longest trace.
 func longest(traces []Trace) []float64 {
 	var out []float64
 	for _, t := range traces {
@@ -256,8 +258,8 @@ func fits(o Observed, w time.Duration, overhead float64) bool {
 	return minLaunches*(o.Launch.Seconds()+minBlocks*block) <= o.budgetWithLaunch().Seconds()
 }
 
-// fallback returns the longest window up to half a second that fits into the budget.
-func fallback(o Observed, overhead float64) time.Duration {
+// longestFitting returns the longest window up to half a second that fits into the budget.
+func longestFitting(o Observed, overhead float64) time.Duration {
 	best := slots[0].Window
 	for _, s := range slots {
 		if s.Window <= 500*time.Millisecond && fits(o, s.Window, overhead) {
@@ -267,11 +269,11 @@ func fallback(o Observed, overhead float64) time.Duration {
 	return best
 }
 
-// Longer returns the next longer window and settle time, for a run whose windows proved too short,
-// and says whether they fit into the budget.
+// Longer returns the next longer window and settle time, for a run whose windows were too short, and
+// whether they fit into the budget.
 func Longer(o Observed, l Lengths) (Lengths, bool) {
 	discard := l.Discard
-	if discard <= o.Settle { // it is not that long because of a transient
+	if discard <= o.Settle { // the load requires this settle time; the transient may be shorter
 		discard = usualSettle(l.Window)
 	}
 	for _, s := range slots {
@@ -287,10 +289,11 @@ func Longer(o Observed, l Lengths) (Lengths, bool) {
 	return l, false
 }
 
+// ticks returns d in ticks, rounded up.
 func ticks(d time.Duration) int { return int((d + Tick - 1) / Tick) }
 
-// rate is the mean count per tick.
-func rate(x []float64) float64 {
+// meanPerTick returns the mean number of operations per tick.
+func meanPerTick(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
 		sum += v
@@ -298,8 +301,8 @@ func rate(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// length formats a duration as a person writes it: "50 ms", "1.2 s".
-func length(d time.Duration) string {
+// formatLength formats a duration as people write it: "50 ms", "1.2 s".
+func formatLength(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}

@@ -25,7 +25,7 @@ func TuneWindowed(o Observed, asked workload.Windowed, fixed Lengths) (Lengths, 
 		if o.Settle >= 2*quotaPeriod {
 			out.Window = out.Window.Truncate(quotaPeriod)
 		}
-		why = fmt.Sprintf("the tool runs anew for each window of %s and needs %s more each time", length(out.Window), length(o.Switch))
+		why = fmt.Sprintf("the tool runs anew for each window of %s and needs %s more each time", formatLength(out.Window), formatLength(o.Switch))
 	}
 	out, more := Allocate(o, out, 0.05, fixed)
 	return out, record.Pilot{
