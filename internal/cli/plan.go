@@ -62,13 +62,13 @@ func (p *planCommand) Run(c *console) error {
 	}
 	on := nodeFlags{Nodes: p.Nodes, NodeHelper: p.NodeHelper && !p.RBAC}
 	p.cluster().Rights = p.rightsCommand(p.Nodes, p.NodeHelper)
-	if on.elsewhere() {
+	if on.throughHelpers() {
 		return p.onNodes(c, &on, e)
 	}
 	if p.RBAC {
-		return p.printRights(c, e, on.away())
+		return p.printRights(c, e, on.podNode())
 	}
-	host, err := inspectHost(e, p.cluster(), on.away())
+	host, err := inspectHost(e, p.cluster(), on.podNode())
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (p *planCommand) onNodes(c *console, on *nodeFlags, e *experiment.Experimen
 	if p.Format == "json" {
 		return &usageError{errors.New("--format json is for the plan of one host, and what a node can have is known there only"), "on the node: tare plan --format json"}
 	}
-	if err := on.check(); err != nil {
+	if err := on.checkHelper(); err != nil {
 		return err
 	}
 	cluster, err := p.cluster().Connect()
