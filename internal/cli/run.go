@@ -150,7 +150,7 @@ func (r *runCommand) openingLines(p *plan.Plan, m record.Manifest, helped bool) 
 // finish prints the results, also of a run that an error or a signal ended, and returns the run's
 // error.
 func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
-	if out.Reason == "" { // the run ended before it changed or measured anything
+	if out.Reason == "" { // the run ended before its first launch
 		return err
 	}
 	var forced *forcedError
