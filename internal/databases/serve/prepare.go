@@ -202,9 +202,9 @@ func (b *building) install(ctx context.Context, r db.Recipe) error {
 	if b.account, err = newRunAs(r, b.dir, true, b.log); err != nil {
 		return err
 	}
-	before := b.account.before
+	before := b.account.beforeFork
 	if r.Segment != "" {
-		before = func() error { ownSharedMemory(); return b.account.before() }
+		before = func() error { ownSharedMemory(); return b.account.beforeFork() }
 	}
 	for _, c := range r.Install {
 		if err := runAfter(ctx, before, "the installation of "+b.found.Name(), b.account.command(r, c.Path, "", c.Args), b.log); err != nil {

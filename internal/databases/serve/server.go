@@ -182,7 +182,7 @@ func (s Server) startAs(r db.Recipe, more []string, private bool, log io.Writer)
 		return nil, err
 	}
 	defer who.Close()
-	p, err := startAfter(who.before, who.command(r, r.Server.Path, s.Dir, append(slices.Clone(r.Server.Args), more...)), "the server", log)
+	p, err := startAfter(who.beforeFork, who.command(r, r.Server.Path, s.Dir, append(slices.Clone(r.Server.Args), more...)), "the server", log)
 	if err == nil && who != nil {
 		p.As = &who.Account
 	}
