@@ -99,7 +99,8 @@ func (t *table) carryOver(margin float64) record.Checks {
 	if out.Subject == "" {
 		return out
 	}
-	i := worst.Interval(stat.StudentQuantile(1-0.025/float64(len(terms)-1), worst.DF)) // Bonferroni
+	// The arm was chosen for its p-value, so the level is corrected (Bonferroni).
+	i := worst.Interval(stat.StudentQuantile(1-0.025/float64(len(terms)-1), worst.DF))
 	decideCheck(&out, worst, i, math.Log1p(margin)/2)
 	out.Text = carriedOver(out.Subject)
 	if !out.OK {
@@ -129,8 +130,9 @@ func (t *table) halves(margin float64) record.Checks {
 	if n == 0 {
 		return out
 	}
-	i := worst.Interval(stat.StudentQuantile(1-0.025/float64(n), worst.DF)) // Bonferroni
-	decideCheck(&out, worst, i, math.Log1p(2*margin))                       // a transient moves the mean of a window by half of its size
+	// The arm was chosen for its p-value, so the level is corrected (Bonferroni).
+	i := worst.Interval(stat.StudentQuantile(1-0.025/float64(n), worst.DF))
+	decideCheck(&out, worst, i, math.Log1p(2*margin)) // a transient moves the mean of a window by half of its size
 	out.Text = halvesDiffer(out.Subject)
 	if !out.OK {
 		out.Remedy = halvesRemedy
