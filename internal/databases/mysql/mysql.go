@@ -68,7 +68,7 @@ func (m Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	return db.Recipe{
 		Users: users(), RootToo: true, AsRoot: []string{"--user=root"}, RealPaths: true,
 		Install:   install(v, c),
-		Server:    db.Command{Path: c.Programs[db.Server], Args: append(append(addresses(v, c), options...), c.Options...)},
+		Server:    db.Command{Path: c.Programs[db.Server], Args: append(append(addressOptions(v, c), options...), c.Options...)},
 		Loading:   loading(v, c),
 		Admin:     "root",
 		Setup:     setup(v),
@@ -110,9 +110,9 @@ func baseDir(server string) string {
 	return ""
 }
 
-// addresses are base and the options for socket, pid file and TCP address. The path of the socket is relative to the
-// data directory, because an absolute path may be too long for a socket's address.
-func addresses(v db.Version, c db.Config) []string {
+// addressOptions are base and the options for socket, pid file and TCP address. The path of the socket
+// is relative to the data directory, because an absolute path may be too long for a socket's address.
+func addressOptions(v db.Version, c db.Config) []string {
 	args := append(base(v, c), "--socket=../"+db.SocketFile, "--pid-file="+filepath.Join(c.Dir, db.RunDir, "pid"))
 	if c.Port == 0 {
 		return append(args, "--skip-networking")
