@@ -18,7 +18,7 @@ import (
 // Analyse computes everything that a report shows.
 func Analyse(r *record.Result) (*record.Effects, error) { return analyseWith(r, permutations) }
 
-// analyseWith is Analyse with the number of permutations for the check of the method.
+// analyseWith is Analyse with another number of shuffles (draws) in the permutation test; 0: no test.
 func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 	if len(r.Plan.Workloads) == 0 {
 		return nil, fmt.Errorf("%s: the plan has no workload", r.Dir)
@@ -31,7 +31,7 @@ func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 	if !r.Manifest.Started.IsZero() {
 		out.Started = r.Manifest.Started.UTC().Format(time.RFC3339)
 	}
-	tables, err := general(out, r)
+	tables, err := readRecord(out, r)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 	return out, nil
 }
 
-// unfinished returns how a run ended whose record has no End line.
+// unfinished is the state of a run whose record has no End line: it still runs, or it was killed.
 func unfinished(r *record.Result) string {
 	if r.Running {
 		return record.EndedRunning
@@ -68,9 +68,9 @@ func unfinished(r *record.Result) string {
 	return record.EndedKilled
 }
 
-// general reads the record once. It fills in what holds for the run as a whole and
-// returns the windows of each workload.
-func general(out *record.Effects, r *record.Result) ([]*table, error) {
+// readRecord reads the record once. It fills in the fields of out that describe the whole run
+// (warnings, end, duration) and returns the windows of each workload.
+func readRecord(out *record.Effects, r *record.Result) ([]*table, error) {
 	var tables []*table
 	for _, load := range r.Plan.Workloads {
 		tables = append(tables, newTable(load, r.Manifest.Host.CPUs))
@@ -111,13 +111,13 @@ func general(out *record.Effects, r *record.Result) ([]*table, error) {
 func analyseLoads(out *record.Effects, tables []*table, r *record.Result, draws int) {
 	parts := make([]*record.Effects, len(tables))
 	var wait sync.WaitGroup
-	free := make(chan struct{}, runtime.GOMAXPROCS(0)) // more at a time would only use more memory
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0)) // bounds memory: further goroutines would only wait for a CPU
 	for i, t := range tables {
 		parts[i] = &record.Effects{Margin: out.Margin, Precision: out.Precision, Host: out.Host}
-		free <- struct{}{}
+		slots <- struct{}{}
 		wait.Go(func() {
 			analyseLoad(parts[i], t, r, draws)
-			<-free
+			<-slots
 		})
 	}
 	wait.Wait()
@@ -135,12 +135,13 @@ func analyseLoads(out *record.Effects, tables []*table, r *record.Result, draws 
 	}
 }
 
+// analyseLoad analyses one load into out.
 func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	pools := t.pools()
-	t.results(out, pools, r.Manifest)
+	t.addArms(out, pools, r.Manifest)
 	out.Kernel = append(out.Kernel, kernel(t, r.Manifest.Probes)...)
 	all := t.fitAll(pools)
-	judged, net := t.judgedHere()
+	judged, cpuTime := t.judgedHere()
 	effects := len(out.Effects)
 	for _, name := range t.metrics() {
 		f := all[name]
@@ -161,7 +162,7 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	t.parts(out.Effects[effects:], pools)
 	out.Modes = append(out.Modes, modes(t)...)
 	out.Prices = append(out.Prices, prices(t, all, out)...)
-	w := t.result(out, all, net)
+	w := t.workloadResult(out, all, cpuTime)
 	w.Judged = judged
 	if primary := all[t.load.Primary]; primary != nil {
 		w.Question = primary.question
@@ -172,21 +173,21 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	out.Warnings = append(out.Warnings, warnings(t, all[t.load.Primary], out)...)
 }
 
-// judgedHere returns the metrics that are judged on this host, and the check of CPU time
-// against steal. Efficiency is not judged where the kernel counts stolen time as CPU time
-// of the arm.
-func (t *table) judgedHere() (judged []string, net record.Checks) {
-	net = t.cpuTimeCheck()
+// judgedHere returns the metrics that get a verdict on this host, and the check of CPU time
+// against steal. If that check fails, the kernel counts stolen time as CPU time of the arm, and
+// efficiency (operations per CPU second) gets no verdict.
+func (t *table) judgedHere() (judged []string, cpuTime record.Checks) {
+	cpuTime = t.cpuTimeCheck()
 	for _, name := range t.judged() {
-		if name != metric.Efficiency.Name || net.OK {
+		if name != metric.Efficiency.Name || cpuTime.OK {
 			judged = append(judged, name)
 		}
 	}
-	return judged, net
+	return judged, cpuTime
 }
 
-// results adds the level of each arm in the metrics' own units.
-func (t *table) results(out *record.Effects, pools []*pooled, m record.Manifest) {
+// addArms adds the values of each arm to out, in the units of the metrics.
+func (t *table) addArms(out *record.Effects, pools []*pooled, m record.Manifest) {
 	for i, name := range t.arms {
 		ws := t.windowsOf(name)
 		a := record.ArmResult{
@@ -204,7 +205,7 @@ func (t *table) results(out *record.Effects, pools []*pooled, m record.Manifest)
 	}
 }
 
-// titleOf is the title of a load; empty where it would repeat the name.
+// titleOf is the title of a load; empty if it would repeat the name.
 func titleOf(load record.Workload) string {
 	if load.Title == "" && load.Kind != load.Name {
 		return load.Kind // a record of an older version
@@ -212,8 +213,9 @@ func titleOf(load record.Workload) string {
 	return load.Title
 }
 
-// result is what holds for the workload as a whole.
-func (t *table) result(out *record.Effects, all map[string]*fits, net record.Checks) record.WorkloadResult {
+// workloadResult describes the workload as a whole: counts, noise, forecast and checks. all has
+// the fits by metric.
+func (t *table) workloadResult(out *record.Effects, all map[string]*fits, cpuTime record.Checks) record.WorkloadResult {
 	w := record.WorkloadResult{
 		Name: t.load.Name, Title: titleOf(t.load), Primary: t.load.Primary, Baseline: t.load.Baseline, Values: t.load.Values,
 		Blocks: len(t.rows), Generations: t.launches(), Seconds: t.seconds, Pilot: t.pilot,
@@ -230,7 +232,7 @@ func (t *table) result(out *record.Effects, all map[string]*fits, net record.Che
 		if twin := t.twin(); twin != "" {
 			if d := t.blocksOf(primary, twin); len(d) > 1 {
 				e := stat.Mean(d)
-				w.WindowNoise = finite(e.SE * math.Sqrt(float64(e.N)))
+				w.WindowNoise = finite(e.SE * math.Sqrt(float64(e.N))) // standard deviation of one block
 			}
 		}
 		w.Forecast = t.foretell(all)
@@ -240,9 +242,9 @@ func (t *table) result(out *record.Effects, all map[string]*fits, net record.Che
 			w.NoiseFloor = math.Log(e.Own.High/e.Own.Low) / 2
 		}
 	}
-	w.Checks = t.standing(primary, out.Margin)
-	if net.Kind != "" {
-		w.Checks = append(w.Checks, net)
+	w.Checks = t.allChecks(primary, out.Margin)
+	if cpuTime.Kind != "" {
+		w.Checks = append(w.Checks, cpuTime)
 	}
 	return w
 }

@@ -14,9 +14,9 @@ import (
 // detectable.
 const power = 0.8
 
-// standing returns the checks of a workload that every analysis makes, in the primary
-// metric.
-func (t *table) standing(primary *fits, margin float64) []record.Checks {
+// allChecks returns the checks of a workload, except that of CPU time. primary are the fits of
+// the primary metric; nil: it has none, and the order is not checked.
+func (t *table) allChecks(primary *fits, margin float64) []record.Checks {
 	out := []record.Checks{t.transparency(), t.carryOver(margin), t.halves(margin)}
 	if primary != nil {
 		out = append(out, t.order(primary))
@@ -27,10 +27,10 @@ func (t *table) standing(primary *fits, margin float64) []record.Checks {
 	return append(out, t.settleTime()...)
 }
 
-// weigh fills in the outcome of a check from an interval and a limit. The check fails where
-// the whole interval is beyond the limit, holds where the half-width is at most the limit,
-// and is undecided otherwise: a wide interval contains everything.
-func weigh(c *record.Checks, e stat.Estimate, i stat.Interval, limit float64) {
+// decideCheck fills in the outcome of a check. The check fails if the whole interval is beyond the
+// limit. Otherwise it passes if the half-width is at most the limit, and is undecided if the
+// interval is wider. limit is a log ratio.
+func decideCheck(c *record.Checks, e stat.Estimate, i stat.Interval, limit float64) {
 	c.OK = !i.Beyond(limit)
 	c.Ratio = shown(e, i)
 	c.Known = c.Ratio != nil && (!c.OK || i.Half() <= limit)
@@ -39,13 +39,14 @@ func weigh(c *record.Checks, e stat.Estimate, i stat.Interval, limit float64) {
 	}
 }
 
-// steadyLimit is how far the rotated rate may be off the steady one. A cost of freezing that
-// all arms share cancels in their ratios: only an arm that loses a tenth more or less by it
-// than the baseline is off by 1 %, and the check of the halves finds that.
+// steadyLimit is the largest accepted difference, as a ratio, between the rotated rate (the arms
+// take turns, the others are frozen) and the steady rate (a long stretch without freezing). It is
+// wide because a loss by freezing that all arms share cancels in their ratios. If an arm's loss is
+// a tenth larger than the baseline's, its ratio is wrong by 1 %; the check of the halves finds that.
 const steadyLimit = 0.1
 
-// transparency compares the rotated rate with the rate of a long stretch without freezing.
-// A failure means that freezing changes what is measured.
+// transparency compares the rotated rate with the steady rate. A failure means that freezing
+// changes the speed of the load.
 func (t *table) transparency() record.Checks {
 	out := record.Checks{Kind: "transparency", OK: true, Text: fewToCompare}
 	var d []float64
@@ -55,7 +56,7 @@ func (t *table) transparency() record.Checks {
 		}
 	}
 	e := stat.Mean(d)
-	weigh(&out, e, e.At(0.95), math.Log1p(steadyLimit))
+	decideCheck(&out, e, e.At(0.95), math.Log1p(steadyLimit))
 	if out.Ratio != nil {
 		out.Text = rotatedText
 	}
@@ -65,8 +66,8 @@ func (t *table) transparency() record.Checks {
 	return out
 }
 
-// carryOver checks whether a window depends on the arm before it. The order includes the
-// windows that do not count.
+// carryOver checks whether the throughput of a window depends on the arm that ran just before. An
+// arm ran before also if its own window was dropped.
 func (t *table) carryOver(margin float64) record.Checks {
 	out := record.Checks{Kind: "carry-over", OK: true, Text: fewToTell}
 	m, ok := t.measureOf(metric.Throughput.Name)
@@ -98,8 +99,9 @@ func (t *table) carryOver(margin float64) record.Checks {
 	if out.Subject == "" {
 		return out
 	}
+	// The arm was chosen for its p-value, so the level is corrected (Bonferroni).
 	i := worst.Interval(stat.StudentQuantile(1-0.025/float64(len(terms)-1), worst.DF))
-	weigh(&out, worst, i, math.Log1p(margin)/2)
+	decideCheck(&out, worst, i, math.Log1p(margin)/2)
 	out.Text = carriedOver(out.Subject)
 	if !out.OK {
 		out.Remedy = carryOverRemedy
@@ -107,9 +109,9 @@ func (t *table) carryOver(margin float64) record.Checks {
 	return out
 }
 
-// halves compares the first half of the windows with the second, in every arm against the
-// baseline and its twin. A transient after the thaw that all arms share cancels in the
-// ratios of arms; the transient of a single arm does not.
+// halves compares the rates of the two halves of each window. A transient after the thaw that all
+// arms share cancels in the ratios of arms; the transient of a single arm does not. So it judges
+// the difference between an arm's transient and that of the baseline and its twin.
 func (t *table) halves(margin float64) record.Checks {
 	out := record.Checks{Kind: "halves", OK: true, Text: fewToTell}
 	worst, least, n := stat.Estimate{}, math.Inf(1), 0
@@ -128,8 +130,9 @@ func (t *table) halves(margin float64) record.Checks {
 	if n == 0 {
 		return out
 	}
+	// The arm was chosen for its p-value, so the level is corrected (Bonferroni).
 	i := worst.Interval(stat.StudentQuantile(1-0.025/float64(n), worst.DF))
-	weigh(&out, worst, i, math.Log1p(2*margin)) // a transient moves the mean of a window by half of its size
+	decideCheck(&out, worst, i, math.Log1p(2*margin)) // a transient moves the mean of a window by half of its size
 	out.Text = halvesDiffer(out.Subject)
 	if !out.OK {
 		out.Remedy = halvesRemedy
@@ -137,8 +140,8 @@ func (t *table) halves(margin float64) record.Checks {
 	return out
 }
 
-// ownTransient is the log ratio of the first half of an arm's window to the second, minus
-// that of the controls, by row.
+// ownTransient is, by row, the log ratio of the rates in the first and second half of the arm's
+// window, minus the mean of the same ratio in the controls.
 func (t *table) ownTransient(arm int) []float64 {
 	var d []float64
 	for _, r := range t.rows {
@@ -161,13 +164,13 @@ func transientOf(w *window) float64 {
 	return stat.LogRatio((float64(w.first)+0.5)/w.firstSeconds, (float64(w.ops-w.first)+0.5)/(w.seconds-w.firstSeconds))
 }
 
-// harmless is an autocorrelation that would widen an interval by a tenth:
-// sqrt((1+r)/(1-r)).
+// harmless is the autocorrelation r that widens an interval by a tenth: sqrt((1+r)/(1-r)).
 const harmless = 0.1
 
-// order looks for a drift between arms that the random order should have removed. It looks
-// within launches, as a difference between launches is no drift, and at ranks, as a burst
-// over two windows is no drift and does not move the robust estimate.
+// order looks for a drift between arms, which the random order should have removed: the lag-1
+// autocorrelation of each arm's log ratio over the baseline. It compares only blocks of the same
+// launch, because a difference between launches is no drift. It uses ranks, because a burst over
+// two windows is no drift and does not move the robust estimate.
 func (t *table) order(f *fits) record.Checks {
 	out := record.Checks{Kind: "order", OK: true, Text: fewToTell}
 	worst := stat.Test{P: math.NaN()}
@@ -189,10 +192,10 @@ func (t *table) order(f *fits) record.Checks {
 	if n == 0 {
 		return out
 	}
-	seen := 3 / math.Sqrt(float64(blocks))
+	detectable := 3 / math.Sqrt(float64(blocks)) // three standard errors of an autocorrelation
 	out.OK = worst.P*float64(n) > 0.01 || math.Abs(worst.Stat) < harmless
-	out.Known = !out.OK || seen <= 3*harmless
-	out.Text = orderedBy(worst.Stat, out.Subject, seen)
+	out.Known = !out.OK || detectable <= 3*harmless
+	out.Text = orderedBy(worst.Stat, out.Subject, detectable)
 	if !out.OK {
 		out.Remedy = orderRemedy
 	}
@@ -216,8 +219,8 @@ func (t *table) byLaunch(f *fits, arm int) [][]float64 {
 	return out
 }
 
-// scheduled reports whether the load begins operations by a schedule and counts those that
-// begin late: a load whose mode is open, and sysbench at a rate. A rate of fio is a limit.
+// scheduled reports whether the load is open-loop: it begins operations by a schedule and counts
+// late ones. That is a load with mode=open, and sysbench with a rate. fio's rate is only a limit.
 func scheduled(load record.Workload) bool {
 	rate, err := strconv.ParseFloat(load.Params["rate"], 64)
 	return load.Params["mode"] == "open" || load.Kind == "sysbench" && err == nil && rate > 0
@@ -252,15 +255,15 @@ func (t *table) schedule() record.Checks {
 }
 
 const (
-	// muchStolen is the least share of stolen CPU time in a stretch of windows that shows
-	// whether the kernel counts it as the arm's too.
+	// muchStolen is the smallest share of stolen CPU time at which a stretch of windows is
+	// used: with less, the sum cannot show whether the kernel counts stolen time twice.
 	muchStolen = 0.05
-	// stretch is the length in seconds of windows that are added up. The kernel counts
-	// stolen time in ticks of 10 ms: a single window of 20 ms with one tick would have
-	// more time than its CPUs.
+	// stretch is the length in seconds of the windows that are added up before they are
+	// compared. The kernel counts stolen time in ticks of 10 ms: in a single window of 20 ms,
+	// one tick could make used and stolen time exceed the time of the CPUs.
 	stretch = 2
-	// overCapacity is the largest ratio of used and stolen time to the time of all CPUs
-	// that is explained by counters being read one after the other.
+	// overCapacity is the largest accepted ratio of used plus stolen time to the time of all
+	// CPUs. It may exceed 1 because the counters are not read at the same instant.
 	overCapacity = 1.1
 	// saturated is the share of all CPUs from which they count as fully used.
 	saturated = 0.9
@@ -315,10 +318,10 @@ func (t *table) cpuTimeCheck() record.Checks {
 	return out
 }
 
-// unlike is the standard deviation of launches (a ratio) from which intervals miss the true
-// value more often than in 5 %: in 6 to 8 % of the cases, in up to 15 % where it is 10 % and
-// there are two or three launches (docs/method.md, the cells that fail).
-const unlike = 0.015
+// launchSDLimit is the standard deviation of launches, as a ratio, from which intervals are too
+// narrow: about 93 % coverage instead of 95 %, and down to 85 % where the standard deviation is
+// 10 % and there are two or three launches (docs/method.md, the cells that fail).
+const launchSDLimit = 0.015
 
 // warnings returns the warnings that follow from the data. Failed checks are not among
 // them, as they have texts of their own.
@@ -335,7 +338,7 @@ func warnings(t *table, primary *fits, out *record.Effects) []record.Warning {
 	if t.single {
 		add(singleLaunch())
 	}
-	if primary != nil && primary.typical.Known && !t.single && primary.typical.LaunchSD >= unlike {
+	if primary != nil && primary.typical.Known && !t.single && primary.typical.LaunchSD >= launchSDLimit {
 		add(launchesDiffer(primary.typical.LaunchSD))
 	}
 	for _, e := range out.Twin {
@@ -357,8 +360,8 @@ func warnings(t *table, primary *fits, out *record.Effects) []record.Warning {
 	return ws
 }
 
-// Doubts returns warnings of what weakens an answer on a workload: a single launch and the
-// checks that failed.
+// Doubts returns the warnings about a workload that weaken its answer: a single launch, and failed
+// checks.
 func Doubts(w record.WorkloadResult) []record.Warning {
 	var out []record.Warning
 	if w.Generations == 1 {

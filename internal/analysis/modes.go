@@ -17,8 +17,8 @@ import (
 // estimated: a single one could itself have two modes.
 const fewestOthers = 2
 
-// likely is the ratio of the distance of two levels that is found in 98 % of the cases
-// (simulated in package stat) to the smallest one that can be found.
+// likely is a factor: two levels are found in 98 % of the cases (simulated in package stat) if their
+// distance is likely times the smallest one that can be found.
 const likely = 1.25
 
 // modes looks for two modes in every arm of a workload.
@@ -35,7 +35,7 @@ func modes(t *table) []record.ArmModes {
 	return all
 }
 
-// levelled is the logarithm of the metric minus the arm's median, by arm and row; NaN without.
+// levelled is the logarithm of the metric minus the arm's median, by arm and row; NaN without a window.
 func levelled(t *table, m measure) map[string][]float64 {
 	all := map[string][]float64{}
 	for _, arm := range t.arms {
@@ -59,8 +59,9 @@ func levelled(t *table, m measure) map[string][]float64 {
 	return all
 }
 
-// moved is the median of the other arms in a block; NaN with fewer than fewestOthers.
-func moved(y map[string][]float64, row int, arm string) float64 {
+// sharedChange is the change of a block that all arms share: the median of the other arms. It is NaN if
+// there are fewer than fewestOthers.
+func sharedChange(y map[string][]float64, row int, arm string) float64 {
 	var others []float64
 	for name, x := range y {
 		if name != arm && !math.IsNaN(x[row]) {
@@ -80,7 +81,7 @@ func (t *table) modesOf(arm string, m measure, y map[string][]float64) record.Ar
 	var windows []*window
 	level := 0.0
 	for i, r := range t.rows {
-		w, shared := t.at(&r, arm), moved(y, i, arm)
+		w, shared := t.at(&r, arm), sharedChange(y, i, arm)
 		if w == nil || math.IsNaN(y[arm][i]) || math.IsNaN(shared) {
 			continue
 		}
@@ -156,7 +157,7 @@ func typicalOf(ws []*window, m measure) float64 {
 // indicator is an observation that may differ between modes.
 type indicator struct {
 	name string // as observed reads it
-	// least is the least difference per second that is reported; 0: a tenth more.
+	// least is the smallest difference per second that is reported; 0: a difference of a tenth.
 	least float64
 	text  func(slow, fast float64) string
 }
@@ -225,9 +226,8 @@ func (t *table) tellApart(slow, fast []*window) []record.ModeDifference {
 	return out
 }
 
-// fewerCPUs compares the CPU time of the modes, where no indicator differs. Less CPU time
-// usually follows from doing less; but a limit that no probe counts, such as a set of CPUs,
-// shows in nothing else.
+// fewerCPUs compares the CPU time of the modes, if no indicator differs. Less CPU time is usually a
+// consequence of less work. But a limit that no probe counts, such as a set of CPUs, shows only in it.
 func (t *table) fewerCPUs(slow, fast []*window) []record.ModeDifference {
 	a, b := t.observedIn(slow, CPUMetric), t.observedIn(fast, CPUMetric)
 	e := apartBy(b, a)
@@ -241,8 +241,8 @@ func (t *table) fewerCPUs(slow, fast []*window) []record.ModeDifference {
 	}}
 }
 
-// apartBy is the difference of two means (Welch). Where one side is constant, as without any
-// throttling, the error is that of the other side.
+// apartBy is the difference of two means (Welch). If one side is constant, for example without any
+// throttling, the standard error is that of the other side.
 func apartBy(a, b []float64) stat.Estimate {
 	x, y := stat.Mean(a), stat.Mean(b)
 	switch {

@@ -21,11 +21,11 @@ type isolationGroup struct {
 	unprotected string
 	beside      []string // the arms with the neighbour, the unprotected one first
 	alone       []string // for each of beside, the arm without the neighbour
-	classes     bool     // the arms differ in the environment instead of the isolation
+	classes     bool     // the arms differ in the class of their pod instead of the isolation
 }
 
-// prices returns the price matrices of a workload: one for each neighbour with each
-// environment, volume and set of parameters.
+// prices returns the trade-off tables of a workload: one for each neighbour with each environment,
+// volume and set of parameters.
 func prices(t *table, all map[string]*fits, out *record.Effects) []record.Price {
 	var list []record.Price
 	for _, g := range isolationGroups(t) {
@@ -39,8 +39,8 @@ func prices(t *table, all map[string]*fits, out *record.Effects) []record.Price 
 	return list
 }
 
-// invalid is the first reason why effects of the arms beside the neighbour are invalid; empty
-// where none is.
+// invalid is the reason of the first invalid effect of an arm beside the neighbour; empty if no effect
+// is invalid.
 func (g isolationGroup) invalid() string {
 	for _, e := range g.effects {
 		if e.Workload == g.load.Name && e.Metric == g.load.Primary && e.Verdict == record.Invalid && slices.Contains(g.beside, e.Arm) {
@@ -162,7 +162,7 @@ func (g isolationGroup) price() record.Price {
 	return p
 }
 
-// regained is one metric of all rows.
+// regained returns the cells of one metric, for all rows.
 func (g isolationGroup) regained(name string) []record.Regained {
 	out := make([]record.Regained, len(g.beside))
 	f := g.fits[name]
@@ -184,9 +184,8 @@ func (g isolationGroup) regained(name string) []record.Regained {
 	return out
 }
 
-// ratios fills one column of the rows; each row has a base of its own. Effects against the
-// baseline are copied from the ladder, as the same number with another interval would be
-// confusing.
+// ratios fills one column: the ratio of each arm to its base, at the place that at returns. Ratios to
+// the baseline are copied from the effects, because the same ratio with another interval would confuse.
 func (g isolationGroup) ratios(out []record.Regained, f *fits, base []string, at func(*record.Regained) **record.Ratio) {
 	var cs [][]float64
 	var rows []int
@@ -246,14 +245,14 @@ func (g isolationGroup) shares(out []record.Regained, f *fits) {
 	}
 }
 
-// farthest is the largest share, positive or negative, at which the end of an interval is
-// looked for: 1000 %.
+// farthest is the largest share, positive or negative, up to which findEnd searches: 1000 %.
 const farthest = 10
 
-// regain is 1 - loss/whole with the interval of Fieller (1954, J. R. Stat. Soc. B 16:175):
-// every share that a test of loss - share*whole = 0 does not reject. The two contrasts are
-// logarithms; by the delta method it compares 1 - arm/alone, since shares are of operations or
-// seconds. nil where the interval has no end.
+// regain is the share of a loss that a mechanism gives back: 1 - loss/whole. loss is the contrast of
+// the isolated arm with the arm alone, whole that of the unprotected arm. The interval is Fieller's
+// (1954, J. R. Stat. Soc. B 16:175): every share that a test of loss - share*whole = 0 does not reject.
+// The contrasts are logarithms, but shares are of operations or seconds; so the test compares
+// 1 - arm/alone, by the delta method. nil if the interval has no end.
 func regain(f *stat.Fit, loss, whole []float64, level float64) *record.Share {
 	a, b := math.Exp(f.Contrast(loss).Mean), math.Exp(f.Contrast(whole).Mean)
 	half := func(theta float64) float64 {
@@ -263,22 +262,23 @@ func regain(f *stat.Fit, loss, whole []float64, level float64) *record.Share {
 		}
 		return f.Interval(c, level).Half()
 	}
-	kept := func(theta float64) bool { return math.Abs((1-a)-theta*(1-b)) <= half(theta) }
+	accepted := func(theta float64) bool { return math.Abs((1-a)-theta*(1-b)) <= half(theta) }
 	theta := (1 - a) / (1 - b)
 	if math.IsNaN(theta) || math.IsInf(half(theta), 0) {
 		return nil
 	}
 	step := max(math.Abs(half(theta)/(1-b)), 1e-4)
-	low, ok := end(kept, theta, -step)
-	high, also := end(kept, theta, step)
-	if !ok || !also {
+	low, lowOK := findEnd(accepted, theta, -step)
+	high, highOK := findEnd(accepted, theta, step)
+	if !lowOK || !highOK {
 		return nil
 	}
 	return &record.Share{Share: 1 - theta, Low: 1 - high, High: 1 - low}
 }
 
-// end finds where a range that contains from ends in the direction of step.
-func end(holds func(float64) bool, from, step float64) (float64, bool) {
+// findEnd finds the end, in the direction of step, of the range in which holds is true; the range
+// contains from. ok is false if the end is farther away than farthest.
+func findEnd(holds func(float64) bool, from, step float64) (at float64, ok bool) {
 	in, out := from, from+step
 	for ; holds(out); step *= 2 {
 		if math.Abs(out-from) > farthest {

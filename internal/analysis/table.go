@@ -9,8 +9,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// table is the windows of one workload, arranged for the estimators: blocks in
-// rows, arms in columns. A block may lack any of its windows.
+// table has the windows of one workload for the estimators: a row for each block, a column for each
+// arm. A block may lack any of its windows.
 type table struct {
 	load  record.Workload
 	pilot *record.Pilot
@@ -18,7 +18,8 @@ type table struct {
 	index map[string]int
 	cpus  int // of the host; 0: unknown
 	rows  []row
-	// units vary independently: launches, or rows when there is only one launch.
+	// units is the number of units that vary independently: launches, or rows if there is only one
+	// launch.
 	units   int
 	single  bool // one launch: intervals do not contain the variance between launches
 	checks  []record.Check
@@ -29,13 +30,13 @@ type table struct {
 	said    map[string]string // detail of the last dropped window, by reason
 	damaged int               // blocks with a dropped window
 	blocks  int               // all blocks
-	// alpha is the error of intervals that are shown as 95 %. It is smaller where the run
-	// stopped on width, or was continued: either looked at the data before.
-	alpha  float64
-	seen   observations
-	runs   int  // Run lines so far
-	anew   bool // a Run line since the last pilot: it continues the record
-	steady bool // the run stopped on the width of its intervals
+	// alpha is the error probability of the intervals that reports call 95 %. It is below 5 % if the
+	// run stopped on width or was continued, because both looked at the data before.
+	alpha          float64
+	seen           observations
+	runs           int  // Run lines so far
+	continued      bool // a Run line since the last pilot: it continues the record
+	stoppedOnWidth bool // the run stopped on the width of its intervals
 }
 
 // row is one block.
@@ -78,14 +79,14 @@ func (t *table) line(l *record.Line) {
 	switch {
 	case l.Run != nil:
 		t.runs++
-		t.anew = t.runs > 1
+		t.continued = t.runs > 1
 	case l.End != nil:
-		t.steady = t.steady || l.End.Reason == "precision"
+		t.stoppedOnWidth = t.stoppedOnWidth || l.End.Reason == "precision"
 	case l.Pilot != nil && l.Pilot.Workload == t.load.Name:
-		if !t.anew || t.settledSince(l.Pilot) {
+		if !t.continued || t.settledSince(l.Pilot) {
 			t.forget()
 		}
-		t.pilot, t.anew = l.Pilot, false
+		t.pilot, t.continued = l.Pilot, false
 	case l.Check != nil && l.Check.Workload == t.load.Name:
 		t.checks = append(t.checks, *l.Check)
 	case l.Generation != nil && l.Generation.Workload == t.load.Name:
@@ -176,7 +177,7 @@ func (t *table) finish() *table {
 		}
 	}
 	t.seconds = t.span()
-	t.alpha = 1 - stat.Level(t.steady, max(t.runs, 1))
+	t.alpha = 1 - stat.Level(t.stoppedOnWidth, max(t.runs, 1))
 	return t
 }
 

@@ -1,6 +1,6 @@
 // Package arms is the folder of the environments in which a load runs.
 //
-//	environment  the contract: Environment describes an environment, Arm is an opened one
+//	environment  the contract: Environment describes an environment, OpenArm is an opened one
 //	launch       shared by all: processes, control groups, overlays, networks, read-back
 //	layers       the host, and the host with container layers one by one
 //	oci, gvisor  runc and crun; runsc
@@ -11,8 +11,8 @@
 //	agent        tare as the first process of a container or pod, which starts the load
 //	inspect      which environments this host and user can have, found by trials
 //
-// It may import host, outside, undo, wire, linux, base and record. It must not know tools or
-// databases.
+// It may import host, outside, undo, wire, linux, base and record. It must not know databases or the
+// tools that make load.
 //
 // To add an environment: one folder with a type that implements environment.Environment, one line
 // in catalog.Rungs and, for a container, a row in docs/engines.md. The suite in

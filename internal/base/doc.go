@@ -6,6 +6,6 @@
 //	allow     lists of the options that may reach a program
 //	units     sizes, times and rates as people, servers and tools write them
 //
-// It imports nothing of tare but record, and should not grow: a helper of two folders belongs to
-// the lower one.
+// It imports nothing of tare but record. It should not grow: a helper that only two folders use
+// belongs into the one that the other imports.
 package base

@@ -58,9 +58,9 @@ func Neighbours() []workload.Workload {
 	}
 }
 
-// Rungs lists the environments: the ladder from the ground up, then what stands beside it. Runtimes,
-// engines and pods are in an experiment only if it names them. Without a cluster (nil) pods can be
-// named and described, not opened.
+// Rungs lists the environments: the rungs of the ladder from the host up, then the environments beside
+// the ladder. An experiment has runtimes, engines and pods only if it names them (OnlyByName). If
+// cluster is nil, pods can be named and described, but not opened.
 func Rungs(cluster *pods.Target) []plan.Rung {
 	return []plan.Rung{
 		{Environment: layers.Host},
@@ -84,10 +84,10 @@ func Rungs(cluster *pods.Target) []plan.Rung {
 	}
 }
 
-// Probes lists what is observed in a window.
+// Probes lists the probes: what tare observes of the kernel during a window.
 func Probes() []probe.Probe { return probe.All() }
 
-// Plan returns what a plan chooses from. See Rungs for cluster.
+// Plan returns the catalog from which plan.Build makes a plan. See Rungs for cluster.
 func Plan(cluster *pods.Target) plan.Catalog {
 	return plan.Catalog{Workload: Workload, Neighbour: Neighbour, Beside: beside.Host{}, Rungs: Rungs(cluster)}
 }
@@ -107,14 +107,14 @@ func find(all []workload.Workload, kind string) (workload.Workload, bool) {
 	return nil, false
 }
 
-// Words returns the words that an experiment may use.
+// Words returns the words that are valid in an experiment, to check its file.
 func Words() experiment.Words {
 	w := experiment.Words{
 		Kinds: map[string][]workload.Param{}, Neighbours: map[string][]workload.Param{},
 		Isolation: func(text string) error { _, _, err := isolation.Parse(text); return err },
 		Volume:    volume.Check,
 		Networks:  environment.Networks(), Seccomp: environment.SeccompProfiles(), Capabilities: environment.CapabilitySets(),
-		Levels:  levels,
+		Levels:  checkLevels,
 		Removed: map[string]string{"clickhouse-benchmark": "kind: clickhouse asks the same queries and counts each; tare import reads the logs of the tool"},
 	}
 	for _, k := range Workloads() {
@@ -139,13 +139,13 @@ func Words() experiment.Words {
 	return w
 }
 
-// levels says what is wrong with the levels (text) of an environment.
-func levels(name, text string) error {
+// checkLevels returns an error if text has levels that the environment does not have.
+func checkLevels(name, text string) error {
 	_, err := Environment(nil, name+":"+text)
 	return err
 }
 
-// Environment finds an environment by its word: a name, and levels behind a colon. See Rungs for
+// Environment finds an environment by its word: a name, and after a colon its levels. See Rungs for
 // cluster.
 func Environment(cluster *pods.Target, word string) (environment.Environment, error) {
 	name, levels, has := strings.Cut(word, ":")

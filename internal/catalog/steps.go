@@ -11,8 +11,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// Steps lists the kinds of steps that a journal may hold, also those that only older versions wrote.
-// Readers of a journal, and those that undo it, need this list. A step whose kind is missing here is
+// Steps lists the kinds of steps that a journal may have, including kinds that only older versions
+// wrote. Reading and undoing a journal need this list: a step whose kind is missing here would be
 // written and never undone.
 func Steps() journal.Kinds {
 	return steps.Kinds(

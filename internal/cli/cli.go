@@ -41,7 +41,8 @@ intervals that hold on a noisy machine.
   tare import a=a.log b=b.log  what other tools measured
   tare doctor                  what this host can do`
 
-// helpExit is the panic of kong's --help, which has printed the help and asks for an exit code.
+// helpExit is the exit code after kong has printed the help. kong expects that the program exits then;
+// tare panics with helpExit, and Main returns it.
 type helpExit int
 
 // Main runs the command in args (without the program's name) and returns the
@@ -57,7 +58,7 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 			code = int(h)
 		}
 	}()
-	if err := empty(args); err != nil {
+	if err := checkNotEmpty(args); err != nil {
 		return c.fail(err)
 	}
 	args = asCommand(args)
@@ -70,7 +71,7 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 	if err != nil {
 		return c.fail(misuse(err, args))
 	}
-	if err := idle(ctx); err != nil {
+	if err := checkFlags(ctx); err != nil {
 		return c.fail(err)
 	}
 	c.color = g.Color

@@ -17,8 +17,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// continueRun adds launches to a record. All reasons to refuse are checked before anything is
-// changed.
+// continueRun adds launches to the record of a result. It checks all reasons to refuse before it
+// changes anything.
 func (r *runCommand) continueRun(c *console) error {
 	dir := strings.TrimRight(r.Continue, "/")
 	earlier, err := run.Reopen(dir)
@@ -49,8 +49,8 @@ func (r *runCommand) continueRun(c *console) error {
 	return r.finish(c, out, err)
 }
 
-// takeClusterFlags takes the flags about cluster and nodes from the command of a record, unless
-// they are given now.
+// takeClusterFlags takes the flags about the cluster and its nodes from command, the command of the
+// result, unless they are given now.
 func (r *runCommand) takeClusterFlags(command []string) {
 	for _, word := range command {
 		name, value, _ := strings.Cut(word, "=")
@@ -71,8 +71,8 @@ func (r *runCommand) takeClusterFlags(command []string) {
 	}
 }
 
-// cannotContinue is the error about a directory that cannot be continued. If it has no record the
-// remedy names the newest result here.
+// cannotContinue is the error about a result that cannot be continued. If the directory has no record,
+// the remedy names the newest result in the working directory.
 func cannotContinue(dir string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, record.ErrNoRecord):
@@ -90,7 +90,8 @@ func cannotContinue(dir string, err error) error {
 	return &usageError{fmt.Errorf("cannot continue: %w", err), "tare report " + dir}
 }
 
-// planFurther is the plan of the launches that are added to a result, or the error that refuses.
+// planFurther returns the plan for the launches that are added to the result was, or the reason why
+// the result cannot be continued.
 func (r *runCommand) planFurther(was *record.Result) (p *plan.Plan, host facts.Host, m record.Manifest, err error) {
 	refuse := func(err error, remedy string) error {
 		return &usageError{fmt.Errorf("cannot continue %s: %w", was.Dir, err), remedy}
@@ -99,7 +100,7 @@ func (r *runCommand) planFurther(was *record.Result) (p *plan.Plan, host facts.H
 	case was.Manifest.Imported != nil:
 		return p, host, m, refuse(errors.New("another tool measured it"), "tare run")
 	case was.Manifest.Schema == "" || len(was.Lines) == 0:
-		return p, host, m, refuse(errors.New("it ended before it began"), "tare run")
+		return p, host, m, refuse(errors.New("its record is empty"), "tare run")
 	case was.Manifest.Host.Helper != nil:
 		return p, host, m, refuse(fmt.Errorf("it was measured on node %s through a node helper", was.Manifest.Host.Helper.Node),
 			"tare run --nodes "+was.Manifest.Host.Helper.Node+" --node-helper measures anew; tare compare DIR DIR compares")
@@ -109,25 +110,25 @@ func (r *runCommand) planFurther(was *record.Result) (p *plan.Plan, host facts.H
 	if err != nil {
 		return p, host, m, err
 	}
-	if host, err = inspectHost(e, r.cluster(), r.away()); err != nil {
+	if host, err = inspectHost(e, r.cluster(), r.podNode()); err != nil {
 		return p, host, m, err
 	}
 	m = manifest(host, time.Now())
 	if d := hostDiffers(was.Manifest, m); d != "" {
-		return p, host, m, refuse(fmt.Errorf("this is not the host, or not the tare, of its record: %s", d), "tare run measures anew; tare compare DIR DIR compares")
+		return p, host, m, refuse(fmt.Errorf("this host or this version of tare is not that of the result: %s", d), "tare run measures anew; tare compare DIR DIR compares")
 	}
 	if p, err = plan.Build(e, catalog.Plan(r.cluster()), host, was.Plan.Command); err != nil {
 		return p, host, m, err
 	}
 	leaveOutUninstalled(p)
 	if d := armsDiffer(was.Plan, p.Record); d != "" {
-		return p, host, m, refuse(fmt.Errorf("this host can no longer have what it measured, or has more: %s", d), "tare plan says why")
+		return p, host, m, refuse(fmt.Errorf("the arms on this host are not those of the result: %s", d), "tare plan says why")
 	}
 	return p, host, m, nil
 }
 
-// sameExperiment is the experiment of a record with the budget of this run. Flags may repeat its
-// settings, but change only the budget.
+// sameExperiment returns the experiment of the result with the budget of this run. Flags may repeat
+// settings of the experiment, but only the budget may differ.
 func (r *runCommand) sameExperiment(was *record.Result) (*experiment.Experiment, error) {
 	words := catalog.Words()
 	old, err := experiment.Parse(was.Plan.Experiment+".yaml", []byte(was.Plan.Source), words)
@@ -161,7 +162,7 @@ func (r *runCommand) sameExperiment(was *record.Result) (*experiment.Experiment,
 	return e, nil
 }
 
-// firstDifference says in which line two experiments first differ; empty: in none.
+// firstDifference describes the first line in which two experiments differ; empty if they are the same.
 func firstDifference(was, is *experiment.Experiment) string {
 	a, b := settingsOf(was), settingsOf(is)
 	for i := range max(len(a), len(b)) {
@@ -179,7 +180,7 @@ func firstDifference(was, is *experiment.Experiment) string {
 	return ""
 }
 
-// settingsOf are the lines of an experiment, without comments.
+// settingsOf are the lines of an experiment as YAML, without comments and empty lines.
 func settingsOf(e *experiment.Experiment) (lines []string) {
 	for line := range strings.Lines(string(e.YAML())) {
 		setting, _, _ := strings.Cut(line, " #")
@@ -190,8 +191,8 @@ func settingsOf(e *experiment.Experiment) (lines []string) {
 	return lines
 }
 
-// hostDiffers lists the differences between two hosts, versions of tare and users that matter for
-// a result; empty: there are none.
+// hostDiffers lists the differences of host, version of tare and user that forbid to continue a result;
+// empty: there are none.
 func hostDiffers(was, is record.Manifest) string {
 	var all []string
 	differ := func(what, was, is string) {

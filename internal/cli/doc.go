@@ -1,5 +1,5 @@
-// Package cli is the command line: one file for each command, its flags and what it prints beside
-// a report. It wires the other packages together, and it is the only package with flags.
+// Package cli is the command line: one file for each command, with its flags and with everything that
+// it prints except reports. It connects the other packages, and is the only one with flags.
 //
 // Results go to standard output, everything else to standard error. It may import every folder but
 // testing. It must not compute or measure.

@@ -22,8 +22,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// experimentFlags are the flags that say what to measure. Each sets a value of the experiment and
-// is checked like one of the file.
+// experimentFlags are the flags that say what to measure. Each sets a value of the experiment, which is
+// checked like a value in the file.
 type experimentFlags struct {
 	Experiment string `arg:"" name:"preset|file" optional:"" help:"A preset (see tare presets), a YAML file, or - for standard input. Without it: quick."`
 
@@ -65,7 +65,7 @@ func (f *experimentFlags) load() (*experiment.Experiment, experiment.Words, erro
 	return e, words, f.apply(e, words)
 }
 
-// parse reads the experiment that the flags name, without the flags that change it.
+// parse reads the experiment that the flags name. It does not apply the flags that change it.
 func (f *experimentFlags) parse(words experiment.Words) (*experiment.Experiment, error) {
 	if f.Command != "" {
 		if f.Experiment != "" {
@@ -85,8 +85,9 @@ func (f *experimentFlags) parse(words experiment.Words) (*experiment.Experiment,
 	return experiment.Parse(name, src, words)
 }
 
-// plan makes the plan of an experiment. A preset's workloads whose programs are missing are left
-// out of it; those of a file, or named by --workload, stay in it, and `installed` refuses them.
+// plan makes the plan of an experiment. If the programs of a workload are missing, plan skips the
+// workload of a preset. It keeps a workload that is in a file or named by --workload, and `installed`
+// returns the error about it.
 func (f *experimentFlags) plan(e *experiment.Experiment, host facts.Host) (*plan.Plan, error) {
 	p, err := plan.Build(e, catalog.Plan(f.cluster()), host, nil)
 	if err != nil {
@@ -99,7 +100,7 @@ func (f *experimentFlags) plan(e *experiment.Experiment, host facts.Host) (*plan
 	return p, nil
 }
 
-// findExperiment reads a preset, a file or standard input. file is the name that errors have.
+// findExperiment reads a preset, a file or standard input. file is the name of the file in errors.
 func findExperiment(name string) (file string, src []byte, err error) {
 	if name == "-" {
 		src, err = readBounded(os.Stdin, "standard input")
@@ -108,8 +109,8 @@ func findExperiment(name string) (file string, src []byte, err error) {
 		}
 		return "stdin", src, err
 	}
-	if present, src, ok := experiment.Preset(name); ok {
-		return present + ".yaml", src, nil
+	if current, src, ok := experiment.Preset(name); ok { // name may be that of an earlier version
+		return current + ".yaml", src, nil
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return "", nil, notAnExperiment(name)
@@ -127,7 +128,8 @@ func findExperiment(name string) (file string, src []byte, err error) {
 	return "", nil, &usageError{err, cmp.Or(flagFor(name), "tare presets")}
 }
 
-// largestExperiment bounds reading; it is above the limit of the experiment package.
+// largestExperiment bounds the bytes that are read. It is above the limit of package experiment, whose
+// error is better.
 const largestExperiment = 2 << 20 // bytes
 
 // readExperiment reads an experiment file, up to largestExperiment.
@@ -143,7 +145,7 @@ func readExperiment(name string) ([]byte, error) {
 func readBounded(r io.Reader, name string) ([]byte, error) {
 	src, err := io.ReadAll(io.LimitReader(r, largestExperiment+1))
 	if err == nil && len(src) > largestExperiment {
-		err = fmt.Errorf("%s has more than %d bytes, and is no experiment", name, largestExperiment)
+		err = fmt.Errorf("%s has more than %d bytes and is not an experiment", name, largestExperiment)
 	}
 	return src, err
 }
@@ -156,7 +158,7 @@ func notAnExperiment(dir string) error {
 	return &usageError{fmt.Errorf("%s is a directory, and no experiment", dir), "tare run --scratch " + dir + " measures in it; tare presets lists the experiments"}
 }
 
-// flagFor guesses the flag whose value stands in the place of an experiment; "": none.
+// flagFor guesses the flag that a user forgot before a word in the place of the experiment; "": none.
 func flagFor(word string) string {
 	_, err := experiment.ParseDuration(word)
 	switch {
@@ -170,7 +172,8 @@ func flagFor(word string) string {
 	return ""
 }
 
-// likePreset is a hint about an unknown preset: those that begin with the word, or the nearest.
+// likePreset is the end of the error about an unknown preset: the presets that begin with the word, or
+// the nearest one.
 func likePreset(word string) string {
 	var all []string
 	for _, p := range experiment.Presets() {
@@ -184,10 +187,11 @@ func likePreset(word string) string {
 	return hint.DidYouMean(word, experiment.Presets())
 }
 
-// apply makes the settings of the flags, those of --set last, and then selects the workloads.
+// apply applies the flags to the experiment, --set after the others, and then selects the workloads. It
+// returns all problems together.
 func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words) error {
 	var all experiment.Problems
-	keep := func(err error, prefix string) {
+	collect := func(err error, prefix string) {
 		var ps experiment.Problems
 		errors.As(err, &ps)
 		for _, p := range ps {
@@ -197,23 +201,23 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 	}
 	all = f.conflicts()
 	if len(f.Volume) > 1 {
-		keep(e.Across("--volume", volumeArms(f.Volume), f.Volume, words), "")
+		collect(e.Across("--volume", volumeArms(f.Volume), f.Volume, words), "")
 	}
 	for _, s := range f.settings() {
-		keep(e.Apply("--"+s.flag, s.flag, s.value, words), s.flag+": ")
+		collect(e.Apply("--"+s.flag, s.flag, s.value, words), s.flag+": ")
 	}
 	for _, s := range f.Set {
-		keep(e.Set(s, words), "")
+		collect(e.Set(s, words), "")
 	}
 	all = append(all, f.notSelected(e)...)
-	keep(e.Select("--workload", f.Workload), "")
+	collect(e.Select("--workload", f.Workload), "")
 	if len(all) > 0 {
 		return all
 	}
 	return nil
 }
 
-// notSelected are settings of optional workloads that no --workload selects.
+// notSelected returns the problems of --set on optional workloads that --workload does not select.
 func (f *experimentFlags) notSelected(e *experiment.Experiment) (all experiment.Problems) {
 	for _, s := range f.Set {
 		name, _, _ := strings.Cut(strings.TrimPrefix(s, "workloads."), ".")
@@ -224,7 +228,7 @@ func (f *experimentFlags) notSelected(e *experiment.Experiment) (all experiment.
 	return all
 }
 
-// conflicts are the problems of flags that set the same value.
+// conflicts returns the problems of flags that set the same value.
 func (f *experimentFlags) conflicts() (all experiment.Problems) {
 	given := map[string]string{} // flag by path of the setting
 	for _, s := range f.settings() {
@@ -244,9 +248,10 @@ func (f *experimentFlags) conflicts() (all experiment.Problems) {
 	return all
 }
 
-// setting is a flag of the experiment with its value.
+// setting is a flag, without dashes, with its value.
 type setting struct{ flag, value string }
 
+// settings are the given flags that set one value each.
 func (f *experimentFlags) settings() []setting {
 	var out []setting
 	for _, s := range []setting{
@@ -260,7 +265,7 @@ func (f *experimentFlags) settings() []setting {
 	return out
 }
 
-// volume is the volume of all arms; empty: none or several are given.
+// volume is the volume of all arms; empty if none is given, or several to be compared.
 func (f *experimentFlags) volume() string {
 	if len(f.Volume) != 1 {
 		return ""
@@ -268,7 +273,7 @@ func (f *experimentFlags) volume() string {
 	return f.Volume[0]
 }
 
-// volumeArms are the names of the arms on these volumes.
+// volumeArms names the arms for these volumes.
 func volumeArms(words []string) (names []string) {
 	const most = 40 // the longest name of an arm
 	for i, w := range words {
@@ -295,14 +300,14 @@ func absolute(files string) string {
 
 // command is the command that repeats a run with this seed.
 func (f *experimentFlags) command(seed uint64) []string {
-	return append(f.asked(), fmt.Sprintf("--seed=%d", seed))
+	return append(f.unseededCommand(), fmt.Sprintf("--seed=%d", seed))
 }
 
-// asked is the command of the run, without a seed.
-func (f *experimentFlags) asked() []string {
+// unseededCommand is the command of the run without --seed: tare run EXPERIMENT, then flags.
+func (f *experimentFlags) unseededCommand() []string {
 	out := []string{"tare", "run", cmp.Or(f.Experiment, experiment.Quick)}
-	if present, _, ok := experiment.Preset(f.Experiment); ok {
-		out[2] = present
+	if current, _, ok := experiment.Preset(f.Experiment); ok {
+		out[2] = current
 	}
 	if f.Command != "" {
 		out[2] = "--command=" + f.Command

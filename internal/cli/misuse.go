@@ -14,9 +14,9 @@ import (
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
-// empty returns an error if an argument is empty: usually an unset variable of a script, for
-// which a run with the default would be wrong.
-func empty(args []string) error {
+// checkNotEmpty returns an error if an argument is empty. Usually a variable of a script is not set
+// then, and a run with the default would not be what the user wants.
+func checkNotEmpty(args []string) error {
 	for i, a := range args {
 		name, value, valued := strings.Cut(a, "=")
 		switch {

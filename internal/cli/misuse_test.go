@@ -12,7 +12,7 @@ func TestEmptyValues(t *testing.T) {
 		{[]string{"run", "--set=a.b="}, ""}, {[]string{"run", "--open", "--budget", "5s"}, ""}, {nil, ""}, {[]string{"import", "a=b"}, ""},
 	} {
 		got := ""
-		if err := empty(c.args); err != nil {
+		if err := checkNotEmpty(c.args); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {

@@ -19,15 +19,15 @@ import (
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
-	api "github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/outside/nodes"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
 
-// nodeFlags choose nodes of a cluster that are measured, or whose pods are controlled, from
-// here.
+// nodeFlags choose nodes of a cluster: nodes to measure through node helpers, or one node whose pods
+// tare controls from this host.
 type nodeFlags struct {
 	Nodes       []string `group:"nodes" placeholder:"NAME" help:"With --node-helper: run the whole experiment on each of these nodes of the cluster, or on all, one after the other, instead of on this host. Without it: one node, for arms in pods, which are controlled from here and paused through their load."`
 	NodeHelper  bool     `group:"nodes" help:"Allow a privileged pod on each of these nodes, through which tare enters the node's host as root."`
@@ -36,18 +36,18 @@ type nodeFlags struct {
 	NodeAbout string `hidden:"" placeholder:"FILE"`
 }
 
-// elsewhere says that the whole experiment runs on nodes, through helpers.
-func (f *nodeFlags) elsewhere() bool { return f.several() || f.NodeHelper }
+// throughHelpers says that the whole experiment runs on other hosts, the nodes, through node helpers.
+func (f *nodeFlags) throughHelpers() bool { return f.several() || f.NodeHelper }
 
 // several says that there may be more than one node.
 func (f *nodeFlags) several() bool { return len(f.Nodes) > 1 || f.everywhere() }
 
-// everywhere says that each node of the cluster is measured.
+// everywhere says that all nodes of the cluster are measured.
 func (f *nodeFlags) everywhere() bool { return slices.Equal(f.Nodes, []string{"all"}) }
 
-// away is the node of pods that are controlled from here; "": none is named.
-func (f *nodeFlags) away() string {
-	if f.elsewhere() || len(f.Nodes) == 0 {
+// podNode is the node of the pods that are controlled from here; "": none is named.
+func (f *nodeFlags) podNode() string {
+	if f.throughHelpers() || len(f.Nodes) == 0 {
 		return ""
 	}
 	return f.Nodes[0]
@@ -55,14 +55,14 @@ func (f *nodeFlags) away() string {
 
 // command adds the node of the pods to a command that repeats the run.
 func (f *nodeFlags) command(c []string) []string {
-	if f.away() == "" {
+	if f.podNode() == "" {
 		return c
 	}
-	return append(c, "--nodes="+f.away())
+	return append(c, "--nodes="+f.podNode())
 }
 
-// asked are the flags as arguments.
-func (f *nodeFlags) asked() []string {
+// helperArgs are the flags for node helpers as arguments.
+func (f *nodeFlags) helperArgs() []string {
 	out := []string{"--nodes=" + strings.Join(f.Nodes, ","), "--node-helper"}
 	if f.HelperImage != "" {
 		out = append(out, "--helper-image="+f.HelperImage)
@@ -70,11 +70,11 @@ func (f *nodeFlags) asked() []string {
 	return out
 }
 
-// rightsCommand is the command that prints the rights of the run, without flags that do not
-// change them.
+// rightsCommand is the command (tare plan --rbac) that prints the Kubernetes rights that the run needs.
+// It leaves out flags that do not change these rights.
 func (f *experimentFlags) rightsCommand(nodes []string, helper bool) string {
 	words := []string{"tare", "plan"}
-	for _, w := range f.asked()[2:] {
+	for _, w := range f.unseededCommand()[2:] {
 		name, value, _ := strings.Cut(w, "=")
 		if name == "--set" {
 			name, _, _ = strings.Cut(value, "=")
@@ -93,23 +93,24 @@ func (f *experimentFlags) rightsCommand(nodes []string, helper bool) string {
 	return hint.Command(words...)
 }
 
-// idle returns an error if flags about nodes have no effect or are incomplete.
-func (f *nodeFlags) idle() error {
-	if f.HelperImage != "" && !f.elsewhere() {
+// checkFlags returns an error if a flag about nodes has no effect, or needs another one.
+func (f *nodeFlags) checkFlags() error {
+	if f.HelperImage != "" && !f.throughHelpers() {
 		return &usageError{hint.New(errors.New("--helper-image is about several nodes, and this run is on one"), "name them: --nodes a,b --node-helper, or --nodes all --node-helper"), ""}
 	}
-	if f.elsewhere() {
-		return f.check()
+	if f.throughHelpers() {
+		return f.checkHelper()
 	}
 	return nil
 }
 
-func (f *nodeFlags) check() error {
+// checkHelper returns an error if the flags do not suffice for a run through node helpers.
+func (f *nodeFlags) checkHelper() error {
 	switch {
 	case !f.NodeHelper:
 		return &usageError{hint.New(errors.New("several nodes are measured through a privileged pod on each, in its host's namespaces"), "allow it with --node-helper, run tare on the node itself, or name one node, whose pods are then controlled from here"), ""}
-	case f.HelperImage != "" && api.CheckHelperImage(f.HelperImage) != nil:
-		return &usageError{api.CheckHelperImage(f.HelperImage), ""}
+	case f.HelperImage != "" && kube.CheckHelperImage(f.HelperImage) != nil:
+		return &usageError{kube.CheckHelperImage(f.HelperImage), ""}
 	case len(f.Nodes) == 0:
 		return &usageError{hint.New(errors.New("--node-helper, and no node"), "name some: --nodes a,b or --nodes all; kubectl get nodes lists them"), ""}
 	}
@@ -138,14 +139,15 @@ func (r *runCommand) onNodes(c *console, e *experiment.Experiment) error {
 		return err
 	}
 	c.noteLeftovers()
-	v := &visit{console: c, job: job, dir: dir, several: len(chosen) > 1, quiet: r.Quiet, interrupts: make(chan struct{}, 2)}
-	v.watch(cancel)
-	errs := v.all(ctx, chosen)
+	v := &nodeRunner{console: c, job: job, dir: dir, several: len(chosen) > 1, quiet: r.Quiet, interrupts: make(chan struct{}, 2)}
+	v.relaySignals(cancel)
+	errs := v.runAll(ctx, chosen)
 	return r.finishNodes(c, dir, chosen, errs)
 }
 
-// choose finds the nodes. It asks the cluster first for rights and StorageClasses.
-func (f *nodeFlags) choose(ctx context.Context, cluster *api.Cluster, e *experiment.Experiment) ([]corev1.Node, error) {
+// choose returns the nodes to measure. It first checks that this user has the rights, and that the
+// StorageClasses of the experiment exist.
+func (f *nodeFlags) choose(ctx context.Context, cluster *kube.Cluster, e *experiment.Experiment) ([]corev1.Node, error) {
 	if err := cluster.MayHelp(ctx, rightsOf(e)...); err != nil {
 		return nil, err
 	}
@@ -161,20 +163,20 @@ func (f *nodeFlags) choose(ctx context.Context, cluster *api.Cluster, e *experim
 		}
 	}
 	if f.everywhere() {
-		return api.FindNodes(all, nil)
+		return kube.FindNodes(all, nil)
 	}
-	return api.FindNodes(all, f.Nodes)
+	return kube.FindNodes(all, f.Nodes)
 }
 
-// job is the job of each node.
-func (r *runCommand) job(cluster *api.Cluster, e *experiment.Experiment) (nodes.Job, error) {
+// job describes the run on a node; it is the same for every node.
+func (r *runCommand) job(cluster *kube.Cluster, e *experiment.Experiment) (nodes.Job, error) {
 	j := nodes.Job{
 		Cluster: cluster, Image: r.HelperImage, Files: map[string][]byte{}, StateDir: journal.StateDir(),
-		Command: slices.Concat(r.experimentFlags.asked(), r.nodeFlags.asked()), Deadline: nodeDeadline(e.Budget), Rights: rightsOf(e),
+		Command: slices.Concat(r.experimentFlags.unseededCommand(), r.nodeFlags.helperArgs()), Deadline: nodeDeadline(e.Budget), Rights: rightsOf(e),
 		Guard: guard,
 	}
-	there := r.experimentFlags
-	there.Kubeconfig, there.Context = "", ""
+	there := r.experimentFlags               // as the node needs them
+	there.Kubeconfig, there.Context = "", "" // files and names of this host
 	if _, _, preset := experiment.Preset(there.Experiment); there.Experiment != "" && !preset {
 		name, src, err := findExperiment(there.Experiment)
 		if err != nil {
@@ -183,7 +185,7 @@ func (r *runCommand) job(cluster *api.Cluster, e *experiment.Experiment) (nodes.
 		there.Experiment = filepath.Base(name)
 		j.Files[there.Experiment] = src
 	}
-	j.Args = there.asked()[2:] // without "tare run"
+	j.Args = there.unseededCommand()[2:] // without "tare run"
 	if r.Seed != "" {
 		j.Args = append(j.Args, "--seed="+r.Seed)
 	}
@@ -205,12 +207,12 @@ func guard(run string) (dismiss func(), err error) {
 	return g.Dismiss, nil
 }
 
-// nodeDeadline is the time after which a run on a node is ended. A run may be longer than its
-// budget: servers take time to start, and begun blocks are finished.
+// nodeDeadline is the longest time of a run on a node; then the helper ends it. A run may take longer
+// than its budget, because servers take time to start and blocks that have begun are finished.
 func nodeDeadline(budget time.Duration) time.Duration { return 2*budget + 30*time.Minute }
 
-// visit measures nodes, one after the other.
-type visit struct {
+// nodeRunner measures nodes, one after the other.
+type nodeRunner struct {
 	*console
 	job     nodes.Job
 	dir     string
@@ -221,12 +223,12 @@ type visit struct {
 	signals    atomic.Int32
 }
 
-// watch passes signals on to the node: the first ends the run there with its report, the second
-// without. The third leaves everything to tare cleanup.
-func (v *visit) watch(cancel context.CancelFunc) {
+// relaySignals relays signals to the run on the node. The first signal ends that run with a report,
+// the second without. The third cancels the context: tare cleanup must restore the node then.
+func (v *nodeRunner) relaySignals(cancel context.CancelFunc) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed pipe must not end tare
 	go func() {
 		for range signals {
 			if v.signals.Add(1) > 2 {
@@ -238,15 +240,15 @@ func (v *visit) watch(cancel context.CancelFunc) {
 	}()
 }
 
-func (v *visit) all(ctx context.Context, chosen []corev1.Node) []error {
+func (v *nodeRunner) runAll(ctx context.Context, chosen []corev1.Node) []error {
 	errs := make([]error, len(chosen))
 	for i := range chosen {
-		errs[i] = v.one(ctx, &chosen[i])
+		errs[i] = v.runOne(ctx, &chosen[i])
 	}
 	return errs
 }
 
-func (v *visit) one(ctx context.Context, n *corev1.Node) error {
+func (v *nodeRunner) runOne(ctx context.Context, n *corev1.Node) error {
 	if v.signals.Load() > 0 {
 		return &signalError{syscall.SIGINT, fmt.Errorf("node %s: %w", n.Name, nodes.ErrInterrupted)}
 	}
@@ -265,7 +267,8 @@ func (v *visit) one(ctx context.Context, n *corev1.Node) error {
 	return err
 }
 
-// finishNodes prints the results of all nodes that have one, and then compares them.
+// finishNodes prints the results of all nodes that have one, and then their comparison. errs are the
+// errors of the runs, by node.
 func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, errs []error) error {
 	var measured []analysis.OfNode
 	var left []record.Left

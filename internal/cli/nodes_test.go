@@ -26,17 +26,17 @@ func TestNodeFlags(t *testing.T) {
 		{nodeFlags{NodeHelper: true, Nodes: []string{"all"}, HelperImage: "busybox:1"}, "busybox:1@sha256:"},
 		{nodeFlags{NodeHelper: true, Nodes: []string{"all"}, HelperImage: "busybox@sha256:0123"}, ""},
 	} {
-		err := c.f.check()
+		err := c.f.checkHelper()
 		if (err == nil) != (c.helps == "") || !strings.Contains(hint.Of(err), c.helps) || err != nil && exitCode(err) != exitUsage {
 			t.Errorf("%+v: %v; %s", c.f, err, hint.Of(err))
 		}
 	}
 	f := nodeFlags{Nodes: []string{"a", "b"}, NodeHelper: true, HelperImage: "busybox"}
-	if got := strings.Join(f.asked(), " "); got != "--nodes=a,b --node-helper --helper-image=busybox" {
+	if got := strings.Join(f.helperArgs(), " "); got != "--nodes=a,b --node-helper --helper-image=busybox" {
 		t.Errorf("repeated by %q", got)
 	}
-	var here *about
-	there := &about{nodes.About{Node: "n", Command: []string{"tare", "run", "--nodes=n"}}}
+	var here *helperRun
+	there := &helperRun{nodes.About{Node: "n", Command: []string{"tare", "run", "--nodes=n"}}}
 	if got := here.command([]string{"x"}, 7); len(got) != 1 || strings.Join(there.command(nil, 7), " ") != "tare run --nodes=n --seed=7" {
 		t.Errorf("%v %v", got, there.command(nil, 7))
 	}
@@ -96,10 +96,10 @@ func TestVisitEndsWithASignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer devnull.Close()
-	v := &visit{console: &console{stderr: devnull}}
+	v := &nodeRunner{console: &console{stderr: devnull}}
 	v.signals.Add(1)
 	chosen := []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Name: "b"}}}
-	for i, err := range v.all(context.Background(), chosen) {
+	for i, err := range v.runAll(context.Background(), chosen) {
 		if exitCode(err) != 130 || !strings.Contains(err.Error(), chosen[i].Name) {
 			t.Errorf("%v", err)
 		}

@@ -62,13 +62,13 @@ func (p *planCommand) Run(c *console) error {
 	}
 	on := nodeFlags{Nodes: p.Nodes, NodeHelper: p.NodeHelper && !p.RBAC}
 	p.cluster().Rights = p.rightsCommand(p.Nodes, p.NodeHelper)
-	if on.elsewhere() {
+	if on.throughHelpers() {
 		return p.onNodes(c, &on, e)
 	}
 	if p.RBAC {
-		return p.printRights(c, e, on.away())
+		return p.printRights(c, e, on.podNode())
 	}
-	host, err := inspectHost(e, p.cluster(), on.away())
+	host, err := inspectHost(e, p.cluster(), on.podNode())
 	if err != nil {
 		return err
 	}
@@ -84,12 +84,12 @@ func (p *planCommand) Run(c *console) error {
 	return errors.Join(c.printPlan(built, e.Title), installed(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
 }
 
-// onNodes asks the cluster what a run through node helpers asks before it begins.
+// onNodes makes the checks in the cluster that a run through node helpers makes before it begins.
 func (p *planCommand) onNodes(c *console, on *nodeFlags, e *experiment.Experiment) error {
 	if p.Format == "json" {
 		return &usageError{errors.New("--format json is for the plan of one host, and what a node can have is known there only"), "on the node: tare plan --format json"}
 	}
-	if err := on.check(); err != nil {
+	if err := on.checkHelper(); err != nil {
 		return err
 	}
 	cluster, err := p.cluster().Connect()
@@ -167,14 +167,14 @@ func podsOf(e *experiment.Experiment, on *pods.Target) []pods.Pod {
 	return all
 }
 
-// podOf is the environment of that word, where it is a pod.
+// podOf returns the environment of a word if it is a pod.
 func podOf(word string, on *pods.Target) (pods.Pod, bool) {
 	env, err := catalog.Environment(on, word)
 	p, ok := env.(pods.Pod)
 	return p, err == nil && ok
 }
 
-// planJSON is the plan for programs.
+// planJSON is the plan as --format json prints it.
 type planJSON struct {
 	record.Plan
 	Left     []record.Left `json:"left_out"`
@@ -224,7 +224,7 @@ func changes(p *plan.Plan) []armChanges {
 	return out
 }
 
-// spec is the Spec with which the arm would be opened; RUN stands for the run's id.
+// spec is the Spec with which a run would open the arm; RUN stands for the run's id.
 func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
 	a := site.Arms[0]
 	s := environment.Spec{Run: "RUN", Arm: a.Name, Bind: a.Volume.Binds(), Container: a.Container, Scratch: scratchDir(p, "RUN")}
@@ -266,7 +266,7 @@ func params(values map[string]string) []string {
 	return out
 }
 
-// role is an arm's place on the ladder, in words.
+// role describes an arm's place on the ladder; empty if its levels say enough.
 func role(l plan.Load, a plan.PlannedArm) string {
 	switch {
 	case a.Twin:

@@ -15,7 +15,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// printPlan prints the plan as text, and two seconds later the outlook.
+// printPlan prints the plan as text. Then it measures this host's noise for two seconds and prints the
+// outlook.
 func (c *console) printPlan(built *plan.Plan, title string) error {
 	ctx, stop := untilSignal()
 	defer stop()
@@ -71,7 +72,7 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 	p.heading("changes to this host, each in the undo journal before it is made")
 	all := changes(built)
 	p.columns(changeRows(all))
-	if atTheTop(all) {
+	if hasTopGroup(all) {
 		p.entry("  ", 2, "control groups at the top have the default weight: where CPUs are short, each has as much of them as system.slice with all its services")
 	}
 	if worthwhile(built) != nil {
@@ -119,8 +120,8 @@ func (p *sheet) left(left []record.Left) {
 // hierarchy.
 var topGroup = regexp.MustCompile(`^` + groupWord + `/sys/fs/cgroup(/[a-z_,]+)?/` + journal.Prefix)
 
-// atTheTop says that an arm has a control group beside system.slice.
-func atTheTop(arms []armChanges) bool {
+// hasTopGroup says that an arm has a control group at the top of the hierarchy, beside system.slice.
+func hasTopGroup(arms []armChanges) bool {
 	return slices.ContainsFunc(arms, func(a armChanges) bool {
 		return slices.ContainsFunc(a.Changes, func(ch change) bool { return topGroup.MatchString(ch.What) })
 	})
@@ -131,7 +132,7 @@ func changeRows(arms []armChanges) [][3]string {
 	var rows [][3]string
 	for _, a := range arms {
 		name := a.Arm
-		for _, ch := range together(a.Changes) {
+		for _, ch := range mergeHierarchies(a.Changes) {
 			rows = append(rows, [3]string{name, ch.What, ch.Detail})
 			name = ""
 		}
@@ -142,9 +143,9 @@ func changeRows(arms []armChanges) [][3]string {
 	return rows
 }
 
-// together merges changes that make the same group in several hierarchies of version 1. In the
+// mergeHierarchies merges changes that make the same group in several hierarchies of version 1. In the
 // merged path * stands for the hierarchies, which the detail names.
-func together(all []change) []change {
+func mergeHierarchies(all []change) []change {
 	var out []change
 	names := map[change][]string{}
 	for _, ch := range all {

@@ -15,8 +15,8 @@ import (
 	"github.com/tarelab/tare/internal/report/export"
 )
 
-// progress displays the progress of a run. It writes only in the calls of the run, which come
-// when no window is open: it has no timer.
+// progress displays the progress of a run. It has no timer and writes only when the run calls it. The
+// run calls it only while no window is open, so that writing does not disturb a measurement.
 type progress interface {
 	start(p *plan.Plan, dir string)
 	event(run.Event)
@@ -25,11 +25,11 @@ type progress interface {
 	end()
 }
 
-// progress chooses the display: on a terminal a block that is redrawn, elsewhere plain lines.
+// progress chooses the display: on a terminal status lines that are redrawn, elsewhere plain lines.
 func (c *console) progress(p *plan.Plan, quiet bool) progress {
 	began := time.Now()
-	left := func() (float64, float64) {
-		total := p.Record.Budget
+	left := func() (left, total float64) {
+		total = p.Record.Budget
 		return max(0, total-time.Since(began).Seconds()), total
 	}
 	switch {
@@ -41,7 +41,7 @@ func (c *console) progress(p *plan.Plan, quiet bool) progress {
 	return &plain{w: c.stderr, left: left}
 }
 
-// silent prints only what say gets.
+// silent prints nothing but the lines of say.
 type silent struct{ w io.Writer }
 
 func (silent) start(*plan.Plan, string) {}
@@ -53,13 +53,13 @@ func (silent) end()                     {}
 func opening(p *plan.Plan, dir string) string {
 	text := formatted("experiment %s, %s, seed %d, results in %s",
 		p.Record.Experiment, quantity.Duration(p.Record.Budget), p.Record.Seed, dir)
-	if left := leftOut(p); len(left) > 0 {
-		text += "\nleft out on this host: " + export.Clean(strings.Join(left, ", ")) + " (tare plan says why)"
+	if skipped := leftOut(p); len(skipped) > 0 {
+		text += "\nleft out on this host: " + export.Clean(strings.Join(skipped, ", ")) + " (tare plan says why)"
 	}
 	return text
 }
 
-// plain prints a line for each phase and launch, and one every quietFor.
+// plain prints a line when a phase or launch begins, and else one every quietFor.
 type plain struct {
 	w     io.Writer
 	left  func() (left, total float64)
@@ -68,7 +68,7 @@ type plain struct {
 	at    time.Time // of the last line
 }
 
-// quietFor is how long a plain display prints nothing while no phase begins.
+// quietFor is the shortest time between two lines about the same phase.
 const quietFor = 10 * time.Second
 
 func (p *plain) start(pl *plan.Plan, dir string) {
@@ -85,12 +85,12 @@ func (p *plain) event(e run.Event) {
 	if text := p.first.line(e); text != "" {
 		fmt.Fprintln(p.w, export.Clean(stamp(total-left, text)))
 	}
-	about := fmt.Sprint(e.Workload, e.Phase, e.Generation, e.Note)
-	if about == p.last && time.Since(p.at) < quietFor {
+	state := fmt.Sprint(e.Workload, e.Phase, e.Generation, e.Note)
+	if state == p.last && time.Since(p.at) < quietFor {
 		return
 	}
-	p.last, p.at = about, time.Now()
-	line := stamp(total-left, e.Workload+passOf(e)+": "+where(e)+", "+timeLeft(left, total))
+	p.last, p.at = state, time.Now()
+	line := stamp(total-left, e.Workload+passOf(e)+": "+phaseText(e)+", "+timeLeft(left, total))
 	if e.Phase == phaseMeasure {
 		line += effects(e.Arms)
 	}
@@ -121,11 +121,11 @@ func effect(a run.Running) string {
 	return strings.TrimSpace(change + " " + half)
 }
 
-// vague is the half-width, in logarithms, from which on it is not shown: the interval is at
-// least from half to twice, and will shrink.
+// vague is the half-width, as a logarithm, from which it is printed as ±…: the interval reaches from
+// half to twice the effect or further, and will shrink.
 const vague = math.Ln2
 
-// amounts formats the effect and its half-width: "…" before the first blocks give one.
+// amounts formats the effect and its half-width. Before the first blocks there is no effect: "…".
 func amounts(a run.Running) (change, half string) {
 	switch {
 	case math.IsInf(a.Half, 0) || math.IsNaN(a.Half):
@@ -136,8 +136,8 @@ func amounts(a run.Running) (change, half string) {
 	return quantity.Percent(a.Ratio), quantity.PlusMinus(a.Half)
 }
 
-// where says in which phase a run is.
-func where(e run.Event) string {
+// phaseText describes the phase of a run: launch, arm or block.
+func phaseText(e run.Event) string {
 	launch := fmt.Sprintf("launch %d", e.Generation+1)
 	phases := map[string][]string{
 		"prepare":    {"preparing the data"},
@@ -163,14 +163,14 @@ func where(e run.Event) string {
 	return strings.Join(parts, ", ")
 }
 
-// screen redraws a block of lines at the end of a terminal.
+// screen redraws its status lines at the end of a terminal.
 type screen struct {
 	*console
 	left func() (left, total float64)
 
 	mu    sync.Mutex
 	first firstAnswers
-	drawn int // lines of the block on the terminal
+	drawn int // status lines on the terminal
 	last  run.Event
 }
 
@@ -187,13 +187,13 @@ func (s *screen) event(e run.Event) {
 		s.redraw(nil)
 		s.note("%s", stamp(total-left, text))
 	}
-	// Of a pass before the last the line of its first answer stays.
+	// A pass before the last one leaves no line but that of its first answer.
 	if s.last.Workload != "" && s.last.Workload != e.Workload && s.last.Pass >= s.last.Passes {
-		s.over(s.last, total-left)
+		s.printDone(s.last, total-left)
 	}
 	s.last = e
 	width, height := s.size(s.stderr)
-	s.redraw(s.block(e, left, total, width, height))
+	s.redraw(s.status(e, left, total, width, height))
 }
 
 func (s *screen) say(text string) {
@@ -203,15 +203,15 @@ func (s *screen) say(text string) {
 	s.note("%s", lines(text))
 }
 
-// end removes the block: the report follows.
+// end removes the status lines, because the report follows.
 func (s *screen) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.redraw(nil)
 }
 
-// over prints the line that stays of a workload that is over.
-func (s *screen) over(e run.Event, at float64) {
+// printDone prints the line about a finished workload, which stays on the terminal.
+func (s *screen) printDone(e run.Event, at float64) {
 	s.redraw(nil)
 	widest := 0.0
 	for _, a := range e.Arms {
@@ -228,7 +228,8 @@ func (s *screen) over(e run.Event, at float64) {
 	s.note("%s", stamp(at, text))
 }
 
-// redraw replaces the block with one write. The caller has cleaned the lines.
+// redraw replaces the status lines with a single write. The lines must have no control characters but
+// colours.
 func (s *screen) redraw(lines []string) {
 	var b strings.Builder
 	if s.drawn > 0 {
@@ -243,17 +244,17 @@ func (s *screen) redraw(lines []string) {
 	io.WriteString(s.stderr, b.String())
 }
 
-// block formats the lines for an event: the phase, the effect of each arm so far, the time.
-// No line is wider than the terminal, and arms that do not fit its height are left out.
-func (s *screen) block(e run.Event, left, total float64, width, height int) []string {
-	head := fmt.Sprintf("%s (%d of %d%s): %s", e.Workload, e.Number, e.Of, passOf(e), where(e))
+// status formats the status lines for an event: the phase, the effect of each arm so far, the time.
+// No line is wider than the terminal, and it leaves out arms for which the terminal is not high enough.
+func (s *screen) status(e run.Event, left, total float64, width, height int) []string {
+	head := fmt.Sprintf("%s (%d of %d%s): %s", e.Workload, e.Number, e.Of, passOf(e), phaseText(e))
 	lines := []string{string(s.paint(s.stderr, bold, cut(export.Clean(head), width)))}
 	widest := 0
 	for _, a := range e.Arms {
 		widest = max(widest, utf8.RuneCountInString(export.Clean(a.Arm)))
 	}
 	shown := e.Arms
-	// Beside the arms: the head, the time, and the line of the cursor.
+	// The other three lines are the head, the time, and the line of the cursor.
 	if room := height - 3; height > 0 && len(shown) > room {
 		shown = shown[:max(0, room-1)]
 	}
@@ -267,7 +268,7 @@ func (s *screen) block(e run.Event, left, total float64, width, height int) []st
 	return append(lines, string(s.paint(s.stderr, dim, cut(timeLine(left, total), width))))
 }
 
-// passOf says in which pass a workload is; "": there is only one.
+// passOf describes the pass of a workload; "" if there is only one.
 func passOf(e run.Event) string {
 	if e.Passes < 2 {
 		return ""

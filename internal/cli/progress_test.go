@@ -30,7 +30,7 @@ func testScreen(color colorMode) *screen {
 }
 
 func TestScreenBlock(t *testing.T) {
-	got := testScreen("never").block(measuring(), 72, 180, 80, 30)
+	got := testScreen("never").status(measuring(), 72, 180, 80, 30)
 	want := []string{
 		"oltp-read-only (1 of 4): launch 3, block 5 of 12, 1 dropped",
 		"  twin           0.0 % ±0.6 %",
@@ -42,7 +42,7 @@ func TestScreenBlock(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	colored := testScreen("always").block(measuring(), 72, 180, 80, 30)
+	colored := testScreen("always").status(measuring(), 72, 180, 80, 30)
 	if !strings.HasPrefix(colored[0], "\x1b[1m") {
 		t.Errorf("no colour: %q", colored[0])
 	}
@@ -52,7 +52,7 @@ func TestScreenBlock(t *testing.T) {
 func TestScreenFits(t *testing.T) {
 	for width := 1; width < 100; width += 7 {
 		for height := 4; height < 12; height++ {
-			lines := testScreen("never").block(measuring(), 72, 180, width, height)
+			lines := testScreen("never").status(measuring(), 72, 180, width, height)
 			if len(lines) >= height {
 				t.Errorf("%d lines on %d", len(lines), height)
 			}

@@ -68,11 +68,11 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	r.cluster().Rights = r.rightsCommand(r.Nodes, r.elsewhere())
-	if r.elsewhere() {
+	r.cluster().Rights = r.rightsCommand(r.Nodes, r.throughHelpers())
+	if r.throughHelpers() {
 		return r.onNodes(c, e)
 	}
-	about, err := r.about(r.cluster())
+	helper, err := r.helperRun(r.cluster())
 	if err != nil {
 		return err
 	}
@@ -82,11 +82,11 @@ func (r *runCommand) Run(c *console) error {
 	}
 	defer lock.Release()
 	c.warnOfUsers()
-	host, err := inspectHost(e, r.cluster(), r.away())
+	host, err := inspectHost(e, r.cluster(), r.podNode())
 	if err != nil {
 		return err
 	}
-	if host.PodNode != "" { // another host is measured
+	if host.PodNode != "" { // the run measures that node, not this host
 		lock.Release()
 	}
 	p, err := r.plan(e, host)
@@ -96,29 +96,29 @@ func (r *runCommand) Run(c *console) error {
 	if err := errors.Join(installed(p), worthwhile(p), longEnough(p, fewer), roomy(p, dir, host.Groups)); err != nil {
 		return err
 	}
-	p.Record.Command = about.command(r.nodeFlags.command(r.experimentFlags.command(p.Record.Seed)), p.Record.Seed)
-	if about == nil {
+	p.Record.Command = helper.command(r.nodeFlags.command(r.experimentFlags.command(p.Record.Seed)), p.Record.Seed)
+	if helper == nil {
 		c.noteLeftovers()
 	}
 	m := manifest(host, time.Now())
-	first, err := r.firstLines(p, m, about != nil)
+	first, err := r.openingLines(p, m, helper != nil)
 	if err != nil {
 		return err
 	}
 	show := c.progress(p, r.Quiet)
-	show.start(p, about.where(dir))
+	show.start(p, helper.resultDir(dir))
 	for _, line := range append(codeLines(p), first...) {
 		show.say(line)
 	}
 	r.cluster().Told(show.say)
-	out, err := measure(run.Config{Warnings: r.cluster().Warnings, Plan: p, Dir: dir, Groups: host.Groups, Manifest: about.manifest(m), Progress: show.event}, show)
-	if about != nil {
-		return about.finish(c, out, err)
+	out, err := measure(run.Config{Warnings: r.cluster().Warnings, Plan: p, Dir: dir, Groups: host.Groups, Manifest: helper.manifest(m), Progress: show.event}, show)
+	if helper != nil {
+		return helper.finish(c, out, err)
 	}
 	return r.finish(c, out, err)
 }
 
-// measure completes the configuration with what all runs share, and runs.
+// measure runs, after it has set the fields of the configuration that are the same for all runs.
 func measure(c run.Config, show progress) (run.Outcome, error) {
 	c.ID, c.StateDir, c.Probes = newID(), journal.StateDir(), catalog.Probes()
 	c.Decide, c.Condense = decide(c.Plan.Record), analysis.Kept
@@ -126,9 +126,9 @@ func measure(c run.Config, show progress) (run.Outcome, error) {
 	return execute(c, show)
 }
 
-// firstLines are the last calibration of this host and the outlook, for the progress. A run in
-// a node helper has none.
-func (r *runCommand) firstLines(p *plan.Plan, m record.Manifest, helped bool) (lines []string, err error) {
+// openingLines are the lines that the progress display begins with: the last calibration of this host
+// and the outlook, the expected width of the intervals. A run that a node helper started has none.
+func (r *runCommand) openingLines(p *plan.Plan, m record.Manifest, helped bool) (lines []string, err error) {
 	if r.Quiet || helped {
 		return nil, nil
 	}
@@ -147,9 +147,10 @@ func (r *runCommand) firstLines(p *plan.Plan, m record.Manifest, helped bool) (l
 	return lines, err
 }
 
-// finish prints the results, whatever ended the run, and returns the run's error.
+// finish prints the results, also of a run that an error or a signal ended, and returns the run's
+// error.
 func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
-	if out.Reason == "" { // nothing was begun
+	if out.Reason == "" { // the run ended before its first launch
 		return err
 	}
 	var forced *forcedError
@@ -181,15 +182,15 @@ func (r *runCommand) show(c *console, dir string) (*record.Result, *record.Effec
 	switch {
 	case r.Format == "html":
 		err = errors.Join(err, page(c.stdout, result, effects))
-	case measured(effects) || r.Format.program():
+	case hasBlocks(effects) || r.Format.program():
 		err = errors.Join(err, c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: dir}))
 	}
-	c.noteResults(dir, written && measured(effects))
+	c.noteResults(dir, written && hasBlocks(effects))
 	return result, effects, err
 }
 
-// notRestored prints the error of restoring the host after a finished measurement, which does
-// not decide the exit code. It returns other errors.
+// notRestored returns the error that decides the exit code of a run. After a finished measurement, an
+// error of restoring the host does not decide it: notRestored prints that error.
 func notRestored(c *console, out run.Outcome, err error) error {
 	if err == nil || !finished(out) {
 		return err
@@ -200,8 +201,8 @@ func notRestored(c *console, out run.Outcome, err error) error {
 	return out.Unwritten
 }
 
-// measured says whether a report has something to show.
-func measured(e *record.Effects) bool {
+// hasBlocks says whether a result has any block, complete or dropped, so that a report makes sense.
+func hasBlocks(e *record.Effects) bool {
 	return anyBlock(e) || e.Dropped.Of > 0
 }
 
@@ -219,10 +220,10 @@ func writeEffects(r *record.Result, e *record.Effects) error {
 	return err
 }
 
-// finished says that the measurement came to its end.
+// finished says that the measurement ended by itself, not by a signal or an error.
 func finished(out run.Outcome) bool { return out.Reason == "precision" || out.Reason == "budget" }
 
-// decide returns the function with which a run decides from the effects so far when to stop.
+// decide returns the function that decides when a run may stop, from the effects measured so far.
 func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {
 	return func(w record.Workload, lines []record.Line) run.Decision {
 		s := analysis.Running(w, lines, p.Precision)
@@ -234,7 +235,7 @@ func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {
 	}
 }
 
-// newDir is the value of -o; -o=DIR means DIR.
+// newDir is the value of -o. kong takes -o=DIR as the value =DIR; newDir removes the equals sign.
 type newDir string
 
 func (d *newDir) UnmarshalText(b []byte) error {
@@ -245,8 +246,8 @@ func (d *newDir) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// resultDir is the result directory, which is missing or empty; without a name one with the
-// time in its name.
+// resultDir returns the result directory, or an error unless it is missing or empty. Without a name it
+// returns an unused name with the time in it.
 func resultDir(name newDir, at time.Time) (string, error) {
 	given := string(name)
 	if given == "" {
@@ -273,31 +274,31 @@ func resultDir(name newDir, at time.Time) (string, error) {
 		return "", &usageError{fmt.Errorf("result directory: %w", err), "name another one with -o"}
 	}
 	err = fmt.Errorf("result directory %s is not empty", given)
-	hint := "name another one with -o"
+	remedy := "name another one with -o"
 	if m, ok := manifestOf(given); ok {
-		hint += "; tare report " + given + " prints the result in it"
+		remedy += "; tare report " + given + " prints the result in it"
 		if m.Imported == nil {
-			hint += ", tare run --continue " + given + " goes on with it"
+			remedy += ", tare run --continue " + given + " goes on with it"
 		}
 	}
-	return "", &usageError{err, hint}
+	return "", &usageError{err, remedy}
 }
 
 // newID is the id of a run, which is part of the name of everything that the run makes.
 func newID() string { return strings.ToLower(rand.Text()[:8]) }
 
-// inspectHost finds out which arms of an experiment this host and user can have. away is the
-// node of pods that are controlled from here; "": none is named.
-func inspectHost(e *experiment.Experiment, on *pods.Target, away string) (h facts.Host, err error) {
+// inspectHost finds out which arms of an experiment this host and user can have. podNode is the node
+// of the pods if tare controls them from this host; "": none is named.
+func inspectHost(e *experiment.Experiment, on *pods.Target, podNode string) (h facts.Host, err error) {
 	var access kube.Access
 	if on != nil {
 		access = on.Access
 	}
 	pods := podsOf(e, on)
-	if err := forPods(access, len(pods) > 0); err != nil {
+	if err := checkPodFlags(access, len(pods) > 0); err != nil {
 		return h, err
 	}
-	if len(pods) == 0 && away != "" {
+	if len(pods) == 0 && podNode != "" {
 		return h, &usageError{hint.New(errors.New("--nodes, and no arm of the experiment is a pod"),
 			"name some: --arms besteffort,guaranteed; or measure the node itself: --node-helper"), ""}
 	}
@@ -311,7 +312,7 @@ func inspectHost(e *experiment.Experiment, on *pods.Target, away string) (h fact
 	}
 	h.Volumes = volume.Supports(h, e.Volumes()...)
 	if len(pods) > 0 {
-		on.PodNode = away
+		on.PodNode = podNode
 		on.Ask(h, pods...)
 		h.PodNode = on.Elsewhere()
 	}
@@ -324,11 +325,11 @@ func inspectHost(e *experiment.Experiment, on *pods.Target, away string) (h fact
 				"name that node: --nodes NAME; or leave "+f.flag+" out"), ""}
 		}
 	}
-	return h, directories(e.Volumes())
+	return h, checkVolumeDirs(e.Volumes())
 }
 
-// forPods returns an error if there are flags about pods and no pods.
-func forPods(on kube.Access, pods bool) error {
+// checkPodFlags returns an error if there are flags about pods, but no pods.
+func checkPodFlags(on kube.Access, pods bool) error {
 	if pods {
 		return nil
 	}
@@ -343,8 +344,8 @@ func forPods(on kube.Access, pods bool) error {
 	return nil
 }
 
-// directories returns an error if the directory of a volume is missing or not writable.
-func directories(volumes []string) error {
+// checkVolumeDirs returns an error if the directory of a volume is missing or not writable.
+func checkVolumeDirs(volumes []string) error {
 	for _, word := range volumes {
 		v, err := volume.Parse(word)
 		if err != nil {
@@ -357,14 +358,14 @@ func directories(volumes []string) error {
 	return nil
 }
 
-// manifest is the manifest before the run; the run adds what it reads back.
+// manifest is the manifest before the run; the run adds the settings that it reads back.
 func manifest(host facts.Host, started time.Time) record.Manifest {
 	m := record.Manifest{Schema: record.ManifestSchema, Started: started.UTC(),
 		Tare: version(), Versions: map[string]string{}, Host: doctor.Facts("/")}
 	if u, err := user.Current(); err == nil {
 		m.User = u.Username
 	}
-	m.Calibrated, _ = lastCalibration(m.Host) // firstLines prints the error
+	m.Calibrated, _ = lastCalibration(m.Host) // openingLines prints the error
 	for name, tool := range host.Tools {
 		if tool.Version != "" {
 			m.Versions[name] = tool.Version

@@ -17,7 +17,7 @@ type sheet struct {
 	strings.Builder
 	c     *console
 	width int
-	begun bool // something was flushed
+	begun bool // flush has printed something
 	piped bool // standard output is no terminal: tables may be wider than width
 }
 
@@ -45,7 +45,7 @@ func (p *sheet) heading(format string, args ...any) {
 	p.WriteString(string(p.c.paint(p.c.stdout, bold, fmt.Sprintf(format, args...))) + "\n")
 }
 
-// entry prints lead, which is columns wide, and beside it a text, wrapped.
+// entry prints lead, which is columns wide, and right of it a text, wrapped to the width of the sheet.
 func (p *sheet) entry(lead string, columns int, text string) {
 	p.beside(painted(export.Clean(lead)), columns, text)
 }
@@ -120,7 +120,7 @@ func (p *sheet) arms(heading string, arms []checkAnswer) {
 		if a.Answer == "yes" {
 			continue
 		}
-		// A reason that several share, such as a missing cluster, is printed once.
+		// A reason that adjacent arms share, such as a missing cluster, is printed once.
 		if i > 0 && arms[i-1].Answer == a.Answer && arms[i-1].Reason == a.Reason {
 			a.Reason, a.Remedy = "likewise", ""
 		}

@@ -36,7 +36,7 @@ func Find(name string) (db.Service, error) {
 	return nil, fmt.Errorf("no service %q: want one of %s", name, strings.Join(names, ", "))
 }
 
-// Protocol finds a protocol by name.
+// Protocol finds a protocol by name. Services of one family have the same protocol.
 func Protocol(name string) (db.Protocol, error) {
 	for _, s := range All() {
 		if s.Describe().Protocol == name {

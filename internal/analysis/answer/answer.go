@@ -16,16 +16,17 @@ import (
 func Of(e *record.Effects) *record.Answers {
 	a := &record.Answers{Loads: []record.LoadAnswer{}, Noise: noise(e)}
 	for _, w := range arrange.Workloads(e) {
-		a.Loads = append(a.Loads, load(e, w))
+		a.Loads = append(a.Loads, answerOf(e, w))
 	}
-	a.Standing = standing(a.Loads)
+	a.Standing = answered(a.Loads)
 	a.Untested = untested(e)
 	a.Menu = menu(e, a.Loads)
 	a.Next = next(a, e)
 	return a
 }
 
-func standing(loads []record.LoadAnswer) record.Answered {
+// answered says how many of the loads have an answer: nothing was measured, none, some or all.
+func answered(loads []record.LoadAnswer) record.Answered {
 	measured, decided := 0, 0
 	for _, l := range loads {
 		if l.Measured {
@@ -46,13 +47,14 @@ func standing(loads []record.LoadAnswer) record.Answered {
 	return record.AnsweredAll
 }
 
-func load(e *record.Effects, w arrange.Workload) record.LoadAnswer {
+// answerOf is the answer of one load.
+func answerOf(e *record.Effects, w arrange.Workload) record.LoadAnswer {
 	l := record.LoadAnswer{Workload: w.Name, Measured: !w.Unmeasured(), Findings: []record.Finding{}}
 	l.Doubted = len(w.Differing()) > 0
 	for _, m := range w.TwoModes {
 		l.TwoModes = append(l.TwoModes, m.Arm)
 	}
-	l.Failed, l.Untold = checks(w.Checks)
+	l.Failed, l.Untold = badChecks(w.Checks)
 	if !l.Measured {
 		return l
 	}
@@ -84,7 +86,9 @@ func distance(x record.Effect) float64 {
 	return math.Abs(math.Log(x.Typical.Ratio))
 }
 
-func checks(all []record.Checks) (failed, untold []string) {
+// badChecks returns the kinds of the checks that failed, and of those that are undecided. A kind with
+// both is a failed one.
+func badChecks(all []record.Checks) (failed, undecided []string) {
 	var bad, open arrange.Ordered
 	for _, c := range all {
 		switch {
@@ -97,8 +101,9 @@ func checks(all []record.Checks) (failed, untold []string) {
 	return bad, slices.DeleteFunc(open, func(kind string) bool { return slices.Contains(bad, kind) })
 }
 
-// findings returns the findings on the subject of the workload; without one, on its neighbours;
-// without these, on each arm. besides are the arms beside the ladder with an effect.
+// findings returns the finding on the subject of the workload. A workload without a subject has
+// findings on its neighbours, or else on each arm. besides are findings on arms beside the ladder
+// that have a cost or gain.
 func findings(e *record.Effects, w arrange.Workload) (subjects, besides []record.Finding) {
 	if subject := w.Subject(); subject != "" {
 		f := finding(w, subject, record.SubjectLayers)
@@ -137,7 +142,7 @@ func finding(w arrange.Workload, arm string, s record.Subject) record.Finding {
 	return f
 }
 
-// efficiency is the effect of an arm on operations per CPU second; nil where it is not judged.
+// efficiency is the effect of an arm on operations per CPU second; nil if it has no verdict.
 func efficiency(w arrange.Workload, arm string) *record.Effect {
 	x, ok := w.Effect[arrange.Key{Metric: metric.Efficiency.Name, Arm: arm}]
 	if !ok || w.Primary != metric.Throughput.Name || x.Exploratory {
@@ -146,8 +151,9 @@ func efficiency(w arrange.Workload, arm string) *record.Effect {
 	return &x
 }
 
-// part says what a loss of throughput consists of: log throughput = log CPU time received per
-// second + log operations per CPU second. Empty where the efficiency is undecided.
+// part says whether an arm loses throughput because it receives less CPU time, because it needs more
+// CPU time per operation, or both: log throughput = log CPU time received per second + log
+// operations per CPU second. Empty if the efficiency is undecided.
 func part(f record.Finding) record.LossPart {
 	if f.Efficiency == nil || f.Efficiency.Typical == nil || f.Effect.Metric != metric.Throughput.Name ||
 		f.Effect.Typical == nil || f.Effect.Verdict != record.Cost {
@@ -165,8 +171,8 @@ func part(f record.Finding) record.LossPart {
 	return ""
 }
 
-// excluded is the largest loss within an undecided interval: a larger one is ruled out. 0 where
-// there is none.
+// excluded is the largest loss in an undecided interval, as a ratio: a larger loss is ruled out.
+// 0 if the effect is decided or the interval contains no loss.
 func excluded(w arrange.Workload, x record.Effect) float64 {
 	r := x.Typical
 	if x.Bound != nil {
@@ -185,7 +191,8 @@ func excluded(w arrange.Workload, x record.Effect) float64 {
 	return loss
 }
 
-// largest finds the step with the largest loss, where there are several steps.
+// largest sets f.Largest to the step with the largest loss, if there are several steps, and f.Share
+// to its share of the whole loss.
 func largest(w arrange.Workload, f *record.Finding) {
 	x := f.Effect
 	if x.Verdict != record.Cost && x.Verdict != record.Undecided || x.Typical == nil || len(w.Ladder) <= 2 {

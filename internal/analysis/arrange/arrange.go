@@ -1,6 +1,6 @@
 // Package arrange sorts effects by workload and puts the arms of a workload in
 // the order of display: the ladder bottom up, the arms beside it, the twins. It
-// is pure, computes no number and prints nothing.
+// reads no file and prints nothing.
 package arrange
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Workload is everything about one workload, found by arm.
+// Workload holds all results of one workload, by arm and metric.
 type Workload struct {
 	record.WorkloadResult
 
 	Ladder  []string // baseline first, bottom up
-	Beside  []string // arms that are no rung
+	Beside  []string // arms beside the ladder
 	Twins   []string
 	Metrics []string // primary first
 
@@ -27,12 +27,12 @@ type Workload struct {
 	Step      map[Key]record.Effect
 	Remainder map[Key]record.Effect
 	Kernel    []record.Kernel
-	TwoModes  []record.ArmModes // arms whose windows have two
+	TwoModes  []record.ArmModes // arms whose windows are at two levels in turn
 
 	Imported bool // another tool measured: reports, not windows
 }
 
-// Key names an effect of a workload.
+// Key is the key of an effect within a workload.
 type Key struct{ Metric, Arm string }
 
 // Arms are all arms in the order of display.
@@ -44,8 +44,8 @@ func (w Workload) PrimaryOf(arm string) (record.Effect, bool) {
 	return x, ok
 }
 
-// Unmeasured reports whether no window of the workload counts: the run ended before its turn,
-// or soon after.
+// Unmeasured reports whether the workload has neither a window that counts nor an effect: the run
+// ended before the workload's turn, or soon after.
 func (w Workload) Unmeasured() bool {
 	if w.Blocks > 0 {
 		return false
@@ -65,7 +65,7 @@ func (w Workload) Unmeasured() bool {
 	return true
 }
 
-// Alone reports whether the figures of another tool have one arm, which is compared with none.
+// Alone reports whether an imported workload has a single arm, and so no effect.
 func (w Workload) Alone() bool {
 	return w.Imported && len(w.Arm) == 1 && len(w.Effect) == 0
 }
@@ -90,7 +90,8 @@ func (w Workload) Noise(metric string) float64 {
 	return noise
 }
 
-// Differing returns the twins that differ from the baseline, which they repeat.
+// Differing returns the primary effects of the twins that differ from the baseline. A twin repeats
+// the baseline, so such an effect is an error of the measurement.
 func (w Workload) Differing() (out []record.Effect) {
 	for _, arm := range w.Twins {
 		if x, _ := w.PrimaryOf(arm); Moved(x) {
@@ -105,14 +106,15 @@ func Moved(x record.Effect) bool {
 	return (x.Verdict == record.Cost || x.Verdict == record.Gain) && x.Typical != nil
 }
 
-// InNoise reports whether a cost or gain is no larger than the noise floor. It stays decided, as
-// the control of an effect is host and twin together.
+// InNoise reports whether a cost or gain is no larger than the noise floor. Its verdict holds all
+// the same: the noise floor is that of the twin alone, and the effect is relative to the mean of
+// baseline and twin, which varies less.
 func (w Workload) InNoise(x record.Effect) bool {
 	return Moved(x) && !slices.Contains(w.Twins, x.Arm) && math.Abs(math.Log(x.Typical.Ratio)) <= w.Noise(x.Metric)
 }
 
-// Subject is the arm that the answer is about: the question of the plan where the analysis kept
-// it and it has an effect, else the top rung; empty without either.
+// Subject is the arm that the answer is about: the question if it has an effect, else the top rung;
+// empty if there is neither.
 func (w Workload) Subject() string {
 	if _, ok := w.PrimaryOf(w.Question); ok {
 		return w.Question
@@ -136,8 +138,8 @@ func (w Workload) Real(arm string) bool {
 	return ok
 }
 
-// Workloads sorts the effects by workload, in the order of e.Workloads. Workloads that only
-// effects name come last.
+// Workloads sorts the effects by workload, in the order of e.Workloads. Workloads that are not in
+// e.Workloads come last.
 func Workloads(e *record.Effects) []Workload {
 	var ws []Workload
 	for _, name := range workloadNames(e) {
@@ -202,7 +204,8 @@ func (w *Workload) index(lists ...[]record.Effect) map[Key]record.Effect {
 	return m
 }
 
-// fillIn finds the metrics, and the baseline where the workload does not name it.
+// fillIn collects the metrics, and takes the primary metric and the baseline from the effects if the
+// workload does not name them.
 func (w *Workload) fillIn(e *record.Effects) {
 	var metrics Ordered
 	if w.Primary != "" {
@@ -230,8 +233,8 @@ func (w *Workload) fillIn(e *record.Effects) {
 	}
 }
 
-// sortArms puts each rung above the one that it steps from. Rungs whose lower rung is missing
-// keep their place in the list, at the top.
+// sortArms sets Ladder, Beside and Twins. Each rung is put above its lower rung. Rungs whose lower
+// rung is missing come last, at the top of the ladder.
 func (w *Workload) sortArms(e *record.Effects) {
 	var all, twins, ladder, beside Ordered
 	for _, a := range e.Arms {
@@ -258,7 +261,7 @@ func (w *Workload) sortArms(e *record.Effects) {
 	if w.Baseline != "" {
 		ladder.Add(w.Baseline)
 	}
-	for range all {
+	for range all { // a pass may add only the rungs above those of the pass before
 		for _, arm := range all {
 			if from, ok := below[arm]; ok && slices.Contains(ladder, from) {
 				ladder.Add(arm)
@@ -328,8 +331,8 @@ func (g *Grouped[K]) All() iter.Seq2[K, []string] {
 	}
 }
 
-// Seen reports whether an effect is only a difference of imported figures, without a verdict.
+// Seen reports whether an effect is an observed difference of imported figures, without an interval.
 func Seen(x record.Effect) bool { return x.Typical == nil && x.Observed > 0 }
 
-// MoreIsBetter reports the direction of a metric of the workload; true for an unknown metric.
+// MoreIsBetter reports whether a larger value of a metric is better; true for an unknown metric.
 func (w Workload) MoreIsBetter(name string) bool { return metric.Better(w.Values, name) >= 0 }

@@ -14,11 +14,11 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// list collects differences. The same difference in several places is one entry.
-type list []record.Difference
+// differenceList collects differences. The same difference in several places is one entry.
+type differenceList []record.Difference
 
 // add adds a difference, unless before and after are equal.
-func (l *list) add(w record.Weight, what, before, after string, where ...string) {
+func (l *differenceList) add(w record.Weight, what, before, after string, where ...string) {
 	if before == after {
 		return
 	}
@@ -31,14 +31,14 @@ func (l *list) add(w record.Weight, what, before, after string, where ...string)
 	*l = append(*l, record.Difference{What: what, Where: where, Before: before, After: after, Weight: w})
 }
 
-// differences returns what differs: first what makes the results those of two experiments,
-// then what may cause a change, then what has no influence.
+// differences returns the differences between two results by weight: first those that make them two
+// experiments, then those that may cause a change, then those without influence.
 func differences(before, after *record.Result) []record.Difference {
-	l := list{}
-	l.workloads(before.Plan.Workloads, after.Plan.Workloads)
-	l.source(before.Plan.Source, after.Plan.Source)
-	l.manifest(before.Manifest, after.Manifest)
-	l.settings(before, after)
+	l := differenceList{}
+	l.compareWorkloads(before.Plan.Workloads, after.Plan.Workloads)
+	l.compareSource(before.Plan.Source, after.Plan.Source)
+	l.compareManifest(before.Manifest, after.Manifest)
+	l.compareSettings(before, after)
 	l.add(record.WeightSetup, experimentName, before.Plan.Experiment, after.Plan.Experiment)
 	l.add(record.WeightNone, "margin", ratio(before.Plan.Margin), ratio(after.Plan.Margin))
 	l.add(record.WeightNone, "precision", ratio(before.Plan.Precision), ratio(after.Plan.Precision))
@@ -54,9 +54,9 @@ func differences(before, after *record.Result) []record.Difference {
 func ratio(x float64) string   { return strconv.FormatFloat(100*x, 'g', 6, 64) + " %" }
 func seconds(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) + " s" }
 
-// workloads compares workloads and arms of the same name. One that only one result has does
-// not make another experiment: a host may lack what an arm needs.
-func (l *list) workloads(before, after []record.Workload) {
+// compareWorkloads compares workloads and arms of the same name. A workload or arm that only one
+// result has is a difference of setup, not of experiment: a host may be unable to run an arm.
+func (l *differenceList) compareWorkloads(before, after []record.Workload) {
 	names := map[string]bool{}
 	for _, a := range before {
 		names[a.Name] = true
@@ -65,7 +65,7 @@ func (l *list) workloads(before, after []record.Workload) {
 			l.add(record.WeightSetup, "workload", a.Name, "")
 			continue
 		}
-		l.workload(a, after[i])
+		l.compareWorkload(a, after[i])
 	}
 	for _, b := range after {
 		if !names[b.Name] {
@@ -74,11 +74,11 @@ func (l *list) workloads(before, after []record.Workload) {
 	}
 }
 
-func (l *list) workload(a, b record.Workload) {
+func (l *differenceList) compareWorkload(a, b record.Workload) {
 	l.add(record.WeightExperiment, "kind", a.Kind, b.Kind, a.Name)
 	l.add(record.WeightExperiment, "baseline", a.Baseline, b.Baseline, a.Name)
 	l.add(record.WeightExperiment, primaryMetric, a.Primary, b.Primary, a.Name)
-	l.table(record.WeightExperiment, parameter, a.Params, b.Params, a.Name)
+	l.compareValues(record.WeightExperiment, parameter, a.Params, b.Params, a.Name)
 	neighbours := func(w record.Workload) map[string]string {
 		m := map[string]string{}
 		for _, n := range w.Neighbours {
@@ -86,7 +86,7 @@ func (l *list) workload(a, b record.Workload) {
 		}
 		return m
 	}
-	l.table(record.WeightExperiment, neighbour, neighbours(a), neighbours(b), a.Name)
+	l.compareValues(record.WeightExperiment, neighbour, neighbours(a), neighbours(b), a.Name)
 	for _, x := range a.Arms {
 		i := slices.IndexFunc(b.Arms, func(y record.Arm) bool { return y.Name == x.Name })
 		if i < 0 {
@@ -100,7 +100,7 @@ func (l *list) workload(a, b record.Workload) {
 		for i, chosen := range x.Chosen() {
 			l.add(record.WeightExperiment, chosen.Name, chosen.Got, other[i].Got, where)
 		}
-		l.table(record.WeightExperiment, "set ", x.Set, y.Set, where)
+		l.compareValues(record.WeightExperiment, "set ", x.Set, y.Set, where)
 	}
 	for _, y := range b.Arms {
 		if !slices.ContainsFunc(a.Arms, func(x record.Arm) bool { return x.Name == y.Name }) {
@@ -118,45 +118,45 @@ func inLine(m map[string]string) string {
 	return s.String()
 }
 
-// table compares two sets of named values.
-func (l *list) table(w record.Weight, prefix string, before, after map[string]string, where ...string) {
-	for _, k := range both(before, after) {
+// compareValues compares two sets of values by name. prefix is put before each name.
+func (l *differenceList) compareValues(w record.Weight, prefix string, before, after map[string]string, where ...string) {
+	for _, k := range unionOfKeys(before, after) {
 		l.add(w, prefix+k, before[k], after[k], where...)
 	}
 }
 
-func both[V any](a, b map[string]V) []string {
+func unionOfKeys[V any](a, b map[string]V) []string {
 	keys := slices.Concat(slices.Collect(maps.Keys(a)), slices.Collect(maps.Keys(b)))
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
 
-// keys are the keys of an experiment's file that apply to all workloads and that the plan does
-// not have, with their weight.
-var keys = map[string]record.Weight{
+// sourceKeys are keys of an experiment file that apply to all workloads, with their weight. The plan
+// does not have them, so they are read from the file.
+var sourceKeys = map[string]record.Weight{
 	"volume": record.WeightExperiment, "scratch": record.WeightSetup, "generations": record.WeightNone,
 	"window": record.WeightSetup, "discard": record.WeightSetup,
 }
 
-// source compares the keys of the experiment file that apply to all workloads.
-func (l *list) source(before, after string) {
+// compareSource compares the sourceKeys of two experiment files.
+func (l *differenceList) compareSource(before, after string) {
 	read := func(text string) map[string]any {
 		m := map[string]any{}
 		_ = yaml.Unmarshal([]byte(text), &m) // imported results have no file
 		return m
 	}
 	a, b := read(before), read(after)
-	for _, k := range slices.Sorted(maps.Keys(keys)) {
+	for _, k := range slices.Sorted(maps.Keys(sourceKeys)) {
 		x, inA := a[k]
 		y, inB := b[k]
 		if inA && inB {
-			l.add(keys[k], k, fmt.Sprint(x), fmt.Sprint(y))
+			l.add(sourceKeys[k], k, fmt.Sprint(x), fmt.Sprint(y))
 		}
 	}
 }
 
-// manifest compares the hosts and the versions.
-func (l *list) manifest(a, b record.Manifest) {
+// compareManifest compares the hosts, the versions and the users.
+func (l *differenceList) compareManifest(a, b record.Manifest) {
 	l.add(record.WeightSetup, "tare", a.Tare, b.Tare)
 	for _, d := range a.Host.Differences(b.Host) {
 		before, after := d.Before, d.After
@@ -165,7 +165,7 @@ func (l *list) manifest(a, b record.Manifest) {
 		}
 		l.add(record.WeightSetup, d.Name, before, after)
 	}
-	l.table(record.WeightSetup, version, a.Versions, b.Versions)
+	l.compareValues(record.WeightSetup, version, a.Versions, b.Versions)
 	l.add(record.WeightSetup, "user", a.User, b.User)
 }
 
@@ -179,15 +179,14 @@ func mebibytes(bytes string) string {
 	return strconv.FormatUint(b>>20, 10) + " MiB"
 }
 
-// settings compares the settings that were read back from the kernel and the servers. The id of
-// a run in them is replaced.
-func (l *list) settings(before, after *record.Result) {
+// compareSettings compares the settings that were read back from the kernel and the servers.
+func (l *differenceList) compareSettings(before, after *record.Result) {
 	a, b := before.Manifest.Settings, after.Manifest.Settings
-	for _, where := range both(a, b) {
+	for _, where := range unionOfKeys(a, b) {
 		x, inA := a[where]
 		y, inB := b[where]
 		if inA && inB {
-			l.table(record.WeightSetup, setting, readBack(before, x), readBack(after, y), where)
+			l.compareValues(record.WeightSetup, setting, readBack(before, x), readBack(after, y), where)
 		}
 	}
 }
@@ -198,14 +197,15 @@ var (
 	port       = regexp.MustCompile(`:\d+\b`)
 )
 
-// measured reports whether a setting is a measurement: the time of the trial syncs of a volume,
-// and what they wrote on which device.
+// measured reports whether a setting is a measurement, which varies from run to run: the times and
+// writes of the trial syncs of a volume. durability.because is the conclusion from them.
 func measured(name string) bool {
-	of, is := strings.CutPrefix(name, "durability.")
-	return is && of != "because"
+	detail, found := strings.CutPrefix(name, "durability.")
+	return found && detail != "because"
 }
 
-// readBack returns settings by name. Several values of one name are joined.
+// readBack returns settings by name. It joins several values of one name, and replaces the parts
+// that vary from run to run: the run's id, loop devices and ports.
 func readBack(r *record.Result, settings []record.Setting) map[string]string {
 	id := ""
 	for _, l := range r.Lines {

@@ -1,5 +1,5 @@
-// Package gate judges effects against limits, the largest accepted costs, for tare check. It
-// judges the interval and never the estimate: a limit is exceeded when the whole interval lies
+// Package gate judges effects against limits for tare check; a limit is the largest accepted cost.
+// It judges the interval and never the estimate: a limit is exceeded when the whole interval lies
 // above it, passes when the whole interval lies within it, and is undecided otherwise. It knows
 // nothing of files, exit codes or printing.
 package gate
@@ -16,7 +16,7 @@ import (
 // Selection is what to judge; an empty list selects everything.
 type Selection struct {
 	Workloads, Arms []string
-	Called          map[string]string // the user's names of metrics, where they differ
+	Called          map[string]string // the user's names of metrics, where they differ from tare's
 }
 
 func (s Selection) called(metric string) string { return cmp.Or(s.Called[metric], metric) }
@@ -46,7 +46,7 @@ func Judge(e *record.Effects, limits []record.Limit, s Selection) (*record.Gate,
 				measured = measured || x.Blocks > 0 || x.Observed != 0 || x.Verdict == record.Invalid
 			}
 		}
-		inSequence(w, judged)
+		judgeQuestionFirst(w, judged)
 		needed := 0.0
 		for _, j := range judged {
 			needed = max(needed, j.Needed)
@@ -73,10 +73,10 @@ func Judge(e *record.Effects, limits []record.Limit, s Selection) (*record.Gate,
 	return g, nil
 }
 
-// inSequence makes exceeded limits of other arms undecided where the question of the workload is
-// judged and does not exceed its limit. The intervals of the question and of the other arms
-// are at 95 % each (docs/method.md): only in this order at most 5 % are exceeded by chance.
-func inSequence(w record.WorkloadResult, js []record.Judgement) {
+// judgeQuestionFirst makes the exceeded limits of the other arms undecided if the question of the
+// workload does not exceed its limit. Each interval is at 95 %: judged all at once, the arms together
+// would exceed a limit by chance in more than 5 % of the runs (docs/method.md).
+func judgeQuestionFirst(w record.WorkloadResult, js []record.Judgement) {
 	for i := range js {
 		j := &js[i]
 		if j.Answer != record.AnswerExceeded || j.Arm == w.Question || !slices.Contains(w.Judged, j.Metric) {
@@ -85,7 +85,7 @@ func inSequence(w record.WorkloadResult, js []record.Judgement) {
 		at := slices.IndexFunc(js, func(q record.Judgement) bool {
 			return q.Arm == w.Question && q.Metric == j.Metric && q.Most == j.Most
 		})
-		if at >= 0 && js[at].Cost != nil && js[at].Answer != record.AnswerExceeded { // without a cost the question was withdrawn in this metric
+		if at >= 0 && js[at].Cost != nil && js[at].Answer != record.AnswerExceeded { // a question without an interval does not hold back the others
 			j.Answer, j.Unjudged = record.AnswerUndecided, true
 			j.Reason = notJudged(w.Question)
 		}
@@ -101,7 +101,7 @@ func overall(js []record.Judgement) record.Answer {
 	return worst
 }
 
-// worse is the worse one of two answers.
+// worse is the worse of two answers, from pass over undecided and invalid to exceeded.
 func worse(a, b record.Answer) record.Answer {
 	rank := []record.Answer{record.AnswerPass, record.AnswerUndecided, record.AnswerInvalid, record.AnswerExceeded}
 	if cmp.Compare(slices.Index(rank, a), slices.Index(rank, b)) < 0 {
@@ -110,15 +110,15 @@ func worse(a, b record.Answer) record.Answer {
 	return a
 }
 
-// judge judges the typical effect, with what dropped windows may hide. Of an intermittent loss,
-// which the typical effect does not contain, it judges the total effect too, and the worse
-// answer counts.
+// judge judges the typical effect; if windows were dropped, its bound, which includes the loss that
+// they may hide. The typical effect does not contain an intermittent loss: if there is one, judge
+// judges the total effect too and returns the worse answer.
 func judge(w record.WorkloadResult, x record.Effect, l record.Limit) record.Judgement {
-	j := one(w, x, cmp.Or(x.Bound, x.Typical), l)
+	j := judgeRatio(w, x, cmp.Or(x.Bound, x.Typical), l)
 	if !x.Intermittent || j.Answer == record.AnswerInvalid {
 		return j
 	}
-	total := one(w, x, x.Total, l)
+	total := judgeRatio(w, x, x.Total, l)
 	total.Total = true
 	if worse(j.Answer, total.Answer) == j.Answer {
 		return j
@@ -126,7 +126,8 @@ func judge(w record.WorkloadResult, x record.Effect, l record.Limit) record.Judg
 	return total
 }
 
-func one(w record.WorkloadResult, x record.Effect, r *record.Ratio, l record.Limit) record.Judgement {
+// judgeRatio judges r, a ratio of the effect x; nil: there is none.
+func judgeRatio(w record.WorkloadResult, x record.Effect, r *record.Ratio, l record.Limit) record.Judgement {
 	j := record.Judgement{
 		Workload: x.Workload, Metric: x.Metric, Arm: x.Arm, Baseline: x.Baseline, Most: l.Most,
 	}
@@ -153,7 +154,8 @@ func one(w record.WorkloadResult, x record.Effect, r *record.Ratio, l record.Lim
 	return j
 }
 
-// against judges on which side of a limit, as a ratio, the whole interval lies.
+// against judges on which side of a limit the whole interval lies. limit is a ratio of arm over
+// baseline; better is the direction of the metric, 1 or -1.
 func against(r record.Ratio, limit float64, better int) record.Answer {
 	best, worst := r.High, r.Low
 	if better < 0 {
@@ -184,7 +186,7 @@ func bound(most float64, better int) float64 {
 	return 1 + most
 }
 
-// unchecked warns of limits on metrics that this workload does not have.
+// unchecked warns of limits on metrics that no selected arm of this workload has.
 func (s Selection) unchecked(e *record.Effects, w record.WorkloadResult, limits []record.Limit) []record.Warning {
 	var out []record.Warning
 	for _, l := range limits {

@@ -68,9 +68,9 @@ func descendants() []descendant {
 	return all
 }
 
-// waitsToStop says whether a process that does not stop cannot run either: between vfork and
-// exec a thread waits for its child and takes no signals. SIGSTOP is still pending for the
-// process, or another thread has taken it and all other threads have stopped.
+// waitsToStop says whether a process that has got SIGSTOP and is not stopped cannot run either. Between
+// vfork and exec a thread waits for its child and handles no signals: SIGSTOP is still pending for the
+// process, or another thread has handled it and all other threads have stopped.
 func waitsToStop(pid int, s proc.Status) bool {
 	pending, err := strconv.ParseUint(s["ShdPnd"], 16, 64)
 	if err != nil {
@@ -105,8 +105,8 @@ func everyThread(pid int, wanted func(proc.Status) bool) bool {
 	return true
 }
 
-// stopAll sends SIGSTOP to all descendants of the agent and returns when all are stopped. It
-// looks again for processes that were started meanwhile. After the time-out all go on.
+// stopAll sends SIGSTOP to all descendants of the agent and returns when all are stopped. It repeats
+// this for processes that were started meanwhile. After the time-out it lets all processes continue.
 func (a *agent) stopAll(r request, _ []*os.File) (event, error) {
 	const again = 500 * time.Microsecond
 	a.stopping.Lock()
@@ -145,9 +145,9 @@ func resume() {
 // control group of version 1 ends when it is thawed.
 const endBound = 10 * time.Second
 
-// endAll kills all descendants of the agent and returns when they are gone, or after within.
-// It looks again for processes that were started meanwhile. A process that forks faster than
-// that is killed by its process group, or with all processes of a pod that has no others.
+// endAll kills all descendants of the agent and returns when they are gone, or after within. It repeats
+// this for processes that were started meanwhile. Processes that fork faster than it reads /proc are
+// killed by their process group, or, in a pod of the agent alone, by a kill of all processes.
 func (a *agent) endAll(within time.Duration) {
 	self, group, end := os.Getpid(), unix.Getpgrp(), time.Now().Add(within)
 	for again := time.Millisecond; !childless() && time.Now().Before(end); again = min(2*again, 50*time.Millisecond) {
@@ -181,8 +181,8 @@ type Bounds struct {
 // itself.
 const boundEvery = 100 * time.Millisecond
 
-// bound sets the limit of CPU time, which the kernel keeps, and ends the child when it exceeds
-// another one.
+// bound sets the limit of CPU time, which the kernel enforces. It watches the other bounds and kills the
+// child if it exceeds one.
 func (a *agent) bound(c *child, b Bounds) error {
 	if b.CPU > 0 {
 		if err := unix.Prlimit(c.pid, unix.RLIMIT_CPU, &unix.Rlimit{Cur: b.CPU, Max: b.CPU}, nil); err != nil {

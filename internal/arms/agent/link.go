@@ -22,8 +22,8 @@ import (
 type Link struct {
 	in       io.ReadCloser
 	out      io.WriteCloser
-	conn     *net.UnixConn           // in and out on this host, for descriptors; nil: a stream
-	lost     func() environment.Exit // how the processes ended when the connection broke
+	conn     *net.UnixConn           // in and out as one socket, which can pass descriptors; nil: a stream to another host
+	lost     func() environment.Exit // finds out how the processes ended, if the connection breaks
 	listener SilenceListener         // may be nil
 	clock    Clock
 
@@ -31,27 +31,27 @@ type Link struct {
 		sync.Mutex
 		*json.Encoder
 	}
-	mu      sync.Mutex
-	number  int                // of the last request
-	waiting map[int]chan event // by number of the request
-	started map[int]*Process   // by number of the request
-	over    chan struct{}      // closed when the connection is over
-	broken  chan struct{}      // closed when lost has returned; why is set then
-	why     error
-	closed  bool // by Close
+	mu           sync.Mutex
+	number       int                // of the last request
+	waiting      map[int]chan event // channels for answers, by number of the request
+	started      map[int]*Process   // by number of the request that started it
+	disconnected chan struct{}      // closed when the connection ends
+	ended        chan struct{}      // closed later, when it is known how the processes ended; why is set then
+	why          error
+	closed       bool // by Close
 }
 
-// ErrBroken means that the connection to the agent is over.
+// ErrBroken means that the connection to the agent has ended.
 var ErrBroken = errors.New("the stream to the pod broke")
 
-// askBound is how long an answer may take beyond the time that the request itself takes: a
-// BestEffort pod may wait long for a CPU. Heartbeats show that the agent exists.
+// askBound is how long an answer may take, beyond the time that the request itself takes. It is long
+// because a BestEffort pod may wait long for a CPU; heartbeats show sooner that the agent is gone.
 const askBound = 2 * time.Minute
 
 func newLink(in io.ReadCloser, out io.WriteCloser, lost func() environment.Exit) *Link {
 	l := &Link{
 		in: in, out: out, lost: lost, waiting: map[int]chan event{}, started: map[int]*Process{},
-		over: make(chan struct{}), broken: make(chan struct{}),
+		disconnected: make(chan struct{}), ended: make(chan struct{}),
 	}
 	l.encoder.Encoder = json.NewEncoder(out)
 	return l
@@ -68,17 +68,19 @@ func (l *Link) Close() error {
 	return nil
 }
 
-// Over is closed when the connection is over, before it is known how the processes ended.
-func (l *Link) Over() <-chan struct{} { return l.over }
+// Over returns a channel that is closed when the connection ends. It is not known then how the
+// processes ended.
+func (l *Link) Over() <-chan struct{} { return l.disconnected }
 
-// receive handles events until the connection ends, or none arrives for patience.
+// receive handles events until the connection ends. It closes the connection if no event arrives for
+// patience.
 func (l *Link) receive(patience time.Duration) {
-	silence := time.AfterFunc(patience, func() { l.in.Close() })
-	defer silence.Stop()
-	var quiet *silenceWatch
+	timeout := time.AfterFunc(patience, func() { l.in.Close() })
+	defer timeout.Stop()
+	var silence *silenceWatch
 	if l.listener != nil {
-		quiet = watchSilence(l.listener)
-		defer quiet.stop()
+		silence = watchSilence(l.listener)
+		defer silence.stop()
 	}
 	messages := &bounded{Reader: l.in, most: mostEvent}
 	d := json.NewDecoder(messages)
@@ -89,9 +91,9 @@ func (l *Link) receive(patience time.Duration) {
 			l.end(err)
 			return
 		}
-		silence.Reset(patience)
-		if quiet != nil {
-			quiet.heard()
+		timeout.Reset(patience)
+		if silence != nil {
+			silence.heard()
 		}
 		l.mu.Lock()
 		answered, p := l.waiting[e.Number], l.started[e.Number]
@@ -109,7 +111,7 @@ func (l *Link) receive(patience time.Duration) {
 // end ends the link and all processes that were started over it.
 func (l *Link) end(err error) {
 	_, _ = l.out.Close(), l.in.Close()
-	close(l.over)
+	close(l.disconnected)
 	l.mu.Lock()
 	closed := l.closed
 	l.mu.Unlock()
@@ -126,20 +128,20 @@ func (l *Link) end(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.why = why
-	close(l.broken)
+	close(l.ended)
 	for _, p := range l.started {
 		p.end(x)
 	}
 }
 
-// sendHeartbeats sends a request without a number at intervals.
+// sendHeartbeats sends an empty request at intervals; the agent answers each.
 func (l *Link) sendHeartbeats() {
 	every := time.NewTicker(beatEvery)
 	defer every.Stop()
 	for {
 		_ = l.tell(request{}) // receive notices a broken connection
 		select {
-		case <-l.broken:
+		case <-l.ended:
 			return
 		case <-every.C:
 		}
@@ -160,7 +162,7 @@ func (l *Link) tell(r request, files ...*os.File) error {
 	return unixsock.Send(l.conn, append(text, '\n'), files...)
 }
 
-// ask sends a request and waits for its answer, at most for bound.
+// ask sends a request and waits at most bound for its answer.
 func (l *Link) ask(ctx context.Context, r request, bound time.Duration) (event, error) {
 	return l.askFor(ctx, nil, r, bound)
 }
@@ -180,7 +182,7 @@ func (l *Link) askFor(ctx context.Context, starts *Process, r request, bound tim
 	l.mu.Unlock()
 	if err := l.tell(r, files...); err != nil {
 		select {
-		case <-l.broken:
+		case <-l.ended:
 			return event{}, l.why
 		case <-time.After(askBound):
 			return event{}, fmt.Errorf("%w: %w", ErrBroken, err)
@@ -194,7 +196,7 @@ func (l *Link) askFor(ctx context.Context, starts *Process, r request, bound tim
 			return e, e.Failure
 		}
 		return e, nil
-	case <-l.broken:
+	case <-l.ended:
 		return event{}, l.why
 	case <-ctx.Done():
 		return event{}, ctx.Err()
@@ -209,9 +211,9 @@ func (l *Link) Look(ctx context.Context) (*Seen, error) {
 	return e.Seen, err
 }
 
-// Start starts tare's binary in the pod with the arguments of p, in the directory dir, within
-// bounds; nil: none. A process with files for counters and facts is the load that is measured:
-// its state and the settings that it read back are written to these files.
+// Start starts tare's binary in the pod with the arguments of p, in the directory dir. within are
+// the limits of the process; nil: none. A process with files for counters and facts is the load that
+// is measured: the link writes its state and the settings that it read back to these files.
 func (l *Link) Start(ctx context.Context, p environment.Process, dir string, within *Bounds) (*Process, error) {
 	out, err := l.local(p)
 	if err != nil {
@@ -227,7 +229,7 @@ func (l *Link) Start(ctx context.Context, p environment.Process, dir string, wit
 
 // StartWith starts tare's binary in a pod on this host with descriptors and a whole environment.
 // The first file is standard output and standard error; the others are descriptors 3, 4, ... It
-// returns the pid in the pod. The Process only tells how it ended.
+// returns the pid in the pod. The Process has no log and no state, only how it ended.
 func (l *Link) StartWith(ctx context.Context, args, env []string, files ...*os.File) (*Process, int, error) {
 	out := &Process{link: l, done: make(chan struct{})}
 	pid, err := l.start(ctx, out, start{Args: args, Env: env, Files: len(files)}, files...)
@@ -257,7 +259,7 @@ func (l *Link) Pause() error {
 	return err
 }
 
-// Measure lets the load run for a window. Sample.Start is in this host's time.
+// Measure lets the load run for a window. It converts Sample.Start from the pod's clock to this host's.
 func (l *Link) Measure(ctx context.Context, v wire.WindowSpec) (wire.Sample, error) {
 	e, err := l.ask(ctx, request{Measure: &v}, askBound+v.Discard+v.Length+v.Steady+2*v.Limit)
 	if e.Sample == nil {
@@ -267,7 +269,8 @@ func (l *Link) Measure(ctx context.Context, v wire.WindowSpec) (wire.Sample, err
 	return *e.Sample, err
 }
 
-// Watch reads probes and operations of the process while a load in another pod is measured.
+// Watch reads the probes and operations of this pod's process for a window, while a load in another
+// pod is measured.
 func (l *Link) Watch(ctx context.Context, v wire.WindowSpec) (wire.Sample, error) {
 	e, err := l.ask(ctx, request{Watch: &watchSpec{v.Discard, v.Length}}, askBound+v.Discard+v.Length)
 	if e.Sample == nil {

@@ -40,7 +40,7 @@ func FuzzHear(f *testing.F) {
 		}
 		l.started[2] = p
 		l.receive(lostAfter)
-		<-l.broken
+		<-l.ended
 		<-p.Done()
 		if p.memory != nil || l.why == nil {
 			t.Errorf("open still: %v, %v", p.memory, l.why)

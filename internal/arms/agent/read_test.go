@@ -219,7 +219,7 @@ func TestEndlessMessage(t *testing.T) {
 	in := &heard{Reader: &endless{`{"number":1,"log":"`, "AAAA"}}
 	l := newLink(io.NopCloser(in), nowhere{io.Discard}, func() environment.Exit { return environment.Exit{Code: -1} })
 	l.receive(lostAfter)
-	if <-l.broken; in.bytes > mostEvent || l.why == nil || !strings.Contains(l.why.Error(), "more than") {
+	if <-l.ended; in.bytes > mostEvent || l.why == nil || !strings.Contains(l.why.Error(), "more than") {
 		t.Errorf("heard %d bytes, %v", in.bytes, l.why)
 	}
 	text := `{"number":1,"kill":` + strings.Repeat(" ", 100) + `5}`

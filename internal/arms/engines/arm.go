@@ -23,8 +23,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// bound is how long an engine may take for one request, and a container to start.
-const bound = time.Minute
+// requestTimeout is how long an engine may take for one request, and a container to start.
+const requestTimeout = time.Minute
 
 // handoffDir is the directory of the socket in the container.
 const handoffDir = "/.tare/handoff"
@@ -32,20 +32,20 @@ const handoffDir = "/.tare/handoff"
 // arm is an opened engine's container.
 type arm struct {
 	*launch.Sandbox
-	kind    Kind
-	engine  engine.Engine
-	name    string // of the container
-	root    launch.RootDirs
-	handoff *launch.HandoffListener
-	facts   []engine.Fact
-	user    string // name of the ordinary user that runs tare, rootless; empty: root
-	found   string // group in which the engine put the process, if not below the arm's
+	kind        Kind
+	engine      engine.Engine
+	name        string // of the container
+	root        launch.RootDirs
+	handoff     *launch.HandoffListener
+	facts       []engine.Fact
+	user        string // name of the ordinary user that runs tare, rootless; empty: root
+	engineGroup string // group in which the engine put the process; empty: a group of the arm
 
 	inside launch.Occupant
 	state  engine.State // of the container when its process was started
 }
 
-// prepare makes the container and all that it needs.
+// prepare makes the container, its root file system and its network. The container does not run yet.
 func (a *arm) prepare(ctx context.Context) (err error) {
 	a.name = nameOf(a.Spec)
 	if a.user != "" {
@@ -57,19 +57,19 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	if a.facts, err = a.engine.Facts(ctx); err != nil {
 		return err
 	}
-	if !a.elsewhere() {
+	if !a.outsideArmGroup() {
 		if err := a.RecordRuntimeGroups(); err != nil {
 			return err
 		}
 	}
-	bound := a.BoundDir()
+	bindDir := a.BoundDir()
 	if a.fromImage() {
 		if err := a.checkImage(ctx); err != nil {
 			return err
 		}
-		bound = a.DataDir()
+		bindDir = a.DataDir()
 	}
-	if a.root, err = launch.MakeRootDirs(a.Dir, bound); err != nil {
+	if a.root, err = launch.MakeRootDirs(a.Dir, bindDir); err != nil {
 		return err
 	}
 	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
@@ -93,7 +93,7 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	return a.create(ctx, c)
 }
 
-// fromImage says that the root file system is an image.
+// fromImage says that the root file system comes from an image.
 func (a *arm) fromImage() bool { return a.Spec.Container.Image != "" }
 
 // checkImage refuses an image that the engine does not have, and one for another architecture.
@@ -143,7 +143,7 @@ func (a *arm) container() (engine.Container, error) {
 		Powerless: a.Spec.Container.Capabilities == environment.NoCapabilities,
 		Security:  a.Spec.Container.SecurityOptions(),
 	}
-	if !a.elsewhere() {
+	if !a.outsideArmGroup() {
 		c.Parent = a.GroupPath()
 	}
 	if !a.fromImage() {
@@ -155,9 +155,9 @@ func (a *arm) container() (engine.Container, error) {
 	return c, nil
 }
 
-// create makes the container.
+// create makes the container; Start starts it.
 func (a *arm) create(ctx context.Context, c engine.Container) error {
-	ctx, cancel := context.WithTimeout(ctx, bound)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return a.engine.Create(ctx, c)
 }
@@ -170,14 +170,14 @@ func (a *arm) hostNetwork() bool {
 	return a.Spec.Port == 0 || a.Spec.Container.Network == environment.NetworkHost
 }
 
-// remove removes the container. The context of Open may have ended, so it has its own.
+// remove removes the container. It has a context of its own, because that of Open may have ended.
 func (a *arm) remove() error {
-	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	return a.engine.Remove(ctx, a.name, a.Spec.Run)
 }
 
-// Place has the volume and the addresses.
+// Place adds the volume to the groups, freezer and addresses of the Sandbox.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
@@ -196,7 +196,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 		if err := errors.Join(a.Open(), ctx.Err()); err != nil {
 			return nil, err
 		}
-		ctx, cancel := context.WithTimeout(ctx, bound)
+		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		running, err := a.startContainer(ctx, p)
 		if err != nil {
@@ -231,7 +231,7 @@ func (a *arm) startContainer(ctx context.Context, p environment.Process) (enviro
 	if err := a.attach(conn.Pid); err != nil {
 		return nil, err
 	}
-	running, err := a.AddProcess(conn, a.ended)
+	running, err := a.AddProcess(conn, a.exitStatus)
 	if err != nil {
 		return nil, err
 	}
@@ -245,11 +245,12 @@ func (a *arm) startContainer(ctx context.Context, p environment.Process) (enviro
 	return running, nil
 }
 
-// recordProcess writes the first process of a container outside of the arm's groups to the journal,
-// so that cleanup ends it: an engine that was killed may take a running container for one that is
-// not, and remove it without its process. Before Send the process ends with tare.
+// recordProcess writes the container's first process to the journal if it is outside of the arm's
+// groups, so that cleanup ends it: an engine that was killed may believe that a running container
+// has stopped, and remove it without ending its process. It is early enough before Send, because
+// until then the process ends with tare.
 func (a *arm) recordProcess(pid int) error {
-	if !a.elsewhere() {
+	if !a.outsideArmGroup() {
 		return nil
 	}
 	step, err := steps.ProcessOf(pid)
@@ -259,7 +260,7 @@ func (a *arm) recordProcess(pid int) error {
 	return a.Record(step, func() error { return nil }) // it ends with the container
 }
 
-// alive returns an error if the container ended before it asked for its Request.
+// alive returns an error if the container ended before its first process connected to tare.
 func (a *arm) alive(ctx context.Context) error {
 	s, err := a.engine.State(ctx, a.name)
 	if err == nil && !s.Running {
@@ -275,18 +276,18 @@ func (a *arm) attach(pid int) error {
 	}
 	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 	if err != nil {
-		return fmt.Errorf("hold the container's network: %w", err)
+		return fmt.Errorf("open the container's network namespace: %w", err)
 	}
 	return a.Net.Attach(ns)
 }
 
-// ended asks the engine how the process ended: it is the engine's child, not tare's.
-func (a *arm) ended() environment.Exit {
+// exitStatus asks the engine how the process ended, because it is not a child of tare.
+func (a *arm) exitStatus() environment.Exit {
 	s, err := a.engine.Ended(context.Background(), a.name)
 	if err != nil {
 		return environment.Exit{Code: -1, Err: err}
 	}
-	const signalled = 128
+	const signalled = 128 // exit codes above it are 128 + the signal
 	if n := s.Code - signalled; n > 0 && n <= 64 {
 		if name := unix.SignalName(unix.Signal(n)); name != "" {
 			return environment.Exit{Code: -1, Signal: name, OOM: s.OOM && name == "SIGKILL"}
@@ -295,7 +296,8 @@ func (a *arm) ended() environment.Exit {
 	return environment.Exit{Code: s.Code}
 }
 
-// Settings reads back the container from the kernel. Of the engine it takes names and versions.
+// Settings reads the state of the container back from the kernel. Names and versions come from the
+// engine.
 func (a *arm) Settings() ([]record.Setting, error) {
 	all, err := a.Sandbox.Settings()
 	for _, f := range a.facts {
@@ -318,7 +320,7 @@ func (a *arm) processSettings(p environment.Running) ([]record.Setting, error) {
 	return append(all, its...), err
 }
 
-// expect is the state that the kernel has to show of the process.
+// expect is the state in which the kernel must show the container's process.
 func (a *arm) expect() launch.Expect {
 	capabilities := a.state.Capabilities
 	if a.kind == Docker {
@@ -338,8 +340,8 @@ func (a *arm) expect() launch.Expect {
 	return e
 }
 
-// overlay says whether the root is an overlay. An engine's storage may also be snapshots of btrfs or
-// zfs.
+// overlay says whether the root file system is an overlay. An engine may also store containers as
+// snapshots of btrfs or zfs.
 func (a *arm) overlay() bool {
 	if a.kind == Podman && !a.fromImage() {
 		return a.user == "" // tare mounted the overlay

@@ -19,8 +19,8 @@ import (
 // systemd is the name of Docker's cgroup driver by which systemd makes the groups.
 const systemd = "systemd"
 
-// elsewhere says that the engine does not make the container in the arm's group.
-func (a *arm) elsewhere() bool { return a.user != "" || a.fact("cgroup-driver") == systemd }
+// outsideArmGroup says that the engine makes the container outside of the arm's group.
+func (a *arm) outsideArmGroup() bool { return a.user != "" || a.fact("cgroup-driver") == systemd }
 
 // fact is a fact that the engine reports of itself.
 func (a *arm) fact(name string) string {
@@ -34,14 +34,14 @@ func (a *arm) fact(name string) string {
 
 // adopt makes sure that the process is in the arm's groups.
 func (a *arm) adopt(pid int) error {
-	if !a.elsewhere() {
+	if !a.outsideArmGroup() {
 		return a.Adopt(pid)
 	}
 	groups, err := proc.FS("/").Cgroups(strconv.Itoa(pid))
 	if err != nil {
 		return fmt.Errorf("find the container's control group: %w", err)
 	}
-	a.found = groupOf(groups)
+	a.engineGroup = groupOf(groups)
 	return a.MoveInto(pid)
 }
 
@@ -65,11 +65,11 @@ func unitOf(group string) string {
 
 // foundSettings say in which group the engine put the process.
 func (a *arm) foundSettings() []record.Setting {
-	if a.found == "" {
+	if a.engineGroup == "" {
 		return nil
 	}
-	all := []record.Setting{{Name: a.kind.Name() + ".cgroup", Got: a.found}}
-	if unit := unitOf(a.found); unit != "" {
+	all := []record.Setting{{Name: a.kind.Name() + ".cgroup", Got: a.engineGroup}}
+	if unit := unitOf(a.engineGroup); unit != "" {
 		all = append(all, record.Setting{Name: a.kind.Name() + ".unit", Got: unit})
 	}
 	return all

@@ -49,14 +49,14 @@ func TestGroupsOfEngines(t *testing.T) {
 func TestElsewhere(t *testing.T) {
 	for driver, want := range map[string]bool{"systemd": true, "cgroupfs": false} {
 		a := &arm{kind: Docker, facts: []engine.Fact{{Name: "docker.cgroup-driver", Value: driver}}}
-		if a.elsewhere() != want {
-			t.Errorf("%s: elsewhere is %v", driver, !want)
+		if a.outsideArmGroup() != want {
+			t.Errorf("%s: outside is %v", driver, !want)
 		}
 	}
-	if a := (&arm{kind: Podman, user: "jane"}); !a.elsewhere() {
+	if a := (&arm{kind: Podman, user: "jane"}); !a.outsideArmGroup() {
 		t.Error("a rootless container is not in a group of its engine's")
 	}
-	a := &arm{kind: Docker, found: "/system.slice/docker-1.scope"}
+	a := &arm{kind: Docker, engineGroup: "/system.slice/docker-1.scope"}
 	if s := a.foundSettings(); len(s) != 2 || !strings.HasSuffix(s[1].Got, ".scope") {
 		t.Errorf("%+v", s)
 	}

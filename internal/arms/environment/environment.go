@@ -19,55 +19,58 @@ import (
 
 // Environment describes a place to run in.
 type Environment interface {
-	// Name is the word for it on the command line and in the record.
+	// Name is the environment's word on the command line and in the record.
 	Name() string
 	// Title is one line for people.
 	Title() string
-	// Support says whether this host and user can have it.
+	// Support says whether this user can open the environment on this host.
 	Support(facts.Host) facts.Support
 	// Capabilities say which choices an experiment has.
 	Capabilities() Capabilities
 	// Changes lists what Open would change on the host.
 	Changes(Spec) []facts.Change
-	// Open makes it. The journal has every change before it is made, and every setting is read
-	// back. On an error nothing is left.
+	// Open makes an arm in the environment. It writes each change to the journal before it makes
+	// the change, and reads every setting back. On an error it leaves no change.
 	Open(ctx context.Context, spec Spec) (OpenArm, error)
 }
 
 // Capabilities are the choices that an environment offers an experiment.
 type Capabilities struct {
-	// With is the environment with levels, which an experiment writes behind its name and a
-	// colon; nil: it has no levels.
+	// With returns the environment with the levels that an experiment writes after its name and
+	// a colon; nil: the environment has no levels.
 	With func(levels string) (Environment, error)
-	// Refuses returns why it cannot have a choice of a container; nil: it can have all.
+	// Refuses returns an error if the environment cannot have these choices; nil: it can have all.
 	Refuses func(Container) error
-	// Quota says that it has a CPU quota of less than all CPUs, which can throttle.
+	// Quota says that the environment has a CPU limit below all CPUs, so that throttling is
+	// possible.
 	Quota bool
 	// Grouped says that an arm has control groups with controllers of its own.
 	Grouped bool
-	// Container says that it makes containers, whose network, filter and capabilities can be
-	// chosen.
+	// Container says that the environment makes containers, whose network, seccomp filter and
+	// capabilities can be chosen.
 	Container bool
-	// Images says that it can take its root from an image of the engine's, Archive that it needs
-	// an image, which is a file.
-	Images, Archive bool
-	// Pod says that it is a pod: a neighbour can be in one too.
+	// Images says that the root file system can be an image that the engine has.
+	Images bool
+	// Archive says that the environment needs an image in a file.
+	Archive bool
+	// Pod says that the environment is a pod. A neighbour can be in one too.
 	Pod bool
 }
 
 // OpenArm is an opened environment.
 type OpenArm interface {
-	// Start starts a process in it, not frozen. ctx ends only the start; the process ends by
-	// itself, by Kill or by Close.
+	// Start starts a process in the arm, not frozen. The end of ctx stops only the start; the
+	// process ends by itself, by Kill or by Close.
 	Start(ctx context.Context, p Process) (Running, error)
 	// Place has paths, addresses, groups and freezer, as far as they are known before Start.
 	Place() wire.Place
-	// Settings reads back from the kernel. Settings of a process are included while one runs.
+	// Settings reads the arm's settings back from the kernel. While a process runs, its settings
+	// are included.
 	Settings() ([]record.Setting, error)
-	// Reproduction is the name and the text of a file by which a person makes the arm again;
-	// both are empty where there is none.
+	// Reproduction is the name and the text of a file with which a user can make the arm without
+	// tare; both are empty if there is none.
 	Reproduction() (name string, text []byte)
-	// Close ends all processes in it and takes back all changes. It goes on after an error and
+	// Close ends all processes of the arm and undoes all changes. It continues after an error and
 	// may be called twice.
 	Close() error
 }
@@ -78,9 +81,9 @@ type Running interface {
 	Pid() int
 	// Done is closed when the process has ended.
 	Done() <-chan struct{}
-	// Exit is how it ended. Valid after Done.
+	// Exit is how the process ended. Valid after Done.
 	Exit() Exit
-	// Kill ends it, frozen or not, and does not wait.
+	// Kill ends the process, frozen or not, and does not wait for the end.
 	Kill() error
 }
 
@@ -102,25 +105,25 @@ type Exit struct {
 	Code   int    // exit code; -1 when a signal ended it
 	Signal string // name of the signal that ended it, SIGKILL for example
 	OOM    bool   // the kernel's out-of-memory killer ended it
-	Err    error  // it could not be started or waited for, or tare ended it
+	Err    error  // the process could not be started or waited for, or tare ended it
 }
 
 // Process describes a process to start. The program is always tare's binary, which every
 // environment makes available unchanged; Args are its arguments.
 type Process struct {
 	Args []string
-	// Env are variables in addition to the usual ones, NAME=VALUE.
+	// Env are variables in addition to those of every process, NAME=VALUE.
 	Env []string
 	// Files are inherited as descriptors 3, 4, ...
 	Files []*os.File
 	// Log receives standard output and error.
 	Log *os.File
-	// Outside starts the process beside the arm instead of in it, as the client of a server: on
-	// the host, in the gateway namespace of the arm's network, or in a pod of its own.
+	// Outside starts the process beside the arm and not in it, for example the client of a server:
+	// on the host, in the gateway namespace of the arm's network, or in a pod of its own.
 	Outside bool
 }
 
-// ErrBusy means that an arm has a process already and can have one at a time.
+// ErrBusy means that a process runs in an arm that can have only one at a time.
 var ErrBusy = errors.New("a process runs in this arm already")
 
 // Spec describes an arm to open.
@@ -135,33 +138,33 @@ type Spec struct {
 	// Scratch is a directory on the host for this run, on the file system
 	// under test; the arm makes its own directories in it.
 	Scratch string
-	// Bind says that the data directory is bind-mounted into the arm. Otherwise it is in the
-	// arm's root file system.
+	// Bind says that the data directory is bind-mounted into the arm. If false, it is in the arm's
+	// root file system.
 	Bind bool
-	// Volume is an empty directory on the host that only this arm uses. The data directory is
-	// made in it and bound into a root file system. Empty: the data directory is on the file
-	// system of Scratch.
+	// Volume is an empty directory on the host that only this arm uses. The arm makes the data
+	// directory in it, and bind-mounts it into its root file system if it has one. Empty: the data
+	// directory is on the file system of Scratch.
 	Volume string
 	// Port is the TCP port of a server in the arm; 0 when there is none.
 	Port int
 	// Neighbour are the limits of a neighbour; nil: the arm is no neighbour.
 	Neighbour *Neighbour
-	// Container is what the experiment chose of a container.
+	// Container has the experiment's choices for a container.
 	Container Container
-	// Limits are what the experiment chose for the arm's group; zero fields are the environment's
-	// defaults.
+	// Limits are the experiment's choices for the arm's group; a zero field means the
+	// environment's default.
 	Limits cgroup.Limits
 	// Beside are the environments of all arms that are open at the same time, including this
-	// one. Pods that request the most that fits share the node's resources.
+	// one. Pods with cpu=max or memory=max divide the node's free resources among them.
 	Beside  []Environment
 	Journal *journal.Journal
-	// Groups is facts.Host.Groups. All arms share one tree, so that they can make and remove
-	// groups at the same time. nil: the arm detects a tree of its own.
+	// Groups is facts.Host.Groups. All arms use the same tree, so that they can make and remove
+	// groups concurrently. nil: the arm detects the tree itself.
 	Groups *cgroup.Tree
 }
 
-// Container is what an experiment can choose of a container. An empty word is the default of the
-// environment.
+// Container has the choices that an experiment can make for a container. An empty word means the
+// environment's default.
 type Container struct {
 	Network      string // one of Networks
 	Seccomp      string // one of SeccompProfiles
@@ -178,7 +181,7 @@ const (
 	NetworkHost      = "host"       // the host's network
 	NetworkBridge    = "bridge"     // its own network; clients use the container's address
 	NetworkPublished = "published"  // its own network; clients use a published port
-	Default          = "default"    // the default of runtime or engine
+	Default          = "default"    // the default of the runtime or engine
 	Unconfined       = "unconfined" // no seccomp filter, or no AppArmor profile
 	NoCapabilities   = "none"       // all capabilities dropped
 )
@@ -194,9 +197,11 @@ func CapabilitySets() []string { return []string{Default, NoCapabilities} }
 
 // Neighbour are the limits of a neighbour.
 type Neighbour struct {
-	// Controllers are those that its isolation needs. Its group has memory and pids anyway.
+	// Controllers are the cgroup controllers that the isolation needs. The group always has memory
+	// and pids.
 	Controllers []string
-	// Grouped adds the cpu controller where it exists: the arm is a container, which has it too.
+	// Grouped adds the cpu controller if the host has it. The arm is a container then, whose group
+	// has the controller too.
 	Grouped bool
 	Limits  cgroup.Limits // memory and pids are not 0
 	// Time is the CPU time after which the kernel kills a process of the neighbour.

@@ -19,14 +19,14 @@ import (
 // the arms.
 const Grace = 5 * time.Second
 
-// ErrSilent means that tare was silent for longer than that.
+// ErrSilent means that tare was silent for longer than the step and Grace.
 var ErrSilent = errors.New("tare was stopped, or the machine suspended: the guard froze the arms")
 
-// Guard is the handle of the guard: a process that takes back what a run left, however tare ends,
-// and freezes the arms when tare is silent for too long. The methods of a nil Guard do nothing.
+// Guard is the handle of the guard, a process that undoes the changes of a run however tare ends, and
+// freezes the arms if tare is silent for too long. The methods of a nil Guard do nothing.
 type Guard struct {
-	// Inside is why the guard is in tare's control group, whose kill or freeze includes the
-	// guard; nil: it is outside.
+	// Inside is the reason why the guard could not leave tare's control group; whoever kills or
+	// freezes that group then also hits the guard. nil: the guard is outside.
 	Inside error
 
 	pipe    *os.File
@@ -92,8 +92,8 @@ func (g *Guard) Dismiss() {
 // tell sends a notice. It ignores errors: somebody may have killed the guard.
 func (g *Guard) tell(n notice) { _ = json.NewEncoder(g.pipe).Encode(n) }
 
-// Attend renews the deadline every second, by a goroutine, until the next Allow: for steps without
-// a planned end. No window may be open meanwhile.
+// Attend is for steps without a planned end: a goroutine renews the deadline every second until the
+// next Allow. No window may be open meanwhile, because the goroutine would disturb it.
 func (g *Guard) Attend() {
 	if g == nil || g.stop != nil {
 		return
@@ -126,8 +126,8 @@ func (g *Guard) unattend() {
 	}
 }
 
-// Allow lets tare be silent for the next step and Grace. It costs a store and a reading of a
-// clock. If the guard froze the arms meanwhile, Allow thaws those that have to run.
+// Allow lets tare be silent for the duration of the next step and Grace. It costs one store and one
+// reading of the clock. If the guard has frozen the arms, Allow thaws those that tare has not paused.
 func (g *Guard) Allow(step time.Duration) {
 	if g == nil {
 		return
@@ -169,8 +169,8 @@ func (g *Guard) Froze() int {
 	return g.froze
 }
 
-// freezingBound is how long a guard that has begun to freeze may take: a guard that was killed
-// then never finishes.
+// freezingBound is how long thaw waits for the guard to finish freezing. A guard that somebody killed
+// meanwhile never finishes.
 const freezingBound = 30 * time.Second
 
 // thaw thaws the arms that tare has not paused itself.
@@ -198,8 +198,8 @@ type Held struct {
 	paused bool // by tare
 }
 
-// Hold tells the guard of a freezer, once, until Release. A freezer that is not of control groups
-// on this host is returned as it is.
+// Hold lets the guard freeze an arm too, until Release. A second call for the same freezer changes
+// nothing. Hold returns a freezer unchanged if it does not freeze control groups of this host.
 func (g *Guard) Hold(f wire.Freezer) wire.Freezer {
 	own, ok := f.(*cgroup.Freezer)
 	if g == nil || !ok {
@@ -230,7 +230,8 @@ func Release(f wire.Freezer) {
 	}
 }
 
-// step changes whether tare wants the arm paused, not while Guard.thaw thaws the arms.
+// step notes whether tare wants the arm paused, and freezes or thaws it by do. It waits while
+// Guard.thaw thaws the arms.
 func (w *Held) step(paused bool, do func() error) error {
 	w.guard.mu.RLock()
 	defer w.guard.mu.RUnlock()

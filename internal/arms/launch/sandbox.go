@@ -20,18 +20,18 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Sandbox is the part that all arms share: the arm's directory, its groups, its freezer, the
-// thread that starts its processes, and the changes to take back. An arm has one and closes it.
+// Sandbox is what all kinds of arms have: a directory, control groups, a freezer, the thread that
+// starts the processes, and the changes to undo. An arm has one Sandbox and closes it.
 type Sandbox struct {
 	Spec environment.Spec
 	// Dir is the arm's own directory on the host, below Spec.Scratch.
 	Dir string
-	// Group has the processes in the arm and Outside the processes beside it; zero values where
-	// no groups can be made.
+	// Group has the processes in the arm, Outside the processes beside it. Both are zero if tare
+	// cannot make groups here.
 	Group, Outside cgroup.Group
 	// Freezer freezes both groups, Outside first; nil without groups.
 	Freezer *cgroup.Freezer
-	// Limits of Group. Settings reads them back.
+	// Limits are those of Group. Settings reads them back.
 	Limits cgroup.Limits
 	// Net is the arm's own network; nil: the arm has the host's network.
 	Net *Network
@@ -45,8 +45,8 @@ type Sandbox struct {
 	undo journal.UndoStack
 }
 
-// reapBound is how long a killed process may take to end. The last process of an overlay syncs the
-// file system below, with all data that other processes have written.
+// reapBound is how long a killed process may take to end. The last process of a mount namespace
+// unmounts its overlay, which syncs the file system below with all dirty data of other processes.
 const reapBound = time.Minute
 
 // NewSandbox makes the directory and the groups of an arm. On an error it leaves nothing.
@@ -93,13 +93,13 @@ func dirOf(s environment.Spec) string {
 	return filepath.Join(s.Scratch, "tare-"+s.Run+"-"+s.Arm)
 }
 
-// Undo adds a function that Close runs, before the functions that were added earlier.
+// Undo adds a function for Close to run. Close runs the functions in reverse order.
 func (sb *Sandbox) Undo(f func() error) { sb.undo.Push(f) }
 
-// Record writes a step to the journal; call it before the change. Close calls back, which takes
-// the change back, and marks the step as done if that succeeds.
-func (sb *Sandbox) Record(s journal.Step, back func() error) error {
-	return sb.undo.Record(sb.Spec.Journal, s, back)
+// Record writes a step to the journal; call it before the change. Close calls undo, which must undo
+// the change, and marks the step as done if undo succeeds.
+func (sb *Sandbox) Record(s journal.Step, undo func() error) error {
+	return sb.undo.Record(sb.Spec.Journal, s, undo)
 }
 
 // makeDir makes the arm's directory. Other users cannot enter it: a container's root can write
@@ -121,10 +121,11 @@ func (sb *Sandbox) makeDir() error {
 	return nil
 }
 
-// exe is a link to tare's binary: a process is called tare, and not exe as /proc/self/exe.
+// exe is the path of a link to tare's binary. Processes started by it are named tare; by
+// /proc/self/exe their name would be exe.
 func (sb *Sandbox) exe() string { return filepath.Join(sb.Dir, "tare") }
 
-// makeGroup makes a group and removes it with Close.
+// makeGroup makes a group, which Close removes.
 func (sb *Sandbox) makeGroup(t *cgroup.Tree, path string, controllers []string) (cgroup.Group, error) {
 	p, err := t.Plan(path, controllers)
 	if err != nil {
@@ -143,7 +144,7 @@ func (sb *Sandbox) makeGroup(t *cgroup.Tree, path string, controllers []string) 
 	return made, err
 }
 
-// Open is ErrClosed after Close, else nil.
+// Open returns nil if the sandbox is open, and ErrClosed after Close. It opens nothing.
 func (sb *Sandbox) Open() error {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
@@ -165,14 +166,15 @@ func (sb *Sandbox) Start(ctx context.Context, c Child) (environment.Running, err
 	return p, sb.track(p)
 }
 
-// OnThread runs f on the thread that starts the arm's processes. A process that f starts with
-// Pdeathsig ends with the arm and not with another goroutine's thread.
+// OnThread runs f on the thread that starts the arm's processes. If f starts a process with
+// Pdeathsig, the kernel ends the process with this thread, which lives as long as the arm.
 func (sb *Sandbox) OnThread(f func() error) error { return sb.thread.start(f) }
 
-// Reproduction is empty: only tare makes such an arm.
+// Reproduction is empty: only tare can make such an arm.
 func (sb *Sandbox) Reproduction() (string, []byte) { return "", nil }
 
-// StartContainer starts a container in the arm.
+// StartContainer starts a container in the arm. With cgroup version 1 the shim must thaw the arm's
+// groups when it kills the container, because a frozen process does not end.
 func (sb *Sandbox) StartContainer(ctx context.Context, c Child) (environment.Running, error) {
 	for _, dir := range sb.Group.Dirs {
 		if file := filepath.Join(dir, "freezer.state"); exists(file) && !slices.Contains(c.Request.Runtime.Thaw, file) {
@@ -182,8 +184,8 @@ func (sb *Sandbox) StartContainer(ctx context.Context, c Child) (environment.Run
 	if err := sb.Open(); err != nil {
 		return nil, err
 	}
-	// After tare's end the shim and its runtime may run on for a moment and make again what
-	// cleanup has just removed: the journal has the shim, so that cleanup ends it first.
+	// The shim and its runtime may live a moment longer than tare, and make files that cleanup has
+	// just removed. So the journal has the shim too, and cleanup ends it first.
 	c.ShimStarted = func(pid int) error {
 		step, err := steps.ProcessOf(pid)
 		if err != nil {
@@ -203,7 +205,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// track makes Close end a process. After Close it ends the process at once.
+// track makes Close end a process. If the sandbox is closed already, it kills the process.
 func (sb *Sandbox) track(p environment.Running) error {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
@@ -303,14 +305,14 @@ func (sb *Sandbox) StartBeside(ctx context.Context, p environment.Process) (envi
 	return sb.Start(ctx, c)
 }
 
-// Inside is a child in the arm's group, without other layers.
+// Inside describes a child that runs p in the arm's group, without other layers.
 func (sb *Sandbox) Inside(p environment.Process) Child {
 	c := Inside(p)
 	c.Group, c.Request.Exe = sb.Group, sb.exe()
 	return c
 }
 
-// Inside is a child in no arm, without layers.
+// Inside describes a child that runs p on the host: in no arm's group and without layers.
 func Inside(p environment.Process) Child {
 	return Child{
 		Request: Request{Args: p.Args, Env: append(environ(), p.Env...), Dir: "/"},
@@ -318,7 +320,8 @@ func Inside(p environment.Process) Child {
 	}
 }
 
-// whereItWaits describes where a process that does not end waits in the kernel, and its ancestors.
+// whereItWaits describes the state of a process that does not end, and of its ancestors up to tare:
+// each with the kernel function in which it waits.
 func whereItWaits(p environment.Running) string {
 	var all string
 	for pid := p.Pid(); pid > 1 && pid != os.Getpid(); {

@@ -34,7 +34,7 @@ const (
 
 var _ environment.Environment = Host
 
-// Name is the word for it on the command line and in the record.
+// Name is the rung's word on the command line and in the record.
 func (r Rung) Name() string {
 	return [...]string{"host", "cgroup", "namespaces", "rootfs", "security", "network", "nat", "cpu-limit"}[r]
 }
@@ -61,8 +61,8 @@ func (r Rung) has(layer Rung) bool {
 	return layer <= r
 }
 
-// groups describes the groups of the rung. Where this host has no controllers, the rungs above
-// Cgroup have plain groups or none.
+// groups describes the groups of the rung. If this host has no controllers, the rungs above Cgroup have
+// groups without controllers, or none.
 func (r Rung) groups(t *cgroup.Tree) (launch.Groups, error) {
 	if !r.has(Cgroup) {
 		return launch.PlainGroups(t)
@@ -100,7 +100,7 @@ func (r Rung) needs() []string {
 	return all
 }
 
-// Capabilities are control groups, from the rung cgroup on.
+// Capabilities says that the rungs from Cgroup on have control groups.
 func (r Rung) Capabilities() environment.Capabilities {
 	return environment.Capabilities{Grouped: r.has(Cgroup)}
 }

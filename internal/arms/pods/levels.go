@@ -16,8 +16,8 @@ import (
 type Levels struct {
 	cpu, memory           amount
 	cpuLimit, memoryLimit amount
-	// image has the programs of the load; empty: the node's programs are mounted; "none":
-	// neither.
+	// image is the name of the image with the programs of the load. Empty: the pod mounts the
+	// programs of the node. "none": the pod has neither.
 	image string
 	// network is how a client reaches the server, one of networks; empty: at the pod's address.
 	network string
@@ -121,6 +121,7 @@ func (l *Levels) set(name, value string) (err error) {
 	return err
 }
 
+// readAmount reads an amount with read; if most is true, also the word max.
 func readAmount(value string, read func(string) (int64, error), most bool) (amount, error) {
 	if most && value == maxWord {
 		return amount{max: true}, nil
@@ -178,8 +179,8 @@ func (l Levels) amounts() string {
 	return ", " + strings.Join(parts, ", ")
 }
 
-// podAmounts are the requests and limits of a pod. why explains the CPUs of cpu=max, and short
-// why a request of CPUs does not fit; both may be empty.
+// podAmounts are the requests and limits of a pod. why is the reason for the number of CPUs of cpu=max,
+// short the reason why a request of CPUs does not fit on the node; both may be empty.
 type podAmounts struct {
 	requests, limits kube.Amounts
 	why, short       string

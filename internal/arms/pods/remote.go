@@ -21,26 +21,29 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// remoteArm is an opened pod on a node where tare is not. The load pauses itself at its gate.
+// remoteArm is an opened pod on a node where tare does not run. tare cannot freeze its processes: the
+// load pauses itself at its gate.
 type remoteArm struct {
 	*launch.Sandbox
 	kind    Pod
 	cluster *kube.Cluster
 	node    *corev1.Node
 	amounts podAmounts
-	// persistent is the volume of the claim; nil without a claim, and where this user may not
-	// read it, which persistentErr says.
+	// persistent is the volume of the claim; nil without a claim, and if this user may not read
+	// it. persistentErr is the reason then.
 	persistent    *corev1.PersistentVolume
 	persistentErr error
-	route         remoteRoute // through a Service; the zero value: the pod's address
-	server        *remotePod
-	client        *remotePod // of a server; nil: there is none
+	route         remoteRoute // to the server, through a Service; the zero value: the pod's address
+	server        *remotePod  // the pod of the server, or of a load without a server
+	client        *remotePod  // the pod of the server's client; nil: there is no server
 	clientNode    *corev1.Node
 }
 
+// needsNode is the remedy if tare must run on the pod's node.
 const needsNode = "--node-helper, or run tare on the node"
 
-// checkRemote returns which level a pod cannot have on a node where tare is not.
+// checkRemote returns an error if the pod has a level that is possible only on the node where tare
+// runs, or if it has no image.
 func (p Pod) checkRemote() error {
 	l := p.Levels
 	missing := func(what string) error {
@@ -52,19 +55,20 @@ func (p Pod) checkRemote() error {
 	case l.volume.kind == hostPathVolume:
 		return missing("volume=" + l.volume.kind)
 	case p.remoteImage() == "":
-		return hint.New(fmt.Errorf("%w: a pod on a node where tare is not needs an image with sh and what the load needs", facts.ErrUnsupported),
+		return hint.New(fmt.Errorf("%w: on a node without tare, a pod needs an image with sh and the programs of the load", facts.ErrUnsupported),
 			"name one: --pod-image NAME, or image=NAME of the arm; docs/engines.md has a Dockerfile")
 	}
 	return nil
 }
 
-// asRemote is the pod on a node where tare is not: its image has the programs, not the node.
+// asRemote is the pod as it is made on a node where tare does not run: the programs come from an
+// image and not from the node.
 func (p Pod) asRemote() Pod {
 	p.Levels.image = cmp.Or(p.remoteImage(), noImageWord)
 	return p
 }
 
-// remoteImage is the image of a pod on a node where tare is not; empty: none was named.
+// remoteImage is the image that was named for a pod on a node where tare does not run; empty: none.
 func (p Pod) remoteImage() string {
 	if i := p.Levels.image; i != "" && i != noImageWord {
 		return i
@@ -97,7 +101,7 @@ func (p Pod) openRemote(ctx context.Context, spec environment.Spec, c *kube.Clus
 	return a, nil
 }
 
-// prepare makes the pods and the way between them, and sends the data.
+// prepare makes the server's pod, the client's pod and the route between them, and sends the data.
 func (a *remoteArm) prepare(ctx context.Context) error {
 	var err error
 	if a.clientNode, err = a.kind.clientNode(ctx, a.cluster, a.node); err != nil {
@@ -149,8 +153,8 @@ func (a *remoteArm) prepare(ctx context.Context) error {
 	return a.makeRoute(ctx)
 }
 
-// resolve finds the amounts that the pod requests. A user who may not read the node has to
-// name them.
+// resolve finds the requests and limits of the pod. If this user may not read nodes, the levels must
+// name the amounts.
 func (a *remoteArm) resolve(ctx context.Context) (podAmounts, error) {
 	l := a.kind.withDefaults()
 	if len(a.node.Status.Allocatable) == 0 {
@@ -175,8 +179,8 @@ func (a *remoteArm) resolve(ctx context.Context) (podAmounts, error) {
 	return amounts, nil
 }
 
-// remoteBeside are the environments that are open at the same time. Those with a server have
-// the client's pod on the same node too, unless client=node names another one.
+// remoteBeside returns the environments that are open at the same time. If the arms have a server,
+// each pod is marked to have a client's pod on the same node, unless client=node names another node.
 func remoteBeside(s environment.Spec) []environment.Environment {
 	var all []environment.Environment
 	for _, e := range s.Beside {
@@ -189,7 +193,7 @@ func remoteBeside(s environment.Spec) []environment.Environment {
 	return all
 }
 
-// carriedDir makes a directory with Spec.Carried, to be sent to the client.
+// carriedDir makes a directory with the files of Spec.Carried, which is sent to the client's pod.
 func (a *remoteArm) carriedDir() (string, error) {
 	dir := filepath.Join(a.Dir, "carried")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -206,7 +210,8 @@ func (a *remoteArm) loadPod() *remotePod {
 	return a.server
 }
 
-// Place has the volumes as the pods see them, the addresses of the server and the stream.
+// Place has the paths of the volumes in the pods, the addresses of the server, and the link to the
+// pod of the load.
 func (a *remoteArm) Place() wire.Place {
 	p := wire.Place{Volume: a.server.dir(), Remote: a.server.link}
 	if a.Spec.Neighbour != nil {
@@ -229,7 +234,7 @@ func (a *remoteArm) listen() string {
 	return net.JoinHostPort(a.server.pod.Status.PodIP, strconv.Itoa(a.Spec.Port))
 }
 
-// Start starts a process in the server's pod, or in the client's pod.
+// Start starts a process in the server's pod; with p.Outside in the client's pod.
 func (a *remoteArm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if err := errors.Join(a.Open(), ctx.Err()); err != nil {
 		return nil, err
@@ -304,7 +309,7 @@ one there. What made the arm are the requests and limits, which give the QoS cla
 		objects = append(objects, a.client.spec.Pod())
 	}
 	text, err := kube.Manifest(comment, objects...)
-	if err != nil { // never: the objects are tare's own
+	if err != nil { // impossible: tare made the objects
 		text = []byte("# " + err.Error() + "\n")
 	}
 	return a.Spec.Arm + ".yaml", text

@@ -1,7 +1,7 @@
-// Package allow decides which options an experiment may pass on to a program. Options that name files,
-// directories, libraries or addresses have many spellings (mariadbd: --datadir, --datad,
-// --loose-datadir, --maximum-datadir). So every option that is not on the program's list is refused,
-// and so is a value that could be a path.
+// Package allow decides which options an experiment may pass on to a program. It refuses every option
+// that is not on the program's list, and every value that could be a path. A list of forbidden options
+// would not do, because options that name files, directories, libraries or addresses have many
+// spellings (mariadbd: --datadir, --datad, --loose-datadir, --maximum-datadir).
 package allow
 
 import (
@@ -15,28 +15,30 @@ import (
 
 // List has the options of one program.
 type List struct {
-	// Program is its name, for messages.
+	// Program is the name of the program in messages.
 	Program string
 	// Names are the allowed options, in lower case with underscores, sorted.
 	Names []string
 	// Dashed is true if the program's manual writes names with dashes.
 	Dashed bool
-	// Ours has the options that tare sets itself, with what to set instead or the reason.
+	// Ours has the options that tare sets itself. Each value is the remedy or the reason, as the hint
+	// of the error.
 	Ours map[string]string
 	// Valued is true if each option needs a value: --name=value.
 	Valued bool
-	// Free allows names that are on no list. The program must refuse options that it does not
-	// know, and have no other options than Names, Ours and Refused.
+	// Free also allows every name that is neither in Ours nor in Refused, for options that a user's
+	// script adds to the program. It is safe only if Names, Ours and Refused together have all options
+	// of the program itself, and the program refuses an option that neither it nor the script has.
 	Free bool
-	// Refused are the program's other options, used if Free is true.
+	// Refused are the options that are refused although Free is true.
 	Refused []string
 }
 
-// value matches numbers, sizes, words and lists of them. Without a slash a value can only name a file
+// valuePattern matches numbers, sizes, words and lists of them. Without a slash a value can only name a file
 // in the program's working directory, and no option on a list takes a file name.
-var value = regexp.MustCompile(`^[A-Za-z0-9_.,:;+%=*-]*$`)
+var valuePattern = regexp.MustCompile(`^[A-Za-z0-9_.,:;+%=*-]*$`)
 
-var name = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
+var namePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
 
 // Words splits text into sorted words.
 func Words(text string) []string {
@@ -45,7 +47,8 @@ func Words(text string) []string {
 	return words
 }
 
-// Ours makes List.Ours of the options for which a load has parameters, and of fixed options.
+// Ours makes the map for List.Ours. parameters has tare's parameter for each option that an experiment
+// can set only through it; fixed are options that no experiment can set.
 func Ours(parameters map[string]string, fixed ...string) map[string]string {
 	all := map[string]string{}
 	for option, parameter := range parameters {
@@ -57,7 +60,7 @@ func Ours(parameters map[string]string, fixed ...string) map[string]string {
 	return all
 }
 
-// canonical spells a name as the lists do.
+// canonical spells a name as the lists do, with underscores.
 func canonical(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
 // Check returns why an option of the form --name or --name=value is refused, or nil.
@@ -72,7 +75,7 @@ func (l List) Check(option string) error {
 		return hint.New(fmt.Errorf("%q: tare sets this option of %s itself", option, l.Program), l.Ours[n])
 	case !slices.Contains(l.Names, n) && (!l.Free || slices.Contains(l.Refused, n)):
 		return hint.New(fmt.Errorf("%q is not an option that may be passed on to %s", option, l.Program), l.nearest(n))
-	case !value.MatchString(v):
+	case !valuePattern.MatchString(v):
 		return fmt.Errorf("%q: the value is to be a number, a word or a list of them, and no path", option)
 	}
 	return nil
@@ -82,13 +85,13 @@ func (l List) Check(option string) error {
 func parse(option string) (n, v string, valued bool, err error) {
 	text, found := strings.CutPrefix(option, "--")
 	n, v, valued = strings.Cut(text, "=")
-	if !found || !name.MatchString(n) {
+	if !found || !namePattern.MatchString(n) {
 		return "", "", false, fmt.Errorf("%q: want --name=value", option)
 	}
 	return canonical(n), v, valued, nil
 }
 
-// nearest returns the hint about an unknown name.
+// nearest returns the hint about a name that is not allowed: the nearest allowed one, or the rule.
 func (l List) nearest(n string) string {
 	if near := hint.Nearest(n, l.Names); near != "" && near != n {
 		if l.Dashed {

@@ -28,9 +28,10 @@ func Nearest(word string, words []string) string {
 	return best
 }
 
-// longest bounds the words that are compared, in bytes.
+// longest is the length of the longest word that is compared, in bytes: the time grows with its square.
 const longest = 64
 
+// completion returns the only word with this prefix; "" if no word or several words have it.
 func completion(prefix string, words []string) string {
 	found := ""
 	for _, w := range words {
@@ -45,8 +46,8 @@ func completion(prefix string, words []string) string {
 	return found
 }
 
-// DidYouMean returns the end of a sentence about an unknown word: the nearest of words, or all of
-// them if none is near; empty without words.
+// DidYouMean returns the end of a sentence about an unknown word: the replacement of a word of earlier
+// versions, else the nearest of words, else all of them; empty without words.
 func DidYouMean(word string, words []string) string {
 	if instead := replacement(word); instead != "" {
 		return ": " + instead
@@ -60,8 +61,8 @@ func DidYouMean(word string, words []string) string {
 	return "; valid: " + strings.Join(words, ", ")
 }
 
-// edits counts insertions, deletions, substitutions and swaps of neighbours
-// (optimal string alignment: Damerau 1964, Comm. ACM 7(3), p. 171).
+// edits is the distance between two words: insertions, deletions, substitutions and swaps of adjacent
+// letters (optimal string alignment: Damerau 1964, Comm. ACM 7(3), p. 171).
 func edits(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

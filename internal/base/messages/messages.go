@@ -1,5 +1,5 @@
-// Package messages is the catalogue of the sentences and words of a report, by key. A language is one
-// file of it. It knows no number and no effect: the caller formats the values of a message.
+// Package messages is the catalogue of the sentences and words of a report, by key. It has one file for
+// each language. The caller formats the values of a message, such as numbers.
 //
 // A message is text with
 //
@@ -18,8 +18,8 @@ import (
 //go:embed english.txt
 var englishText string
 
-// Key names a message. In the code every key is a whole literal, so that it can be
-// searched for: none is put together from parts, which TestKeys holds.
+// Key names a message. In the code every key is a whole literal and is never put together from parts,
+// so that a search finds it. TestKeys tests that.
 type Key string
 
 var english = sync.OnceValue(func() map[Key]string {
@@ -46,16 +46,15 @@ func parse(file string) (map[Key]string, error) {
 	return all, nil
 }
 
-// Piece is a part of a message in one tone: a text, or the name of a value that stands
-// there.
+// Piece is a part of a message in one tone: a text, or the name of the value to put there.
 type Piece struct {
 	Text string
 	Name string
 	Tone string // empty: none
 }
 
-// Of splits a message into pieces. pairs are names and values; words that depend on a
-// number are chosen by them. It panics on a key that the catalogue does not have.
+// Of splits a message into pieces. pairs are alternately names and values; they are needed for the
+// choices {name:one|many}. It panics on a key that the catalogue does not have.
 func Of(key Key, pairs ...any) []Piece {
 	text, ok := english()[key]
 	if !ok {
@@ -79,16 +78,18 @@ func Of(key Key, pairs ...any) []Piece {
 		case '>':
 			tone = ""
 		case '{':
-			var name string
-			name, text, _ = strings.Cut(text, "}")
-			out = append(out, placed(name, tone, pairs))
+			var inner string
+			inner, text, _ = strings.Cut(text, "}")
+			out = append(out, placeholder(inner, tone, pairs))
 		}
 	}
 	return out
 }
 
-func placed(name, tone string, pairs []any) Piece {
-	name, words, choice := strings.Cut(name, ":")
+// placeholder returns the piece of a placeholder, {name} or {name:one|many}; inner is the text between
+// the braces.
+func placeholder(inner, tone string, pairs []any) Piece {
+	name, words, choice := strings.Cut(inner, ":")
 	if !choice {
 		return Piece{Name: name, Tone: tone}
 	}
@@ -99,7 +100,7 @@ func placed(name, tone string, pairs []any) Piece {
 	return Piece{Text: many, Tone: tone}
 }
 
-// Value returns the value of a name in pairs; nil without one.
+// Value returns the value of a name in pairs; nil if pairs does not have the name.
 func Value(name string, pairs []any) any {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i] == name {

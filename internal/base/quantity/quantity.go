@@ -14,7 +14,7 @@ import (
 // None is printed where there is no number.
 const None = "–"
 
-// Percent prints a ratio (1.0 is equal) as a signed change: 0.969 is "-3.1 %".
+// Percent prints a ratio as a signed change: 0.969 is "-3.1 %", 1 is "0.0 %".
 func Percent(ratio float64) string { return WithUnit(Change(ratio, 1), "%") }
 
 // PlusMinus prints a half-width given as a ratio: 0.018 is "±1.8 %".
@@ -58,6 +58,7 @@ func Duration(seconds float64) string {
 	return Short(seconds) + " s"
 }
 
+// pair prints seconds in two units, as "3 min 12 s". big and small are the units in seconds.
 func pair(seconds, big float64, bigUnit string, small float64, smallUnit string) string {
 	n := math.Round(math.Abs(seconds) / small)
 	per := big / small
@@ -71,7 +72,7 @@ func pair(seconds, big float64, bigUnit string, small float64, smallUnit string)
 	return s
 }
 
-// Trimmed removes zeros behind the decimal point: "50.0 ms" becomes "50 ms".
+// Trimmed removes zeros at the end of a decimal fraction: "50.0 ms" becomes "50 ms".
 func Trimmed(s string) string {
 	number, unit, _ := strings.Cut(s, " ")
 	if strings.Contains(number, ".") {
@@ -80,7 +81,8 @@ func Trimmed(s string) string {
 	return WithUnit(number, unit)
 }
 
-// About prints a forecast of seconds, rounded up as coarsely as forecasts are known.
+// About prints a forecast of seconds. It rounds up to 5 s, minutes, hours or days, because a forecast
+// is not more precise.
 func About(seconds float64) string {
 	switch {
 	case !Finite(seconds) || seconds > 30*86400:
@@ -135,22 +137,22 @@ func Share(part float64) string {
 	return Trimmed(WithUnit(Short(math.Round(100*part)), "%"))
 }
 
-// Digits returns the number of decimals of an effect in percent: two where one decimal would show an
-// interval of no width, zero where the interval is 20 % wide or more.
+// Digits returns the number of decimals with which an effect is printed in percent: two if the interval
+// is so narrow that both bounds would look the same, zero if it is 20 % wide or more.
 func Digits(r *record.Ratio) int {
 	switch w := 100 * math.Abs(r.High-r.Low); {
 	case w < 0.2:
 		return 2
 	case w >= 20:
 		return 0
-	case r.Low > 1 && zero(r.Low) || r.High < 1 && zero(r.High):
-		return 2 // a bound printed as 0.0 would look as if the interval held "equal"
+	case r.Low > 1 && roundsToZero(r.Low) || r.High < 1 && roundsToZero(r.High):
+		return 2 // the interval excludes 0 %, and a bound printed as 0.0 would hide that
 	}
 	return 1
 }
 
-// zero reports whether a bound rounds to 0.0 %.
-func zero(bound float64) bool { return 100*math.Abs(bound-1) < 0.05 }
+// roundsToZero reports whether a bound rounds to 0.0 %.
+func roundsToZero(bound float64) bool { return 100*math.Abs(bound-1) < 0.05 }
 
 // Bounds prints an interval of ratios in percent: "[-3.8, -2.4]".
 func Bounds(low, high float64, digits int) string {
@@ -185,30 +187,31 @@ func signed(s string) string {
 	return "+" + s
 }
 
-// Short prints a number to three digits with a decimal multiple: "12.3k".
+// Short prints a number to three digits with a decimal prefix (k, M, G, T): "12.3k".
 func Short(x float64) string {
 	if !Finite(x) {
 		return None
 	}
 	a := math.Abs(x)
-	multiples := []string{"", "k", "M", "G", "T"}
-	for len(multiples) > 1 && a >= 999.5 {
-		a, x, multiples = a/1000, x/1000, multiples[1:]
+	prefixes := []string{"", "k", "M", "G", "T"}
+	for len(prefixes) > 1 && a >= 999.5 {
+		a, x, prefixes = a/1000, x/1000, prefixes[1:]
 	}
 	switch {
 	case a >= 1e4 || a > 0 && a < 0.005:
-		return strconv.FormatFloat(x, 'e', 1, 64) + multiples[0]
+		return strconv.FormatFloat(x, 'e', 1, 64) + prefixes[0]
 	case a >= 99.95:
-		return strconv.FormatFloat(x, 'f', 0, 64) + multiples[0]
+		return strconv.FormatFloat(x, 'f', 0, 64) + prefixes[0]
 	case a >= 9.995:
-		return strconv.FormatFloat(x, 'f', 1, 64) + multiples[0]
+		return strconv.FormatFloat(x, 'f', 1, 64) + prefixes[0]
 	case a == 0:
 		return "0"
 	}
-	return strconv.FormatFloat(x, 'f', 2, 64) + multiples[0]
+	return strconv.FormatFloat(x, 'f', 2, 64) + prefixes[0]
 }
 
-// WithUnit adds a unit to a number, without a blank before a slash. None gets no unit.
+// WithUnit adds a unit to a number, after a blank unless the unit begins with a slash. None gets no
+// unit.
 func WithUnit(s, unit string) string {
 	switch {
 	case strings.HasSuffix(s, None):

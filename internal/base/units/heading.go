@@ -2,7 +2,7 @@ package units
 
 import "strings"
 
-// headings has the units of columns and metrics.
+// headings has the units in the names of columns and metrics of other tools, with their base units.
 var headings = map[string]Heading{
 	"s": {"s", 1}, "sec": {"s", 1}, "secs": {"s", 1}, "seconds": {"s", 1}, "min": {"s", 60}, "h": {"s", 3600},
 	"ms": {"s", 1e-3}, "msec": {"s", 1e-3}, "milliseconds": {"s", 1e-3},

@@ -1,6 +1,6 @@
 // Package units converts amounts with units, as people, servers and tools write them, to base units:
-// bytes, seconds, operations per second, ratios from 0 to 1. It knows spellings only, and not what is
-// counted.
+// bytes, seconds, operations per second, ratios from 0 to 1. It knows only how amounts are written, not
+// what they count.
 //
 // To add: a spelling is one function below.
 package units
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Spelling is a way to write bytes: units with their size in bytes, the largest first.
+// Spelling is a way to write numbers of bytes: units with their size in bytes, the largest first.
 type Spelling struct {
 	units []unit
 	fold  bool // capital and small letters mean the same
@@ -25,27 +25,27 @@ type unit struct {
 }
 
 // IEC has B, KiB, MiB and GiB, as tare writes bytes.
-func IEC() Spelling { return Spelling{units: ladder("KMG", 1024, "iB")}.with("B", 1) }
+func IEC() Spelling { return Spelling{units: multiples("KMG", 1024, "iB")}.with("B", 1) }
 
-// Bare adds bytes without a unit to a spelling.
+// Bare returns a spelling that also has numbers without a unit; they are bytes.
 func (s Spelling) Bare() Spelling { return s.with("", 1) }
 
-// Server has K, M, G and T, with or without iB, to the base 1024, and bytes without a unit: as MySQL,
-// PostgreSQL and ClickHouse read sizes.
+// Server has K, M, G and T, also as small letters, with or without iB, to the base 1024, and bytes
+// without a unit: as MySQL, PostgreSQL and ClickHouse read sizes.
 func Server() Spelling {
-	return Spelling{units: slices.Concat(ladder("KMGT", 1024, "iB", ""), ladder("kmgt", 1024, "iB", ""))}.Bare()
+	return Spelling{units: slices.Concat(multiples("KMGT", 1024, "iB", ""), multiples("kmgt", 1024, "iB", ""))}.Bare()
 }
 
 // Printed has k, m, g, t and p in any case, with or without b or ib, to the base 1024, and bytes
 // without a unit: as fio reads sizes and tools print their settings.
 func Printed() Spelling {
-	return Spelling{units: ladder("kmgtp", 1024, "ib", "b", ""), fold: true}.with("b", 1).Bare()
+	return Spelling{units: multiples("kmgtp", 1024, "ib", "b", ""), fold: true}.with("b", 1).Bare()
 }
 
 // FioText has the units of fio's text reports, with or without B. Ki, Mi and so on have the base 1024,
 // and K is 1024. k, M, G, T and P have the base decimal: 1024 before fio 3, 1000 since.
 func FioText(decimal float64) Spelling {
-	s := Spelling{units: slices.Concat(ladder("KMGTP", 1024, "iB", "i"), ladder("KMGTP", decimal, "B", ""))}
+	s := Spelling{units: slices.Concat(multiples("KMGTP", 1024, "iB", "i"), multiples("KMGTP", decimal, "B", ""))}
 	for i := range s.units {
 		if u := &s.units[i]; u.name == "K" || u.name == "KB" {
 			u.bytes = 1024
@@ -54,9 +54,9 @@ func FioText(decimal float64) Spelling {
 	return s.with("kB", decimal).with("k", decimal).with("B", 1)
 }
 
-// ladder makes units of each letter with each ending: base for the first letter, its square for the
-// second, and so on.
-func ladder(letters string, base float64, endings ...string) (all []unit) {
+// multiples makes units of each letter with each ending. The first letter has the size base, the second
+// its square, and so on.
+func multiples(letters string, base float64, endings ...string) (all []unit) {
 	for power, letter := range letters {
 		for _, end := range endings {
 			all = append(all, unit{string(letter) + end, math.Pow(base, float64(power+1))})
@@ -66,6 +66,7 @@ func ladder(letters string, base float64, endings ...string) (all []unit) {
 	return all
 }
 
+// with returns a spelling that also has this unit, as the last one.
 func (s Spelling) with(name string, bytes float64) Spelling {
 	s.units = append(slices.Clip(s.units), unit{name, bytes})
 	return s
@@ -83,7 +84,7 @@ func (s Spelling) Unit(name string) (bytes float64, ok bool) {
 
 // Whole reads a whole number with a unit, such as "64MiB", as bytes from 0 to 2⁶³-1.
 func (s Spelling) Whole(text string) (int64, error) {
-	digits, unit := parts(text)
+	digits, unit := splitUnit(text)
 	bytes, ok := s.Unit(unit)
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if !ok || err != nil || n < 0 || n > math.MaxInt64/int64(bytes) {
@@ -92,10 +93,10 @@ func (s Spelling) Whole(text string) (int64, error) {
 	return n * int64(bytes), nil
 }
 
-// Part reads a number with a unit, such as "1.5GiB", as bytes, rounded down. The number is above 0, the
-// result below 2⁶³.
+// Part reads a number that may have a fraction, with a unit, such as "1.5GiB", as bytes, rounded down.
+// The number must be above 0 and the result below 2⁶³.
 func (s Spelling) Part(text string) (int64, error) {
-	digits, unit := parts(text)
+	digits, unit := splitUnit(text)
 	bytes, ok := s.Unit(unit)
 	x, err := strconv.ParseFloat(digits, 64)
 	if !ok || err != nil || !(x > 0 && x*bytes < math.MaxInt64) {
@@ -104,13 +105,13 @@ func (s Spelling) Part(text string) (int64, error) {
 	return int64(x * bytes), nil
 }
 
-// parts splits a text behind its last digit.
-func parts(text string) (digits, unit string) {
+// splitUnit splits a text after its last digit or point.
+func splitUnit(text string) (digits, unit string) {
 	i := strings.LastIndexAny(text, "0123456789.") + 1
 	return text[:i], text[i:]
 }
 
-// Format writes bytes as a whole number of the largest unit possible: 64MiB.
+// Format writes bytes as a whole number of the largest unit that divides them: 64MiB.
 func (s Spelling) Format(bytes int64) string {
 	for _, u := range s.units {
 		if n := int64(u.bytes); u.name != "" && bytes >= n && bytes%n == 0 {

@@ -1,4 +1,5 @@
-// Package bodies lists the functions that are a load, in the process that runs in an arm.
+// Package bodies lists the bodies of loads: the functions that do the work of a load in the process in
+// an arm.
 package bodies
 
 import (
@@ -12,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/loads/sysbench"
 )
 
-// All returns the bodies by the kind of load: tare's own, and those of each tool.
+// All returns the bodies by kind: those of tare's own loads, and those that run a tool.
 func All() map[string]load.Body {
 	all := load.Bodies()
 	for _, tool := range []map[string]load.Body{
@@ -27,5 +28,5 @@ func All() map[string]load.Body {
 	return all
 }
 
-// Main is the hidden command load.Command.
+// Main runs the hidden command load.Command, which starts a load, and returns its exit code.
 func Main(args []string) int { return load.Main(args, All()) }

@@ -22,7 +22,7 @@ import (
 type Conn struct {
 	conn   net.Conn
 	reader *bufio.Reader
-	target string // path and parameters of requests
+	target string // path and parameters in the URL of requests
 	head   []byte // header lines of requests
 	buffer []byte
 	broken bool // takes no more queries
@@ -65,11 +65,11 @@ func (c *Conn) Close() error { return c.conn.Close() }
 // Broken is true if the connection takes no more queries.
 func (c *Conn) Broken() bool { return c.broken }
 
-// Run sends a query and reads the whole answer. If the server refuses the query, the error is an
-// *Error; after any other error the connection is broken.
+// Run sends a query and reads the whole answer. The error is an *Error if the query failed on the
+// server; after any other error the connection is broken.
 func (c *Conn) Run(query string) error { return c.ask(query, FormatNative, io.Discard) }
 
-// ask writes the answer to w; format applies unless the query names one.
+// ask sends a query and writes the answer to w, in this format unless the query names another one.
 func (c *Conn) ask(query, format string, w io.Writer) error {
 	err := c.exchange(query, format, w)
 	var answer *Error
@@ -79,6 +79,7 @@ func (c *Conn) ask(query, format string, w io.Writer) error {
 	return err
 }
 
+// exchange sends one request and reads its response.
 func (c *Conn) exchange(query, format string, w io.Writer) error {
 	request := fmt.Appendf(nil, "POST %sdefault_format=%s HTTP/1.1\r\n", c.target, format)
 	request = append(request, c.head...)
@@ -104,11 +105,12 @@ func (c *Conn) exchange(query, format string, w io.Writer) error {
 	return c.body(answer, w)
 }
 
-// exceptionInside begins the error message at the end of an answer that fails after its start.
+// exceptionInside is in the error message that the server appends to an answer when the query fails
+// after the answer has begun.
 var exceptionInside = []byte("DB::Exception: ")
 
-// body reads the answer. A query can fail in the middle of its answer: old servers append the
-// message, new ones also cut the answer.
+// body copies the answer to w. A query can fail after its answer has begun: the server then appends the
+// error message, and newer versions also break the answer off.
 func (c *Conn) body(answer *http.Response, w io.Writer) error {
 	const longest = 1 << 12
 	var last []byte // end of the answer, at most 2 * longest
@@ -134,7 +136,7 @@ func (c *Conn) body(answer *http.Response, w io.Writer) error {
 	}
 }
 
-// errorOf reads the server's message. Old versions have the code in the message alone.
+// errorOf makes an *Error of the server's message. Old versions have the code only in the message.
 func errorOf(answer *http.Response, text []byte) error {
 	e := &Error{Text: strings.TrimSpace(strings.ToValidUTF8(string(text), "?"))}
 	if e.Text == "" {
@@ -163,7 +165,7 @@ func connect(a db.Address) (db.Conn, error) {
 			return nil, err
 		}
 		return conn, nil
-	}), address(a)
+	}), checkAddress(a)
 }
 
 // SetDeadline sets the deadline of the current query and the next ones.
@@ -190,14 +192,15 @@ func (c *Conn) Ask(query string) (rows [][]string, err error) {
 	return rows, nil
 }
 
-// denied is true for an unknown user, a wrong password, and the one code of newer versions for both.
+// denied is true if the server refuses user or password. Newer versions have one code for both.
 func denied(err error) bool {
+	const unknownUser, wrongPassword, authenticationFailed = 192, 193, 516
 	var answer *Error
-	return errors.As(err, &answer) && (answer.Code == 192 || answer.Code == 193 || answer.Code == 516)
+	return errors.As(err, &answer) && (answer.Code == unknownUser || answer.Code == wrongPassword || answer.Code == authenticationFailed)
 }
 
-// definite is true for all errors of the server but those of one with too many queries or shutting
-// down.
+// definite is true for an error that a second try would not change: any error of the server, unless it
+// has too many queries or is shutting down.
 func definite(err error) bool {
 	const tooManyQueries, aborted = 202, 236
 	var answer *Error
@@ -206,8 +209,8 @@ func definite(err error) bool {
 
 var errNoAddress = errors.New("ClickHouse is reached by TCP only, and no address was given")
 
-// address is an error if the address has no TCP part.
-func address(a db.Address) error {
+// checkAddress returns an error if the address has no TCP part.
+func checkAddress(a db.Address) error {
 	if a.Protocol == Name && a.Dial == "" {
 		return errNoAddress
 	}

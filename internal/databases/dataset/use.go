@@ -22,18 +22,19 @@ import (
 // Build builds a data set in an empty directory and returns its notes.
 type Build func(ctx context.Context, dir string) (notes map[string]string, err error)
 
-// Use returns the data set; it builds it if the store has no whole one. need is the disk space for
-// building, in bytes. Processes that want the same data set wait for each other.
+// Use returns the data set from the store, and builds it if the store has no intact one; cached is
+// false then. need is the disk space for building, in bytes. Processes that use the same data set wait
+// until one has built it.
 func (s Store) Use(ctx context.Context, a About, need int64, build Build) (set Set, cached bool, err error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return Set{}, false, fmt.Errorf("make the cache for data sets: %w", err)
 	}
-	// The markers name programs that root may execute.
+	// Nobody else may write here: the markers name programs that root may execute.
 	if err := trust.Dir(s.Dir); err != nil {
 		return Set{}, false, fmt.Errorf("use the cache for data sets: %w", err)
 	}
 	// Several processes may use a data set under shared locks. Building takes the exclusive lock.
-	if set, err := s.whole(ctx, a.Key()); err == nil || ctx.Err() != nil {
+	if set, err := s.intact(ctx, a.Key()); err == nil || ctx.Err() != nil {
 		return set, err == nil, err
 	}
 	unlock, err := s.lock(ctx, a.Key(), unix.LOCK_EX)
@@ -62,8 +63,8 @@ func (s Store) Use(ctx context.Context, a About, need int64, build Build) (set S
 	return set, false, nil
 }
 
-// whole returns a data set if it is in the store and intact.
-func (s Store) whole(ctx context.Context, key string) (Set, error) {
+// intact returns a data set if it is in the store and intact.
+func (s Store) intact(ctx context.Context, key string) (Set, error) {
 	unlock, err := s.lock(ctx, key, unix.LOCK_SH)
 	if err != nil {
 		return Set{}, err
@@ -75,12 +76,14 @@ func (s Store) whole(ctx context.Context, key string) (Set, error) {
 		return Set{}, err
 	}
 	now := time.Now()
-	// The time of the last use, for Prune. It fails on a read-only cache, which can still be used.
+	// The marker's time is that of the last use, for Prune. Setting it fails on a read-only cache, which
+	// can still be used.
 	_ = os.Chtimes(filepath.Join(dir, MarkerFile), now, now)
 	return Set{Dir: dir, Marker: m}, nil
 }
 
-// build builds the data set under a temporary name, seals and renames it.
+// build builds the data set under a temporary name, takes it back from the server's account, seals it
+// and renames it.
 func (s Store) build(ctx context.Context, a About, build Build) (_ Marker, err error) {
 	began := time.Now()
 	part, err := os.MkdirTemp(s.Dir, partName(a.Key())+"*")
@@ -119,6 +122,7 @@ func (s Store) build(ctx context.Context, a About, build Build) (_ Marker, err e
 	return m, syncPath(s.Dir)
 }
 
+// seal writes the marker to disk. Every file of the data set must be on disk before.
 func seal(dir string, m Marker) error {
 	b, err := json.MarshalIndent(m, "", "\t")
 	if err != nil {
@@ -136,10 +140,10 @@ func seal(dir string, m Marker) error {
 	return syncPath(dir)
 }
 
-// partName is the prefix of the directories in which a data set is built.
+// partName is the prefix of the temporary names under which a data set is built.
 func partName(key string) string { return "." + key + ".part-" }
 
-// discard removes a damaged data set and interrupted ones of the same key. The caller holds the
+// discard removes a damaged data set and unfinished builds of the same key. The caller must hold the
 // exclusive lock.
 func (s Store) discard(key string) error {
 	parts, err := filepath.Glob(filepath.Join(s.Dir, partName(key)+"*"))
@@ -155,8 +159,8 @@ func (s Store) discard(key string) error {
 	return errors.Join(errs...)
 }
 
-// lock locks a data set exclusively (LOCK_EX) or shared (LOCK_SH). The lock file is never removed:
-// otherwise two processes could hold exclusive locks on two files of one name.
+// lock locks a data set exclusively (LOCK_EX) or shared (LOCK_SH). No process may remove a lock file,
+// because two processes could then hold exclusive locks on two files of the same name.
 func (s Store) lock(ctx context.Context, key string, how int) (unlock func(), err error) {
 	f, err := os.OpenFile(s.lockFile(key), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -182,7 +186,7 @@ func (s Store) lock(ctx context.Context, key string, how int) (unlock func(), er
 
 func (s Store) lockFile(key string) string { return filepath.Join(s.Dir, "."+key+".lock") }
 
-// Hold keeps all processes from pruning a data set until release is called.
+// Hold prevents that any process prunes the data set until release is called.
 func (s Set) Hold() (release func(), err error) {
 	f, err := os.Open(Store{filepath.Dir(s.Dir)}.lockFile(s.Key))
 	if err != nil {
@@ -195,7 +199,7 @@ func (s Set) Hold() (release func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// enoughSpace is an error if the disk is too small for building.
+// enoughSpace returns an error if the file system has too little free space for building.
 func enoughSpace(dir string, need int64) error {
 	free, err := reserve.Beyond(dir)
 	if err != nil {

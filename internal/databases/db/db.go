@@ -1,6 +1,6 @@
-// Package db is the contract of a database server: its programs, how its version is read, and for a
-// version and a configuration the recipe to install, run, ask and stop it. A description is data:
-// it starts no process and opens no file; only a Protocol makes connections.
+// Package db is the contract of a database server: its programs, how tare reads its version, and the
+// recipe to install, run, query and stop it, for a version and a configuration. All of this is data: it
+// starts no process and opens no file. Only a Protocol makes connections.
 //
 // The directory of a data set holds DataDir (the server's data directory), RunDir (sockets and
 // temporary files) and SecretFile.
@@ -32,12 +32,12 @@ const (
 
 // Service describes one database server.
 type Service interface {
-	// Describe is the part of the description that holds for every version.
+	// Describe returns what is the same for all versions of the server.
 	Describe() Description
 	// Identify reads the version from the output of the server program. Another program, or a version
 	// that is too old, is an error.
 	Identify(banner string) (Version, error)
-	// Recipe is how to use a server of this version. The settings come from Complete.
+	// Recipe returns how to use a server of this version. Config.Settings must come from Complete.
 	Recipe(Version, Config) (Recipe, error)
 	// Protocol is the client for this server.
 	Protocol() Protocol
@@ -45,17 +45,17 @@ type Service interface {
 	Promises() []Promise
 }
 
-// Description is the part of a description that holds for every version.
+// Description describes what is the same for all versions of a server.
 type Description struct {
 	Name string // as in experiment files
 	// Programs are the server's programs, the server itself first.
 	Programs []Program
-	// VersionArgs make the server program print its version. VersionTrial does it for versions
-	// without such an option; nil: all have it.
+	// VersionArgs make the server program print its version. VersionTrial is for versions that have no
+	// such option; nil: all versions have it.
 	VersionArgs  []string
 	VersionTrial *Trial
 	Settings     []Setting
-	// Users are accounts; the first that exists runs the programs if tare is root.
+	// Users are names of accounts. If tare is root, the first one that exists runs the programs.
 	Users []string
 	// Options are the options of the server program that an experiment may pass on.
 	Options allow.List
@@ -90,14 +90,14 @@ const (
 	Install = "install"
 )
 
-// Setting is one setting under tare's name, which is the same for all versions.
+// Setting is a setting of a server that tare knows. Name is tare's, the same for all versions.
 type Setting struct {
 	Name    string
 	Default string
 	Help    string
 	// Words are the allowed values if they can be listed.
 	Words []string
-	// Check is the error of a value, nil if it is allowed. Without a Check only Words are allowed.
+	// Check returns an error for a value that is not allowed. If it is nil, only Words are allowed.
 	Check func(string) error
 }
 
@@ -139,23 +139,23 @@ type Config struct {
 	// Options are passed on to the server after all others, and to the installation, because some
 	// decide the format of files.
 	Options []string
-	// Expect is about the size of the data set in bytes.
+	// Expect is the approximate size of the data set in bytes.
 	Expect int64
 }
 
-// Recipe is how to install, run, ask and stop a server: commands, files and statements.
+// Recipe is how to install, run, query and stop a server: commands, files and statements.
 type Recipe struct {
-	// Users are accounts; the first that exists runs the programs if tare is root. With RootToo the
-	// server accepts root: it runs as root, with the arguments AsRoot, if tare cannot give it
-	// another account.
+	// Users are names of accounts. If tare is root, the first one that exists runs the programs.
+	// RootToo is true if the server accepts root: if tare is root and cannot give it another account,
+	// it runs as root with the additional arguments AsRoot.
 	Users   []string
 	RootToo bool
 	AsRoot  []string
 	// RealPaths is true if the programs resolve paths, so that a path below /proc/self/fd does not
 	// work for them: the account must be able to search all directories above Dir.
 	RealPaths bool
-	// RunInDir is true if the working directory of the programs is Dir, which neither arguments nor
-	// files name.
+	// RunInDir is true if the programs run with Dir as their working directory. Arguments and files
+	// have only paths relative to it, so that the account needs no access to the directories above.
 	RunInDir bool
 	// Files are written before the server starts. {secret} and {secret_sha256} stand for the
 	// password of User and its digest in hexadecimal.
@@ -167,23 +167,23 @@ type Recipe struct {
 	Install []Command
 	// Server runs the server in the foreground, logging to standard error.
 	Server Command
-	// Loading are arguments added to Server while the data set is loaded. A crash costs only the
-	// time then, so nothing needs to be durable before the end.
+	// Loading are arguments added to Server while the data set is loaded. They may turn durability
+	// off, because after a crash the data set is built again.
 	Loading []string
-	// Admin is the superuser, who needs no password and may use the socket alone.
+	// Admin is the superuser, who needs no password and can connect only over the socket.
 	Admin string
 	// Setup are statements that Admin runs on an empty server. {secret} stands for the password of
 	// User.
 	Setup []string
-	// Finish and Warm are queries whose rows are statements: those of Finish run after loading,
-	// those of Warm read the whole data set.
+	// Finish and Warm are queries; each row of their result is a statement to run. The statements of
+	// Finish run after loading, those of Warm read the whole data set into memory.
 	Finish, Warm string
 	// ReadBack are the queries that read the settings back from the server.
 	ReadBack []Query
 	// Stop is how long the server may take to end after SIGTERM.
 	Stop time.Duration
-	// Leftovers are patterns below Dir of files of a stopped server that copies of the data set do
-	// not need.
+	// Leftovers are patterns, relative to Dir, of files that a stopped server leaves and copies of the
+	// data set do not need.
 	Leftovers []string
 }
 
@@ -202,10 +202,10 @@ type File struct {
 // Query reads one setting back.
 type Query struct {
 	Name string // of the server's variable
-	Ask  string // the question; the last column of the first row is the value
-	// Wanted is the value that was asked for, in the server's words; empty if none was.
+	Ask  string // the query; the last column of the first row is the value
+	// Wanted is the value that tare has set, in the server's words; empty if it has set none.
 	Wanted string
-	// Accepts is true if the value is the one that was asked for. nil accepts all.
+	// Accepts is true if the value that was read back is the wanted one; nil: every value is right.
 	Accepts func(got string) bool
 }
 

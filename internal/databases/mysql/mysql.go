@@ -1,4 +1,4 @@
-// Package mysql is MariaDB, MySQL and Percona Server.
+// Package mysql describes MariaDB, MySQL and Percona Server.
 package mysql
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// Service is MariaDB, MySQL or Percona Server. All have one protocol and InnoDB; their options differ by flavour and
-// version.
+// Service describes MariaDB, MySQL or Percona Server. All have the same protocol and InnoDB; their
+// options differ by flavour and version.
 type Service struct{ Flavour string }
 
 var _ db.Service = Service{}
@@ -26,7 +26,7 @@ const (
 	Percona = "percona"
 )
 
-// Describe is the part of the description that holds for every version.
+// Describe returns what is the same for all versions.
 func (m Service) Describe() db.Description {
 	d := db.Description{
 		Name: m.Flavour, Protocol: Family, VersionArgs: []string{"--no-defaults", "--version"},
@@ -51,7 +51,7 @@ func (m Service) Describe() db.Description {
 
 func users() []string { return []string{"mysql", "nobody"} }
 
-// Recipe is how to use a server of this version.
+// Recipe returns how to use a server of this version.
 func (m Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	if !filepath.IsAbs(c.Dir) {
 		return db.Recipe{}, fmt.Errorf("data directory %q: want an absolute path", c.Dir)
@@ -68,7 +68,7 @@ func (m Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	return db.Recipe{
 		Users: users(), RootToo: true, AsRoot: []string{"--user=root"}, RealPaths: true,
 		Install:   install(v, c),
-		Server:    db.Command{Path: c.Programs[db.Server], Args: append(append(place(v, c), options...), c.Options...)},
+		Server:    db.Command{Path: c.Programs[db.Server], Args: append(append(addressOptions(v, c), options...), c.Options...)},
 		Loading:   loading(v, c),
 		Admin:     "root",
 		Setup:     setup(v),
@@ -80,9 +80,9 @@ func (m Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	}, nil
 }
 
-// base are the options of every call. No option file of the host is read. The directory for
-// temporary tables is never shared, because a starting server removes all it finds there, also the
-// tables of the host's own server.
+// base are the options of every call of the server program. It reads no option file of the host. Its
+// directory for temporary tables is its own, because a starting server removes all temporary tables in
+// that directory, which could be those of the host's own server.
 func base(v db.Version, c db.Config) []string {
 	args := []string{"--no-defaults", "--datadir=" + filepath.Join(c.Dir, db.DataDir), "--tmpdir=" + filepath.Join(c.Dir, db.RunDir)}
 	if base := baseDir(c.Programs[db.Server]); base != "" {
@@ -95,8 +95,8 @@ func base(v db.Version, c db.Config) []string {
 	return args
 }
 
-// baseDir is the directory with messages and plugins of a server that was unpacked from an archive;
-// "" for a server of a package, which has it compiled in.
+// baseDir is the directory above the messages and plugins of a server that was unpacked from an
+// archive; "" for a server from a package, which has this directory compiled in.
 func baseDir(server string) string {
 	bin := filepath.Dir(server)
 	switch filepath.Base(bin) {
@@ -110,9 +110,9 @@ func baseDir(server string) string {
 	return ""
 }
 
-// place are the options for directories and addresses. The path of the socket is relative to the
-// data directory, because an absolute path may be too long for a socket's address.
-func place(v db.Version, c db.Config) []string {
+// addressOptions are base and the options for socket, pid file and TCP address. The path of the socket
+// is relative to the data directory, because an absolute path may be too long for a socket's address.
+func addressOptions(v db.Version, c db.Config) []string {
 	args := append(base(v, c), "--socket=../"+db.SocketFile, "--pid-file="+filepath.Join(c.Dir, db.RunDir, "pid"))
 	if c.Port == 0 {
 		return append(args, "--skip-networking")
@@ -120,22 +120,23 @@ func place(v db.Version, c db.Config) []string {
 	return append(args, "--bind-address="+c.Host, "--port="+strconv.Itoa(c.Port))
 }
 
-// install makes the data directory with one user, root, without a password; see setup.
+// install is the command that makes the data directory. It makes one user, root, without a password;
+// setup restricts root.
 func install(v db.Version, c db.Config) []db.Command {
 	command := db.Command{Path: c.Programs[db.Server], Args: append(base(v, c), "--initialize-insecure")}
 	if v.Flavour == MariaDB {
 		command.Path = c.Programs[db.Install]
 		command.Args = append(base(v, c), "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")
 	}
-	command.Args = append(append(command.Args, loadingLog(v, c)...), c.Options...)
+	command.Args = append(append(command.Args, redoLogOptions(v, c)...), c.Options...)
 	return []db.Command{command}
 }
 
-// loadingLog is the size of the redo log while loading: small, because every arm copies it; the
-// server makes one of the wanted size when it starts. A large data set loads several times faster
-// with a large log, and the log is small beside it.
-func loadingLog(v db.Version, c db.Config) []string {
-	size := 8
+// redoLogOptions set the size of the redo log while loading. It is small because every arm copies the
+// log; a server that starts with another size makes a new log. For a large data set it is larger: such
+// a set loads several times faster then, and the log is still small in comparison.
+func redoLogOptions(v db.Version, c db.Config) []string {
+	size := 8 // MiB
 	if c.Expect > 2<<30 {
 		size = 512
 	}
@@ -145,20 +146,21 @@ func loadingLog(v db.Version, c db.Config) []string {
 	case v.AtLeast(8, 0, 30): // the installation is very slow with less
 		return []string{fmt.Sprintf("--innodb-redo-log-capacity=%dM", max(size, 32))}
 	}
-	return []string{fmt.Sprintf("--innodb-log-file-size=%dM", size/2)} // of two files
+	return []string{fmt.Sprintf("--innodb-log-file-size=%dM", size/2)} // there are two files
 }
 
-// loading are the options while the data set is loaded. After a shutdown all is on the disk.
+// loading are the additional options while the data set is loaded. Commits are not durable then, but a
+// shutdown writes everything to disk.
 func loading(v db.Version, c db.Config) []string {
 	args := []string{"--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0"}
 	if v.Flavour != MariaDB {
 		args = append(args, "--skip-log-bin")
 	}
-	return append(args, loadingLog(v, c)...)
+	return append(args, redoLogOptions(v, c)...)
 }
 
-// setup leaves root with the socket alone, which is in a directory closed to others, and makes the
-// load's user, who has all rights in one database.
+// setup are the statements that make the load's user, who has all rights in one database, and restrict
+// root to the socket. Other accounts of the host cannot enter the socket's directory.
 func setup(v db.Version) []string {
 	var drop []string
 	if v.Flavour == MariaDB {
@@ -183,6 +185,8 @@ func setup(v db.Version) []string {
 	)
 }
 
+// finish and warm are Recipe.Finish and Recipe.Warm: statements that analyse every table, and that read
+// every index.
 const (
 	finish = "SELECT CONCAT('ANALYZE TABLE `', table_schema, '`.`', table_name, '`') AS stmt" +
 		" FROM information_schema.tables WHERE table_schema = '" + db.Database + "' AND table_type = 'BASE TABLE' ORDER BY 1"

@@ -1,4 +1,4 @@
-// Package redis is Redis and Valkey, asked in their own protocol.
+// Package redis describes Redis and Valkey, with a client for their protocol.
 package redis
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 )
 
-// Service is Redis or Valkey, a fork of Redis 7.2 with the same protocol and settings.
+// Service describes Redis, and Valkey, a fork of Redis 7.2 with the same protocol and settings.
 type Service struct{}
 
 var _ db.Service = Service{}
 
-// Name is its name as a service and as a protocol.
+// Name is the name of the service and of its protocol.
 const Name = "redis"
 
 // flavourValkey is the flavour of Valkey; that of Redis is Name.
@@ -27,7 +27,7 @@ const flavourValkey = "valkey"
 // configPath is the path of the configuration, which holds the digest of the password.
 const configPath = db.RunDir + "/redis.conf"
 
-// Describe is the part of the description that holds for every version.
+// Describe returns what is the same for all versions.
 func (Service) Describe() db.Description {
 	return db.Description{
 		Name: Name, Protocol: Name, Package: "redis-server",
@@ -38,13 +38,13 @@ func (Service) Describe() db.Description {
 	}
 }
 
-// For example:
+// bannerPattern matches the output of --version, for example:
 //
 // Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0
 // Valkey server v=8.1.1 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=...
 var bannerPattern = regexp.MustCompile(`^(Redis|Valkey) server v=(([0-9]+)\.([0-9]+)\.([0-9]+)\S*)`)
 
-// Identify reads the banner.
+// Identify reads the version from the output of --version.
 func (Service) Identify(banner string) (db.Version, error) {
 	found := bannerPattern.FindStringSubmatch(strings.TrimSpace(banner))
 	if found == nil {
@@ -65,8 +65,8 @@ func (Service) Identify(banner string) (db.Version, error) {
 
 func users() []string { return []string{"redis", "valkey", "nobody"} }
 
-// Recipe is how to use a server of this version. All paths in the configuration are relative to the
-// directory of the data set.
+// Recipe returns how to use a server of this version. All paths in the configuration are relative to
+// the directory of the data set.
 func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	switch {
 	case !filepath.IsAbs(c.Dir):
@@ -94,9 +94,9 @@ func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	}, nil
 }
 
-// configFile is the whole configuration. It has no timeouts or timed work unless the experiment asks
-// for it, because the clock runs on while an arm is frozen. The load's user may not run commands
-// that reach files or other servers, or stop the server.
+// configFile is the text of the configuration file. Timeouts and periodic work are off unless the
+// experiment sets them, because the clock continues while an arm is frozen. The load's user may not run
+// commands that reach files or other servers, or that stop the server.
 func configFile(c db.Config) string {
 	port, bind := strconv.Itoa(c.Port), ""
 	if c.Port != 0 {
@@ -127,7 +127,7 @@ user ` + db.User + ` on #{secret_sha256} ~* +@all -@admin -@dangerous -@scriptin
 `
 }
 
-// Names of the settings, which are Redis'.
+// Names of the settings. They are those of Redis, with an underscore for a dash.
 const (
 	setAppend     = "appendonly"
 	setAppendSync = "appendfsync"
@@ -142,14 +142,14 @@ func settings() []db.Setting {
 			Help: "appendonly: yes writes every change to a log; no: what was not saved is lost with the server"},
 		{Name: setAppendSync, Default: "everysec", Words: []string{"everysec", "always", "no"},
 			Help: "appendfsync, of that log: always makes every change durable before it is answered"},
-		{Name: setSave, Default: noSave, Check: save,
+		{Name: setSave, Default: noSave, Check: checkSave,
 			Help: "save: snapshots after SECONDS with CHANGES, as 3600,1,300,100; off: none, for a snapshot falls into some windows and not into others"},
 		{Name: setIOThreads, Default: "1", Check: db.WholeFrom(1, 128), Help: "io-threads: threads that write answers"},
 	}
 }
 
-// save allows pairs of numbers, separated by commas.
-func save(s string) error {
+// checkSave allows off, and pairs of numbers that are separated by commas.
+func checkSave(s string) error {
 	if s == noSave {
 		return nil
 	}
@@ -162,7 +162,7 @@ func save(s string) error {
 	return nil
 }
 
-// readBack are the settings, and further ones for the report.
+// readBack are the queries that read back tare's settings, and others that only the report shows.
 func readBack(v db.Version, c db.Config) []db.Query {
 	ask := func(name, wanted string) db.Query {
 		return db.Query{Name: name, Ask: "CONFIG GET " + name, Wanted: wanted, Accepts: func(got string) bool { return got == wanted }}

@@ -49,7 +49,7 @@ func FindPgbench(ctx context.Context, program, server string) (path string, v pg
 		return "", v, hint.New(fmt.Errorf("find pgbench: %w", err),
 			"install it (apt-get install postgresql-contrib), or name it with pgbench=PATH")
 	}
-	text, err := ask(ctx, path, []string{"--version"})
+	text, err := versionOutput(ctx, path, []string{"--version"})
 	if err == nil {
 		v, err = pgbench.Identify(text)
 	}
@@ -82,7 +82,7 @@ func (f pgbenchFiller) fill(ctx context.Context, b *building) error {
 	defer CloseAll(files)
 	cmd := exec.Command(f.path, f.data.InitArgs(server)...)
 	cmd.ExtraFiles, cmd.Env, cmd.Dir = files, PgbenchEnviron(), "/"
-	if err := b.account.with(cmd, files[0]); err != nil { // the account owns the other, a directory
+	if err := b.account.applyTo(cmd, files[0]); err != nil { // the account owns the other, a directory
 		return err
 	}
 	return run(ctx, "pgbench --initialize", cmd, b.log)

@@ -52,7 +52,7 @@ func FindSysbench(ctx context.Context, program string) (path string, v sysbench.
 	if err != nil {
 		return "", v, hint.New(fmt.Errorf("find sysbench: %w", err), "install it (apt-get install sysbench), or name it with sysbench=PATH")
 	}
-	text, err := ask(ctx, path, []string{"--version"})
+	text, err := versionOutput(ctx, path, []string{"--version"})
 	if err == nil {
 		v, err = sysbench.Identify(text)
 	}
@@ -108,10 +108,10 @@ func (l sysbenchFiller) fill(ctx context.Context, b *building) error {
 	cmd := exec.Command(l.path, data.PrepareArgs("/proc/self/fd/3", threads, l.shares)...)
 	cmd.ExtraFiles = files
 	cmd.Dir = b.dir // the path of the socket is relative
-	if err := b.account.with(cmd, files...); err != nil {
+	if err := b.account.applyTo(cmd, files...); err != nil {
 		return err
 	}
-	return runAfter(ctx, b.account.before, "sysbench prepare", cmd, b.log)
+	return runAfter(ctx, b.account.beforeFork, "sysbench prepare", cmd, b.log)
 }
 
 // script is the path of a script for a client. If the account cannot read the file, it is that of

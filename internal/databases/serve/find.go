@@ -82,9 +82,9 @@ func find(ctx context.Context, s db.Service, server, temp string) (Found, error)
 		if p.Role != db.Server {
 			continue
 		}
-		banner, err := ask(ctx, path, d.VersionArgs)
+		banner, err := versionOutput(ctx, path, d.VersionArgs)
 		if err != nil && d.VersionTrial != nil {
-			banner, err = try(ctx, path, temp, *d.VersionTrial)
+			banner, err = trialOutput(ctx, path, temp, *d.VersionTrial)
 		}
 		if err != nil {
 			return Found{}, fmt.Errorf("%s: ask %s for its version: %w", d.Name, path, err)
@@ -97,8 +97,9 @@ func find(ctx context.Context, s db.Service, server, temp string) (Found, error)
 	return f, nil
 }
 
-// ask returns the output of a program, as an account without rights if possible.
-func ask(ctx context.Context, path string, args []string) (string, error) {
+// versionOutput returns the output of a program with the arguments that print its version. It runs the
+// program with an account without rights if possible.
+func versionOutput(ctx context.Context, path string, args []string) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
 	defer stop()
 	cmd := exec.CommandContext(ctx, path, args...)
@@ -112,8 +113,8 @@ func ask(ctx context.Context, path string, args []string) (string, error) {
 	return string(out), nil
 }
 
-// try starts a program that fails and returns its output (db.Trial).
-func try(ctx context.Context, path, temp string, t db.Trial) (string, error) {
+// trialOutput returns the output of a program that a db.Trial starts and that fails.
+func trialOutput(ctx context.Context, path, temp string, t db.Trial) (string, error) {
 	dir, err := os.MkdirTemp(temp, "tare-version-")
 	if err != nil {
 		return "", err

@@ -46,7 +46,7 @@ func TestClearBehindALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &building{dir: dir}
-	_ = b.clear(db.Recipe{Leftovers: []string{db.RunDir + "/*"}})
+	_ = b.removeLeftovers(db.Recipe{Leftovers: []string{db.RunDir + "/*"}})
 	untouched(t, target)
 }
 

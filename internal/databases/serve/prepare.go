@@ -23,15 +23,15 @@ import (
 	"github.com/tarelab/tare/internal/logs/sysbench"
 )
 
-// Prepare are the parameters of a data set.
+// Prepare are the parameters of a data set that is to be prepared.
 type Prepare struct {
-	// Server is the path of the server's program; empty: in PATH.
+	// Server is the path of the server program; empty: it is looked up in PATH.
 	Server string `json:"server,omitempty"`
 	// Options are passed to the server as they are.
 	Options []string `json:"options,omitempty"`
-	// One of Sysbench, Pgbench and Hits is what to load; Program is the path of the first two's tool.
-	// Without any, Script is the absolute path of a file of statements; without that the server
-	// stays empty.
+	// At most one of Sysbench, Pgbench, Hits and Script is set. It says how to fill the server;
+	// without any, the server stays empty. Program is the path of sysbench or pgbench; empty: it is
+	// looked up in PATH. Script is the absolute path of a file of statements.
 	Sysbench sysbench.Data    `json:"sysbench,omitzero"`
 	Pgbench  *pgbench.Data    `json:"pgbench,omitempty"`
 	Hits     *clickhouse.Hits `json:"hits,omitempty"`
@@ -41,13 +41,15 @@ type Prepare struct {
 	Into string `json:"into"`
 }
 
-// dataLayout grows when prepare makes another data set of the same parameters.
+// dataLayout is increased with every version of tare that makes another data set of the same
+// parameters.
 const dataLayout = 2
 
 // readyLimit is how long a server may take to answer its first query.
 const readyLimit = time.Minute
 
-func (p Prepare) answer(ctx context.Context, kind string) error {
+// runInto runs, and writes dataset.Prepared into p.Into.
+func (p Prepare) runInto(ctx context.Context, kind string) error {
 	if _, err := os.ReadDir(p.Into); err != nil {
 		return fmt.Errorf("the directory for the data set: %w", err)
 	}
@@ -68,16 +70,16 @@ func (p Prepare) Run(ctx context.Context, kind string, store dataset.Store, log 
 	if err != nil {
 		return dataset.Prepared{}, err
 	}
-	with, err := p.filler(ctx, f)
+	filler, err := p.filler(ctx, f)
 	if err != nil {
 		return dataset.Prepared{}, err
 	}
-	about, err := p.about(f, with)
+	about, err := p.about(f, filler)
 	if err != nil {
 		return dataset.Prepared{}, err
 	}
-	set, cached, err := store.Use(ctx, about, need(with), func(ctx context.Context, dir string) (map[string]string, error) {
-		b := building{Prepare: p, found: f, with: with, dir: dir, log: log}
+	set, cached, err := store.Use(ctx, about, need(filler), func(ctx context.Context, dir string) (map[string]string, error) {
+		b := building{Prepare: p, found: f, filler: filler, dir: dir, log: log}
 		return f.notes(), b.run(ctx)
 	})
 	if err != nil {
@@ -90,15 +92,15 @@ func (p Prepare) Run(ctx context.Context, kind string, store dataset.Store, log 
 		Dir: set.Dir, Key: set.Key, Cached: cached, Bytes: set.Bytes, Seconds: set.Seconds,
 		Versions: map[string]string{f.Name(): f.Version.Text}, Program: f.Programs[db.Server], Instead: set.Instead,
 	}
-	if program, version := with.tool(); program != "" {
+	if program, version := filler.tool(); program != "" {
 		out.Versions[program] = version
 	}
 	return out, nil
 }
 
 // about is everything on which the data set depends.
-func (p Prepare) about(f Found, with filler) (dataset.About, error) {
-	params := with.params()
+func (p Prepare) about(f Found, filler filler) (dataset.About, error) {
+	params := filler.params()
 	if len(p.Options) > 0 {
 		params["server_options"] = strings.Join(p.Options, "\n")
 	}
@@ -113,16 +115,16 @@ func (p Prepare) about(f Found, with filler) (dataset.About, error) {
 }
 
 // need is the disk space for building, in bytes: an empty server with its logs, and the data.
-func need(with filler) int64 {
+func need(filler filler) int64 {
 	const empty = 200 << 20
-	return empty + with.size()
+	return empty + filler.size()
 }
 
 // building is a data set that is being built in dir.
 type building struct {
 	Prepare
 	found   Found
-	with    filler
+	filler  filler
 	dir     string
 	dial    string // address of a server without a socket
 	secret  string
@@ -131,13 +133,13 @@ type building struct {
 }
 
 func (b *building) run(ctx context.Context) error {
-	// On a full disk a server waits forever.
+	// Some servers wait forever on a full disk, so the build ends when space runs short.
 	var watch reserve.Watch
 	watch.Host(b.dir, "") // the store adds the hint
 	ctx, stop := watch.During(ctx)
 	err := b.steps(ctx)
 	if full := stop(); err != nil && full != nil {
-		return full // the errors of the programs follow from it
+		return full // it is the cause of the programs' errors
 	}
 	if err != nil && noSpace.MatchString(err.Error()) {
 		return fmt.Errorf("%w: %w: %w", reserve.ErrShort, unix.ENOSPC, err)
@@ -145,13 +147,14 @@ func (b *building) run(ctx context.Context) error {
 	return err
 }
 
-// noSpace finds ENOSPC, 28, in messages of servers: "failed with error 28", "(Errcode: 28 "No space
+// noSpace finds ENOSPC (number 28) in messages of servers: "failed with error 28", "(Errcode: 28 "No space
 // left on device")", "OS errno 28".
 var noSpace = regexp.MustCompile(`(?i)\berr(or|no|code)( number| code)?:? 28\b|no space left on device`)
 
+// steps installs a server, starts it, fills it and stops it.
 func (b *building) steps(ctx context.Context) error {
 	defer func() { b.account.Close() }()
-	server := Server{Dir: b.dir, Options: b.Options, Connections: b.with.connections()}
+	server := Server{Dir: b.dir, Options: b.Options, Connections: b.filler.connections()}
 	if b.found.Service.Describe().TCPOnly {
 		var err error
 		if b.dial, err = FreeLoopback(); err != nil {
@@ -184,12 +187,12 @@ func (b *building) steps(ctx context.Context) error {
 	if err := p.Stop(r.Stop); err != nil {
 		return err
 	}
-	return b.clear(r)
+	return b.removeLeftovers(r)
 }
 
 // install makes an empty data directory.
 func (b *building) install(ctx context.Context, r db.Recipe) error {
-	// The account cannot create it, because it does not own the directory of the data set.
+	// The server's account cannot make it, because it does not own the directory of the data set.
 	if os.Geteuid() == 0 && len(r.Users) > 0 && len(r.Install) > 0 {
 		if err := os.Mkdir(filepath.Join(b.dir, db.DataDir), 0o700); err != nil {
 			return fmt.Errorf("make the data directory: %w", err)
@@ -199,9 +202,9 @@ func (b *building) install(ctx context.Context, r db.Recipe) error {
 	if b.account, err = newRunAs(r, b.dir, true, b.log); err != nil {
 		return err
 	}
-	before := b.account.before
+	before := b.account.beforeFork
 	if r.Segment != "" {
-		before = func() error { ownSharedMemory(); return b.account.before() }
+		before = func() error { ownSharedMemory(); return b.account.beforeFork() }
 	}
 	for _, c := range r.Install {
 		if err := runAfter(ctx, before, "the installation of "+b.found.Name(), b.account.command(r, c.Path, "", c.Args), b.log); err != nil {
@@ -211,14 +214,14 @@ func (b *building) install(ctx context.Context, r db.Recipe) error {
 	return nil
 }
 
-// recipe is the recipe of a server with default settings, for loading.
+// recipe is the recipe of a server with default settings, which the build fills.
 func (b *building) recipe(s Server) (db.Recipe, error) {
 	settings, err := db.Complete(b.found.Service.Describe(), nil)
 	if err != nil {
 		return db.Recipe{}, err
 	}
 	c := db.Config{
-		Programs: b.found.Programs, Dir: s.Dir, Connections: s.Connections, Settings: settings, Options: s.Options, Expect: need(b.with),
+		Programs: b.found.Programs, Dir: s.Dir, Connections: s.Connections, Settings: settings, Options: s.Options, Expect: need(b.filler),
 	}
 	if err := c.Listen(s.Listen); err != nil {
 		return db.Recipe{}, err
@@ -228,16 +231,16 @@ func (b *building) recipe(s Server) (db.Recipe, error) {
 
 // fill waits for the server, sets it up, fills it and finishes the data set.
 func (b *building) fill(ctx context.Context, r db.Recipe, p *Process) error {
-	if err := b.ask(ctx, r, p, "", func(c *Client) error { return c.setUp(ctx, r, b.secret) }); err != nil {
+	if err := b.asAdmin(ctx, r, p, "", func(c *Client) error { return c.setUp(ctx, r, b.secret) }); err != nil {
 		return err
 	}
-	if err := b.with.fill(ctx, b); err != nil {
+	if err := b.filler.fill(ctx, b); err != nil {
 		if dead := p.Alive(); dead != nil {
 			return dead
 		}
 		return err
 	}
-	return b.ask(ctx, r, p, db.Database, func(c *Client) error {
+	return b.asAdmin(ctx, r, p, db.Database, func(c *Client) error {
 		if err := c.ExecEach(ctx, r.Finish); err != nil {
 			return fmt.Errorf("finish the data set: %w", err)
 		}
@@ -245,7 +248,7 @@ func (b *building) fill(ctx context.Context, r db.Recipe, p *Process) error {
 	})
 }
 
-// address is the address of the server that is loaded, with the load's user.
+// address is the address of the server that is being filled, with the load's user.
 func (b *building) address() db.Address {
 	return db.Address{
 		Protocol: b.found.Service.Describe().Protocol, Dir: b.dir, Dial: b.dial,
@@ -253,8 +256,9 @@ func (b *building) address() db.Address {
 	}
 }
 
-// ask asks the server that is loaded, as its superuser.
-func (b *building) ask(ctx context.Context, r db.Recipe, p *Process, database string, what func(*Client) error) error {
+// asAdmin connects to the server that is being filled, as its superuser, waits until it answers, and
+// calls use with the connection.
+func (b *building) asAdmin(ctx context.Context, r db.Recipe, p *Process, database string, use func(*Client) error) error {
 	a := b.address()
 	if a.Database = database; r.Admin != db.User {
 		a.User, a.Secret = r.Admin, ""
@@ -267,9 +271,10 @@ func (b *building) ask(ctx context.Context, r db.Recipe, p *Process, database st
 	if err := c.Await(ctx, readyLimit, p.Alive); err != nil {
 		return err
 	}
-	return what(c)
+	return use(c)
 }
 
+// setUp runs the statements of Recipe.Setup.
 func (c *Client) setUp(ctx context.Context, r db.Recipe, secret string) error {
 	for _, s := range r.Setup {
 		if err := c.Exec(ctx, strings.ReplaceAll(s, "{secret}", secret)); err != nil {
@@ -279,8 +284,8 @@ func (c *Client) setUp(ctx context.Context, r db.Recipe, secret string) error {
 	return nil
 }
 
-// clear removes files that copies do not need.
-func (b *building) clear(r db.Recipe) error {
+// removeLeftovers removes files of the stopped server that copies of the data set do not need.
+func (b *building) removeLeftovers(r db.Recipe) error {
 	root, err := os.OpenRoot(b.dir) // the server's account can create links below it
 	if err != nil {
 		return fmt.Errorf("tidy the data set: %w", err)
@@ -300,12 +305,12 @@ func (b *building) clear(r db.Recipe) error {
 	return nil
 }
 
-// run runs a program to its end; it kills its process group when ctx ends.
+// run runs a program to its end. If ctx ends before, it kills the program's process group.
 func run(ctx context.Context, name string, cmd *exec.Cmd, log io.Writer) error {
 	return runAfter(ctx, nothing, name, cmd, log)
 }
 
-// runAfter is run after a call of before on the thread that forks.
+// runAfter is run, but first calls before on the thread that forks the program.
 func runAfter(ctx context.Context, before func() error, name string, cmd *exec.Cmd, log io.Writer) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

@@ -38,7 +38,7 @@ func Start(cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
 
 func nothing() error { return nil }
 
-// startAfter is Start after a call of before on the thread that forks.
+// startAfter is Start, but first calls before on the thread that forks the child.
 func startAfter(before func() error, cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
 	p := &Process{cmd: cmd, name: name, done: make(chan struct{}), tail: &tail{}}
 	cmd.Stdout = io.MultiWriter(log, p.tail)
@@ -63,7 +63,7 @@ func startAfter(before func() error, cmd *exec.Cmd, name string, log io.Writer) 
 // Done is closed when the child has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Alive is nil while the child runs, then Ended.
+// Alive returns nil while the child runs, and the error of Ended when it has ended.
 func (p *Process) Alive() error {
 	select {
 	case <-p.done:
@@ -73,8 +73,8 @@ func (p *Process) Alive() error {
 	}
 }
 
-// Ended is an error with how the child ended and its last lines, also for exit code 0. It is valid
-// after Done.
+// Ended returns an error, also for exit code 0: how the child ended, and the last lines of its output.
+// It is valid after Done.
 func (p *Process) Ended() error {
 	how := "ended"
 	var exit *exec.ExitError

@@ -101,8 +101,9 @@ func (p *runAs) reach(dir string, private bool) error {
 	return p.CanPrivate(dir)
 }
 
-// before makes a mount namespace for the children of the calling thread, if they need one.
-func (p *runAs) before() error {
+// beforeFork makes a mount namespace for the children of the calling thread, if they need one; p may be
+// nil.
+func (p *runAs) beforeFork() error {
 	if p == nil || !p.private {
 		return nil
 	}
@@ -123,20 +124,20 @@ func (p *runAs) Close() error {
 func (p *runAs) giveFiles() error {
 	root, err := os.OpenRoot(p.dir.Name())
 	if err != nil {
-		return p.cannot(err)
+		return p.giveError(err)
 	}
 	defer root.Close()
 	if err = clonetree.Give(root, p.UID, p.GID, db.DataDir, db.RunDir); err == nil {
-		err = p.letThrough(root)
+		err = p.allowSearch(root)
 	}
 	if err != nil {
-		return p.cannot(err)
+		return p.giveError(err)
 	}
 	return nil
 }
 
-// letThrough lets the account's group search the directory.
-func (p *runAs) letThrough(root *os.Root) error {
+// allowSearch lets the account's group search the directory of the data set.
+func (p *runAs) allowSearch(root *os.Root) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(p.dir.Fd()), &st); err != nil {
 		return err
@@ -149,8 +150,9 @@ func (p *runAs) letThrough(root *os.Root) error {
 	return root.Chmod(".", 0o710)
 }
 
-// cannot adds a hint to the error of a user namespace that has root alone.
-func (p *runAs) cannot(err error) error {
+// giveError is the error of giving files to the account. It has a hint if the cause is a user namespace
+// that has no user but root.
+func (p *runAs) giveError(err error) error {
 	err = fmt.Errorf("let user %d have the server's files: %w", p.UID, err)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) {
 		err = hint.New(err, "the server refuses to run as root, and an ordinary user's namespaces hold nobody else: "+
@@ -159,8 +161,8 @@ func (p *runAs) cannot(err error) error {
 	return err
 }
 
-// seen replaces the directory in arguments by the path of descriptor fd.
-func (p *runAs) seen(args []string, fd int) []string {
+// throughDescriptor replaces the directory of the data set in arguments by the path of descriptor fd.
+func (p *runAs) throughDescriptor(args []string, fd int) []string {
 	if p.realPaths {
 		return args
 	}
@@ -180,14 +182,15 @@ func (p *runAs) seen(args []string, fd int) []string {
 	return out
 }
 
-// command is a program of the server with the account; if p is nil, with that of this process.
+// command makes the command of a program of the server. It runs with the account; if p is nil, with the
+// account of this process.
 func (p *runAs) command(r db.Recipe, path, dir string, args []string) *exec.Cmd {
 	if p == nil {
 		cmd := exec.Command(path, rootArgs(r, args)...)
 		cmd.Dir = dir
 		return cmd
 	}
-	cmd := exec.Command(path, p.seen(args, 3)...)
+	cmd := exec.Command(path, p.throughDescriptor(args, 3)...)
 	if cmd.Dir = "/"; p.runInDir {
 		// The account may not reach it by its path.
 		cmd.Dir = "/proc/self/fd/" + strconv.Itoa(int(p.dir.Fd()))
@@ -198,9 +201,9 @@ func (p *runAs) command(r db.Recipe, path, dir string, args []string) *exec.Cmd 
 	return cmd
 }
 
-// with lets a client of the server run with the account too, and gives the account its inherited files.
-// If p is nil, it does nothing.
-func (p *runAs) with(cmd *exec.Cmd, files ...*os.File) error {
+// applyTo makes a client of the server run with the account, and gives the account the files that the
+// client inherits. If p is nil, it does nothing.
+func (p *runAs) applyTo(cmd *exec.Cmd, files ...*os.File) error {
 	if p == nil {
 		return nil
 	}
@@ -221,7 +224,8 @@ func rootArgs(r db.Recipe, args []string) []string {
 	return append(slices.Clone(args), r.AsRoot...)
 }
 
-// become gives this process the account and returns the arguments for the execution.
+// become changes this process to the account, and returns the arguments with which it must execute the
+// server.
 func (p *runAs) become(args []string) ([]string, error) {
 	fd := -1
 	if !p.realPaths {
@@ -239,9 +243,9 @@ func (p *runAs) become(args []string) ([]string, error) {
 	}
 	runtime.LockOSThread() // this thread executes the server; execve drops its capabilities
 	if err := p.Become(); err != nil {
-		return nil, p.cannot(err)
+		return nil, p.giveError(err)
 	}
-	return p.seen(args, fd), nil
+	return p.throughDescriptor(args, fd), nil
 }
 
 // cleanEnviron is the environment without the variables that servers and clients read as settings.

@@ -98,7 +98,7 @@ func (p *Process) markSegment(lock string) {
 func (p *runAs) markFromChild(lock string) error {
 	cmd := exec.Command("/proc/self/exe", Command, segmentWord, lock)
 	if p != nil && p.ExecutesSelf() { // only the creator of a segment may mark it; root of a container may not
-		cmd = exec.Command("/proc/self/exe", append([]string{Command, segmentWord}, p.seen([]string{lock}, 3)...)...)
+		cmd = exec.Command("/proc/self/exe", append([]string{Command, segmentWord}, p.throughDescriptor([]string{lock}, 3)...)...)
 		cmd.ExtraFiles = []*os.File{p.dir}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.Credential()}
 	}

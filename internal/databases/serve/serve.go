@@ -46,7 +46,7 @@ func PrepareMain(args []string) int {
 		if err := hidden.Decode(params, &p); err != nil {
 			return err
 		}
-		return p.answer(ctx, kind)
+		return p.runInto(ctx, kind)
 	})
 }
 

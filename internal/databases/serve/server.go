@@ -34,7 +34,7 @@ type Server struct {
 	Program string `json:"program,omitempty"`
 	// Listen is the TCP address, IP:port; empty: the server listens on its socket alone.
 	Listen string `json:"listen,omitempty"`
-	// Settings are values by tare's names; a missing one has its default.
+	// Settings are values by tare's names of the settings. A setting that is missing has its default.
 	Settings map[string]string `json:"settings,omitempty"`
 	// Options are passed on to the server.
 	Options []string `json:"options,omitempty"`
@@ -42,7 +42,7 @@ type Server struct {
 	Connections int `json:"connections,omitempty"`
 }
 
-// isOurs is true if a directory has a data set of tare.
+// isOurs is true if tare made a directory: it has a data set's marker.
 func isOurs(dir string) bool {
 	_, err := dataset.Read(dir)
 	return err == nil
@@ -52,15 +52,15 @@ func isOurs(dir string) bool {
 // paths of programs by role.
 const bannerNote = "banner"
 
-// notes are the notes of a data set on its server.
+// notes are what the marker of a data set records about the server that made it.
 func (f Found) notes() map[string]string {
 	notes := maps.Clone(f.Programs)
 	notes[bannerNote] = f.Banner
 	return notes
 }
 
-// Recipe is the recipe of the server that made the data set. It starts no program and uses the version
-// in the data set; Start and become ask the program for its version.
+// Recipe is the recipe of the server that made the data set, by the version in the marker. It starts no
+// program. Start and become also ask the program for its version.
 func (s Server) Recipe(ctx context.Context, kind string) (db.Recipe, error) {
 	m, err := s.marker(kind)
 	if err != nil {
@@ -76,6 +76,7 @@ func (s Server) Recipe(ctx context.Context, kind string) (db.Recipe, error) {
 	return s.recipe(f)
 }
 
+// marker reads the marker of the data set, whose kind must be kind unless that is Auto.
 func (s Server) marker(kind string) (dataset.Marker, error) {
 	if err := CheckDir(s.Dir); err != nil {
 		return dataset.Marker{}, err
@@ -87,9 +88,9 @@ func (s Server) marker(kind string) (dataset.Marker, error) {
 	return m, err
 }
 
-// check returns the recipe of the server, after it has checked that its version is the one that made
-// the data set.
-func (s Server) check(ctx context.Context, kind string) (db.Recipe, error) {
+// checkedRecipe returns the recipe of the server, or an error if the installed version is not the one
+// that made the data set.
+func (s Server) checkedRecipe(ctx context.Context, kind string) (db.Recipe, error) {
 	m, err := s.marker(kind)
 	if err != nil {
 		return db.Recipe{}, err
@@ -119,9 +120,9 @@ func (s Server) recipe(f Found) (db.Recipe, error) {
 	return f.Service.Recipe(f.Version, c)
 }
 
-// become executes the server in this process.
+// become replaces this process by the server. It returns only on failure.
 func (s Server) become(ctx context.Context, kind string) error {
-	r, err := s.check(ctx, kind)
+	r, err := s.checkedRecipe(ctx, kind)
 	if err != nil {
 		return err
 	}
@@ -152,13 +153,14 @@ func (s Server) become(ctx context.Context, kind string) error {
 	return execute(r.Server.Path, args, cleanEnviron())
 }
 
+// execute replaces this process by a program. It returns only on failure.
 func execute(path string, args, environ []string) error {
 	return fmt.Errorf("execute %s: %w", path, syscall.Exec(path, append([]string{path}, args...), environ))
 }
 
 // Start starts the server as a child. It does not wait until the server answers.
 func (s Server) Start(ctx context.Context, kind string, log io.Writer) (*Process, db.Recipe, error) {
-	r, err := s.check(ctx, kind)
+	r, err := s.checkedRecipe(ctx, kind)
 	if err != nil {
 		return nil, r, err
 	}
@@ -180,7 +182,7 @@ func (s Server) startAs(r db.Recipe, more []string, private bool, log io.Writer)
 		return nil, err
 	}
 	defer who.Close()
-	p, err := startAfter(who.before, who.command(r, r.Server.Path, s.Dir, append(slices.Clone(r.Server.Args), more...)), "the server", log)
+	p, err := startAfter(who.beforeFork, who.command(r, r.Server.Path, s.Dir, append(slices.Clone(r.Server.Args), more...)), "the server", log)
 	if err == nil && who != nil {
 		p.As = &who.Account
 	}
@@ -201,14 +203,14 @@ func (s Server) makeReady(r db.Recipe) error {
 	if err := s.removeStaleLock(root, r); err != nil {
 		return err
 	}
-	// A killed server leaves files in it.
+	// A killed server leaves files in RunDir.
 	if err := root.RemoveAll(db.RunDir); err != nil {
 		return fmt.Errorf("clear the directory for sockets: %w", err)
 	}
 	if err := root.Mkdir(db.RunDir, 0o700); err != nil {
 		return fmt.Errorf("make the directory for sockets: %w", err)
 	}
-	// A server without an installation starts with an empty data directory.
+	// A server without install commands starts with an empty data directory.
 	if err := root.Mkdir(db.DataDir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
@@ -218,7 +220,7 @@ func (s Server) makeReady(r db.Recipe) error {
 	return checkFree(s.Listen)
 }
 
-// checkFree is why a server cannot listen at an address; nil if it can, or if there is no address.
+// checkFree returns an error if a server cannot listen at an address; nil if the address is empty.
 func checkFree(address string) error {
 	if address == "" {
 		return nil
@@ -234,7 +236,7 @@ func checkFree(address string) error {
 	return l.Close()
 }
 
-// configure writes the files of the recipe.
+// configure writes the configuration files of the recipe below root.
 func (s Server) configure(root *os.Root, r db.Recipe) error {
 	if len(r.Files) == 0 {
 		return nil
@@ -253,7 +255,7 @@ func (s Server) configure(root *os.Root, r db.Recipe) error {
 	return nil
 }
 
-// FreeLoopback is a loopback address at which no process listens now.
+// FreeLoopback returns a loopback address with a TCP port that is free at the moment.
 func FreeLoopback() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

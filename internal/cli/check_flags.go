@@ -9,15 +9,15 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// idler is a command with flags that have no effect beside others.
-type idler interface {
-	// idle is the error about a given flag that has no effect; nil: there is none.
-	idle() error
+// flagChecker is a command with flags that have no effect together with others.
+type flagChecker interface {
+	// checkFlags returns an error if a flag is given that has no effect.
+	checkFlags() error
 }
 
-// idle refuses flags that would be ignored: one that has no effect beside the others, and one
-// with a single value that is given twice.
-func idle(ctx *kong.Context) error {
+// checkFlags refuses flags that would be ignored: a flag that has no effect together with others, and a
+// flag with a single value that is given twice.
+func checkFlags(ctx *kong.Context) error {
 	given := map[string]int{}
 	for _, p := range ctx.Path {
 		if p.Flag == nil || p.Flag.IsCumulative() || p.Flag.IsBool() || p.Resolved {
@@ -31,8 +31,8 @@ func idle(ctx *kong.Context) error {
 	if node == nil || !node.Target.CanAddr() {
 		return nil
 	}
-	if command, ok := node.Target.Addr().Interface().(idler); ok {
-		return command.idle()
+	if command, ok := node.Target.Addr().Interface().(flagChecker); ok {
+		return command.checkFlags()
 	}
 	return nil
 }
@@ -42,38 +42,38 @@ func useless(flag, because, instead string) error {
 	return &usageError{hint.New(fmt.Errorf("%s does nothing %s", flag, because), instead), ""}
 }
 
-// verboseIdle refuses --verbose with a form other than text.
-func verboseIdle(verbose bool, f format) error {
+// checkVerbose refuses --verbose with a form other than text.
+func checkVerbose(verbose bool, f format) error {
 	if verbose && f != "text" {
 		return useless("--verbose", "with --format "+string(f), "leave one of them out: --verbose is more text, and the other forms have everything")
 	}
 	return nil
 }
 
-func (r *runCommand) idle() error {
+func (r *runCommand) checkFlags() error {
 	if r.Continue != "" {
-		if err := r.continueIdle(); err != nil {
+		if err := r.checkContinue(); err != nil {
 			return err
 		}
 	}
-	if err := r.nodeFlags.idle(); err != nil {
+	if err := r.nodeFlags.checkFlags(); err != nil {
 		return err
 	}
 	if r.Format == "html" && r.several() {
 		return useless("--format html", "with several nodes, each of which has its page in DIR/NODE", "leave it out")
 	}
-	if r.elsewhere() {
+	if r.throughHelpers() {
 		for _, f := range []struct{ flag, value string }{{"--pod-image", r.PodImage}, {"--namespace", r.Namespace}} {
 			if f.value != "" {
 				return useless(f.flag, "with --node-helper, where tare itself is on the node of the pods", "leave it out, or leave out --node-helper and name one node")
 			}
 		}
 	}
-	return verboseIdle(r.Verbose, r.Format)
+	return checkVerbose(r.Verbose, r.Format)
 }
 
-// continueIdle refuses the flags that --continue takes from the result.
-func (r *runCommand) continueIdle() error {
+// checkContinue refuses the flags that --continue takes from the result.
+func (r *runCommand) checkContinue() error {
 	for _, f := range []struct {
 		flag  string
 		given bool
@@ -88,7 +88,7 @@ func (r *runCommand) continueIdle() error {
 	return nil
 }
 
-func (p *planCommand) idle() error {
+func (p *planCommand) checkFlags() error {
 	on := nodeFlags{Nodes: p.Nodes, NodeHelper: p.NodeHelper && !p.RBAC}
 	switch {
 	case p.NodeHelper && !p.RBAC && len(p.Nodes) == 0:
@@ -98,13 +98,13 @@ func (p *planCommand) idle() error {
 	case p.RBAC && p.NodeHelper && p.PodImage != "":
 		return useless("--pod-image", "with --node-helper, where tare itself is on the node of the pods", "leave it out")
 	}
-	if on.elsewhere() {
-		return on.check()
+	if on.throughHelpers() {
+		return on.checkHelper()
 	}
 	return nil
 }
 
-func (r *reportCommand) idle() error {
+func (r *reportCommand) checkFlags() error {
 	const because, instead = "with --open, which shows the page", "leave one of them out"
 	switch {
 	case r.Open && r.Verbose:
@@ -112,10 +112,10 @@ func (r *reportCommand) idle() error {
 	case r.Open && r.Format != "text":
 		return useless("--format", because, instead)
 	}
-	return verboseIdle(r.Verbose, r.Format)
+	return checkVerbose(r.Verbose, r.Format)
 }
 
-func (p *cachePrune) idle() error {
+func (p *cachePrune) checkFlags() error {
 	var given []string
 	if p.All {
 		given = append(given, "--all")
@@ -132,7 +132,7 @@ func (p *cachePrune) idle() error {
 	return nil
 }
 
-func (l *imageLoad) idle() error {
+func (l *imageLoad) checkFlags() error {
 	switch {
 	case l.Into == "podman" && l.Address != "":
 		return useless("--address", "with --into podman, which has no socket", "leave --address out")
