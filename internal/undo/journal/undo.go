@@ -64,7 +64,7 @@ func undo(stateDir, run string, kinds Kinds, within time.Duration) (Report, erro
 		return c.undo(run, nil), hint.New(fmt.Errorf("%s is damaged and is kept: %w", path, err),
 			"it names what is left, a line each; remove it when nothing of the run is there any longer")
 	}
-	_ = f.Truncate(int64(c.whole)) // notes must start at a line start
+	_ = f.Truncate(int64(c.whole)) // note appends whole lines: cut off a torn last line
 	r := c.undo(run, f)
 	if len(r.Failed) > 0 {
 		return r, nil
@@ -101,14 +101,14 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// undo undoes each step, and tries failed steps once more at the end: when later steps are
-// undone, a process may end or a directory be empty.
+// undo undoes each step, the newest first, and then tries failed steps once more: undoing the older
+// steps may have ended a process or emptied a directory.
 func (c content) undo(run string, f *os.File) Report {
 	var r Report
 	since := c.header.since()
 	u := &Undoing{Run: run, Late: time.Now().Add(lateBound), StartUnknown: since == sinceUnknown}
 	left := c.steps
-	var stay []Failure
+	var stay []Failure // not tried again, see Stays
 	for u.Round = 1; u.Round <= 2; u.Round++ {
 		var failed []pending
 		r.Failed = nil
@@ -131,8 +131,8 @@ func (c content) undo(run string, f *os.File) Report {
 	}
 	r.Failed = append(r.Failed, stay...)
 	for _, p := range slices.Backward(c.steps) {
-		if last := u.last[p.token]; last != nil {
-			last()
+		if f := u.atEnd[p.token]; f != nil {
+			f()
 		}
 	}
 	return r
