@@ -137,7 +137,7 @@ func ReadNodes(dir string) (n Nodes, err error) {
 	}
 	names, dirs := map[string]bool{}, map[string]bool{}
 	for _, node := range n.Nodes {
-		if err := named("node", node.Name); err != nil {
+		if err := checkName("node", node.Name); err != nil {
 			return Nodes{}, fmt.Errorf("%s: %w", path, err)
 		}
 		if names[node.Name] || dirs[node.Dir] {

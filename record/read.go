@@ -94,7 +94,7 @@ func Scan(dir string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r, err = r.read(path, func(start []byte) bool { return !aBlock(start) }); err != nil {
+	if r, err = r.read(path, func(start []byte) bool { return !isBlock(start) }); err != nil {
 		return nil, err
 	}
 	r.path = path
@@ -148,7 +148,7 @@ func (r *Result) readPlan() (path string, err error) {
 			return "", err
 		}
 	}
-	if err := texts(reflect.ValueOf(r.Manifest)); err != nil {
+	if err := checkTexts(reflect.ValueOf(r.Manifest)); err != nil {
 		return "", fmt.Errorf("%s: %w", filepath.Join(r.Dir, ManifestFile), err)
 	}
 	return filepath.Join(r.Dir, RecordFile), nil
