@@ -72,9 +72,9 @@ func undo(stateDir, run string, kinds Kinds, within time.Duration) (Report, erro
 	return r, removeIfThere(path)
 }
 
-// lockWithin takes the lock, shared or exclusive, or returns ErrLive. Other processes hold it
-// for a moment: one that reads the journal, and a child that the run forked just before it was
-// killed, until the child executes its program.
+// lockWithin takes the lock, shared or exclusive, or returns ErrLive after the time within. It does not
+// return ErrLive at once, because other processes may hold the lock for a moment: one that reads the
+// journal, or a child that the killed run had just forked, until it executes its program.
 func lockWithin(f *os.File, how int, within time.Duration) error {
 	for end := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
 		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
@@ -105,8 +105,8 @@ func removeIfThere(path string) error {
 // steps may have ended a process or emptied a directory.
 func (c content) undo(run string, f *os.File) Report {
 	var r Report
-	since := c.header.since()
-	u := &Undoing{Run: run, Late: time.Now().Add(lateBound), StartUnknown: since == sinceUnknown}
+	boot := c.header.writtenIn()
+	u := &Undoing{Run: run, Late: time.Now().Add(lateBound), StartUnknown: boot == unknownBoot}
 	left := c.steps
 	var stay []Failure // not tried again, see Stays
 	for u.Round = 1; u.Round <= 2; u.Round++ {
@@ -114,7 +114,7 @@ func (c content) undo(run string, f *os.File) Report {
 		r.Failed = nil
 		for _, p := range slices.Backward(left) {
 			u.token = p.token
-			err := undoStep(p.step, since, u)
+			err := undoStep(p.step, boot, u)
 			switch {
 			case err == nil:
 				r.Undone = append(r.Undone, p.step)
@@ -142,13 +142,13 @@ func (c content) undo(run string, f *os.File) Report {
 // host short of CPU time Docker has taken more than a second to load an image.
 const lateBound = 6 * time.Second
 
-// undoStep undoes one step, if it is the run's own and a restart of the machine has not ended
-// the change.
-func undoStep(s Step, since since, u *Undoing) error {
+// undoStep undoes one step. It refuses a step that is not the run's own, and skips a change that a restart
+// of the machine has ended.
+func undoStep(s Step, boot writtenIn, u *Undoing) error {
 	if err := check(s, u.Run); err != nil {
 		return err
 	}
-	if since == sinceEarlier && !s.Lasts() {
+	if boot == earlierBoot && !s.Lasts() {
 		return nil
 	}
 	return s.Undo(u)
