@@ -1,7 +1,7 @@
 package record
 
-// Answers is the summary of a result. It is computed from the effects; every form of a report
-// prints this one.
+// Answers is the summary of a result. The analysis computes it once from the effects, so that all
+// forms of a report say the same.
 type Answers struct {
 	Standing Answered     `json:"standing"`
 	Loads    []LoadAnswer `json:"loads"`
@@ -15,7 +15,7 @@ type Answers struct {
 	Next []NextStep `json:"next,omitempty"`
 }
 
-// Answered says for how many loads there is an answer.
+// Answered says how many of the loads have a decided effect.
 type Answered string
 
 // The values of Answered.
@@ -32,8 +32,8 @@ type Subject string
 // The subjects.
 const (
 	SubjectContainer Subject = "container" // the real container
-	SubjectLayers    Subject = "layers"    // all layers up to the arm: no runtime was there for a real container
-	SubjectArm       Subject = "arm"       // one of several arms that are no ladder
+	SubjectLayers    Subject = "layers"    // all layers up to the arm: the host has no runtime for a real container
+	SubjectArm       Subject = "arm"       // one of several arms that are not a ladder
 	SubjectNeighbour Subject = "neighbour" // the loss of the load beside a neighbour
 )
 
@@ -42,7 +42,7 @@ type LoadAnswer struct {
 	Workload string `json:"workload"`
 	Measured bool   `json:"measured"` // false: no window counts
 	Decided  bool   `json:"decided"`
-	// Doubted says that the baseline differs from its twin: this load has no valid answer.
+	// Doubted says that the baseline differs from its twin: the load's verdicts are invalid.
 	Doubted bool `json:"doubted,omitempty"`
 	// Findings has one entry for each subject, the main one first; empty where only the baseline
 	// was measured. Besides lists decided effects of arms outside of the question.
@@ -52,7 +52,8 @@ type LoadAnswer struct {
 	Besides  []Finding `json:"besides,omitempty"`
 	// Busy lists the losses beside neighbours in pods.
 	Busy []BusyNode `json:"busy,omitempty"`
-	// Failed lists the kinds of the checks that failed, Untold those without enough data.
+	// Failed lists the kinds of the checks that failed, Untold those that are undecided for lack of
+	// data.
 	Failed []string `json:"checks_failed,omitempty"`
 	Untold []string `json:"checks_untold,omitempty"`
 	// TwoModes lists the arms whose windows have two levels.
@@ -67,23 +68,23 @@ type Finding struct {
 	// Efficiency is the effect on the arm's operations per CPU second; nil where that metric is
 	// not judged.
 	Efficiency *Effect `json:"efficiency,omitempty"`
-	// CPU is the CPU time per operation over the baseline's, the inverse of Efficiency; nil
-	// where Efficiency has no interval.
+	// CPU is the ratio of the CPU time per operation to the baseline's, the inverse of Efficiency;
+	// nil if Efficiency has no interval.
 	CPU *Ratio `json:"cpu_per_operation,omitempty"`
 	// Part is the cause of a loss of throughput.
 	Part LossPart `json:"part,omitempty"`
 	// Excluded is the smallest loss that the interval of an undecided effect rules out, as a
 	// ratio: 0.22 means a loss of at most 22 %. 0: not known. Values above 0.5 mean little.
 	Excluded float64 `json:"excluded_loss,omitempty"`
-	// Largest is the most costly step of the ladder. Share is its part of the whole loss, both as
-	// logarithms; 0 where other steps win the loss back.
+	// Largest is the most costly step of the ladder. Share is its part of the whole loss, a ratio of
+	// logarithms; 0 if gains in other steps make up for the loss.
 	Largest *Effect `json:"largest_step,omitempty"`
 	Share   float64 `json:"largest_share,omitempty"`
-	// Single says that no step of several is shown to cost.
+	// Single says that the ladder has several steps and none alone is shown to cost.
 	Single bool `json:"no_single_step,omitempty"`
-	// Unmeasured says that no step is shown to cost and that a step has no interval yet.
+	// Unmeasured says that no step is shown to cost, and that at least one has no interval yet.
 	Unmeasured bool `json:"steps_not_measured,omitempty"`
-	// Best is the isolation mechanism that regains most; for SubjectNeighbour only.
+	// Best is the isolation mechanism that gives back most of the loss; for SubjectNeighbour only.
 	Best *PriceRow `json:"best_isolation,omitempty"`
 }
 
@@ -102,12 +103,12 @@ type BusyNode struct {
 	Neighbour string           `json:"neighbour"`
 	Metric    string           `json:"metric"`
 	Changed   []string         `json:"changed"` // arms
-	Open      []string         `json:"open"`    // arms without a shown change
+	Open      []string         `json:"open"`    // arms that are undecided
 	Effects   map[string]Ratio `json:"effects"`
 	Worse     bool             `json:"worse"` // a changed arm got worse
 }
 
-// HostNoise is how much the host disturbed the run: ranges over arms and loads.
+// HostNoise is how much the host disturbed the run. The ranges are over arms and loads.
 type HostNoise struct {
 	// StealLow and StealHigh are the share of the CPUs that the hypervisor took, ForeignHigh the
 	// share that other processes used. 0: none, or not known.
@@ -120,12 +121,12 @@ type HostNoise struct {
 // Offer is a half-width that more time would reach.
 type Offer struct {
 	Half    float64 `json:"half_width"` // as a ratio
-	Seconds float64 `json:"seconds"`    // more, for all loads together
+	Seconds float64 `json:"seconds"`    // additional time, for all loads together
 	Soonest float64 `json:"seconds_soonest,omitempty"`
 	Latest  float64 `json:"seconds_latest,omitempty"` // four of five runs end between Soonest and Latest; both 0: not known
 }
 
-// NextStep is advice.
+// NextStep is advice to the user.
 type NextStep struct {
 	Kind    NextKind `json:"kind"`
 	Seconds float64  `json:"seconds,omitempty"` // of NextContinue
@@ -140,5 +141,5 @@ const (
 	NextContinue  NextKind = "continue"  // continue the run
 	NextDedicated NextKind = "dedicated" // use CPUs without steal
 	NextQuieter   NextKind = "quieter"   // stop other work on the host
-	NextProvide   NextKind = "provide"   // provide what an arm lacked
+	NextProvide   NextKind = "provide"   // install what a skipped arm needs
 )

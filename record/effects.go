@@ -1,7 +1,7 @@
 package record
 
-// Effects is the analysis of a record. It has numbers and words but no layout; reports are printed
-// from it alone.
+// Effects is the result of the analysis of a record. It has numbers and words but no layout. A report
+// needs nothing else.
 type Effects struct {
 	Schema     string   `json:"schema"`
 	Experiment string   `json:"experiment"`
@@ -29,8 +29,8 @@ type Effects struct {
 	Prices    []Price          `json:"prices,omitempty"`
 	Modes     []ArmModes       `json:"modes,omitempty"` // one for each arm
 
-	// Imported is set where another tool measured and tare read its output. Single describes the
-	// runs one by one. Caveats says what such figures cannot show; reports print it first.
+	// Imported is set if another tool measured and tare read its output. Then Single describes each
+	// run of that tool, and Caveats says what such figures cannot show; reports print it first.
 	Imported *Imported        `json:"imported,omitempty"`
 	Caveats  []Warning        `json:"caveats,omitempty"`
 	Single   []ImportedSeries `json:"single_runs,omitempty"`
@@ -82,22 +82,22 @@ type Ratio struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 	// SE is the standard error of the ratio's natural logarithm, DF its degrees of freedom, which
-	// may be fractional; 0: not known. The interval can be wider than SE and DF give, because it
-	// is corrected for many arms.
+	// may be fractional; 0: unknown. The interval can be wider than SE and DF imply, because it is
+	// corrected for many arms.
 	SE float64 `json:"standard_error,omitempty"`
 	DF float64 `json:"degrees_of_freedom,omitempty"`
 }
 
-// Effect is the paired difference of an arm against its baseline in one
-// metric. In Steps the baseline is the rung below.
+// Effect is the paired difference of an arm against its baseline in one metric, as a ratio. In Steps
+// the baseline is the rung below.
 type Effect struct {
 	Workload string `json:"workload"`
 	Metric   string `json:"metric"`
 	Arm      string `json:"arm"`
 	Baseline string `json:"baseline"`
 	// Typical limits the weight of outlying windows (Huber's estimate). Total is the ratio of
-	// sums over all windows. Where the two disagree the loss is intermittent. Both are against
-	// the control, which is the mean of baseline and twin.
+	// sums over all windows. Where the two disagree the loss is intermittent. Both compare the arm
+	// with the control, which is the mean of baseline and twin.
 	Typical *Ratio `json:"typical"`
 	Total   *Ratio `json:"total"`
 	// Observed is arm over baseline from the tools' figures, without an interval; 0 unless the
@@ -109,29 +109,29 @@ type Effect struct {
 	Own     *Ratio  `json:"own"`
 	Verdict Verdict `json:"verdict"`
 	Reason  string  `json:"reason,omitempty"` // why undecided, invalid or not known
-	// Unjudged says that this arm gets no verdict, whatever its interval: the arm of the
-	// workload's question was not found to differ.
+	// Unjudged says that this arm gets no verdict, whatever its interval, because the arm
+	// Workload.Question was not shown to differ.
 	Unjudged bool `json:"unjudged,omitempty"`
 	// Exploratory marks metrics other than the primary one: their false discovery rate is 10 %,
 	// in place of a family-wise error rate of 5 %.
 	Exploratory bool `json:"exploratory,omitempty"`
-	// Bound is the interval with the worst case for dropped windows added (Lee 2009); nil where
-	// both arms lost equally many.
+	// Bound is the interval, widened by the worst case for the dropped windows (Lee 2009). It is nil
+	// if equally many windows of both arms were dropped.
 	Bound *Ratio `json:"bound_for_dropped,omitempty"`
 	// Parts splits a difference in throughput; nil for other metrics and without CPU time.
 	Parts *Parts `json:"parts,omitempty"`
 	// Unequal says how the two arms differ in durability; empty: they do not.
 	Unequal string `json:"unequal,omitempty"`
-	// P is the p-value, Adjusted the one corrected for many arms. Both are nil where the ratios
-	// are: without an interval there is no test.
+	// P is the p-value, Adjusted the p-value corrected for many arms. Both are nil if the ratios are
+	// nil: without an interval there is no test.
 	P           *float64 `json:"p_value"`
 	Adjusted    *float64 `json:"p_adjusted"`
 	Blocks      int      `json:"blocks"`
 	Generations int      `json:"generations"`
-	// Detectable is the smallest effect that so much data finds with 80 % power, as a ratio
+	// Detectable is the smallest effect that this amount of data finds with 80 % power, as a ratio
 	// (0.014 is 1.4 %).
 	Detectable float64 `json:"detectable,omitempty"`
-	// Needed is how many more seconds would decide the effect; 0 when decided.
+	// Needed is how many more seconds of measuring would decide the effect; 0 if it is decided.
 	Needed float64 `json:"needed_seconds,omitempty"`
 	// Slow is the share of windows that are slower than the arm's typical effect by more than the
 	// twin's noise. It is set where Typical and Total disagree.
@@ -140,8 +140,8 @@ type Effect struct {
 }
 
 // Parts are the two factors of a throughput ratio: CPU time per second, and operations per CPU
-// second. Their product differs from the ratio only by what the robust estimates leave out. Each
-// interval is of its factor alone.
+// second. Their product is about the ratio; it is not exact because all three are robust estimates.
+// The interval of each factor is not corrected for many arms.
 type Parts struct {
 	CPU        Ratio `json:"cpu_per_second"`
 	Efficiency Ratio `json:"operations_per_cpu_second"`
@@ -171,8 +171,8 @@ type WorkloadResult struct {
 	Judged []string `json:"judged,omitempty"`
 	// Question is Workload.Question.
 	Question string `json:"question,omitempty"`
-	// Windows is how many windows count, out of WindowsOf; Counted is their total length in
-	// seconds.
+	// Windows is how many of all windows (WindowsOf) the analysis uses; Counted is the total length of
+	// these in seconds.
 	Windows   int     `json:"windows,omitempty"`
 	WindowsOf int     `json:"windows_taken,omitempty"`
 	Counted   float64 `json:"counted_seconds,omitempty"`
@@ -183,17 +183,17 @@ type WorkloadResult struct {
 	FalsePositives *Redrawn `json:"false_positives,omitempty"`
 	// NoiseFloor is the half-width of the twin's interval (primary metric, typical effect).
 	NoiseFloor float64 `json:"noise_floor"`
-	// WindowNoise is the standard deviation of the log ratio of neighbouring windows of baseline
-	// and twin.
+	// WindowNoise is the standard deviation of the log ratio of consecutive windows of baseline and
+	// twin.
 	WindowNoise float64 `json:"window_noise"`
 }
 
-// Forecast is the time until the interval of an arm is this narrow.
+// Forecast is how much more time the interval of an arm needs to become this narrow.
 type Forecast struct {
 	Metric  string  `json:"metric"`
 	Arm     string  `json:"arm"`
 	Half    float64 `json:"half_width"` // as a ratio: 0.05 is ±5 %
-	Seconds float64 `json:"seconds"`    // more than were measured so far
+	Seconds float64 `json:"seconds"`    // in addition to the seconds measured so far
 	// Four of five runs end between Soonest and Latest; both 0: not known.
 	Soonest float64 `json:"seconds_soonest,omitempty"`
 	Latest  float64 `json:"seconds_latest,omitempty"`
@@ -202,11 +202,11 @@ type Forecast struct {
 // Redrawn is the result of the permutation test.
 type Redrawn struct {
 	Rate  float64 `json:"rate"`  // share of arms that were found to differ
-	Any   float64 `json:"any"`   // share of shuffles in which any arm was
-	Draws int     `json:"draws"` // shuffles
+	Any   float64 `json:"any"`   // share of shuffles in which at least one arm was found to differ
+	Draws int     `json:"draws"` // number of shuffles
 }
 
-// Checks is the outcome of one standing check.
+// Checks is the outcome of one check of the measurement itself.
 type Checks struct {
 	Kind  string `json:"kind"` // transparency, carry-over, halves, order
 	OK    bool   `json:"ok"`
@@ -264,8 +264,8 @@ type ArmModes struct {
 	Metric   string `json:"metric"`
 	Unit     string `json:"unit"`
 	Windows  int    `json:"windows"`
-	// Modes are the two levels in the metric's unit; nil: one level. To find them, changes that
-	// all arms of a block share were removed; the levels themselves include such changes.
+	// Modes are the two levels in the metric's unit; nil: one level. The search for them removes
+	// changes that all arms of a block share; the levels themselves include such changes.
 	Modes *Modes `json:"modes,omitempty"`
 	// Apart is the ratio of the two levels at the same time, such as 0.5.
 	Apart float64 `json:"apart_ratio,omitempty"`

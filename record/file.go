@@ -18,10 +18,10 @@ type Writer struct {
 	size int64 // bytes up to the end of the last complete line
 }
 
-// Create makes the result directory with its raw/ directory and an empty
-// record. A directory that already holds a record is refused.
+// Create makes the result directory with its raw/ directory and an empty record. A directory that
+// already has a record is an error.
 func Create(dir string) (*Writer, error) {
-	above := holding(dir)
+	toSync := parents(dir)
 	err := makeDir(dir)
 	if err == nil {
 		err = os.Mkdir(filepath.Join(dir, RawDir), 0o755)
@@ -34,7 +34,7 @@ func Create(dir string) (*Writer, error) {
 		return nil, fmt.Errorf("make the record: %w", err)
 	}
 	err = syncDir(dir)
-	for _, up := range above { // this user may have no read permission on some
+	for _, up := range toSync { // this user may have no read permission on some
 		if serr := syncDir(up); err == nil && !errors.Is(serr, os.ErrPermission) {
 			err = serr
 		}
@@ -46,9 +46,9 @@ func Create(dir string) (*Writer, error) {
 	return &Writer{f: f}, nil
 }
 
-// holding lists the directories above dir up to the first that exists. Each must be synced, or a
-// power cut may lose the entry of a new directory.
-func holding(dir string) (all []string) {
+// parents lists the directories above dir up to the first that exists. After dir is made each must be
+// synced, or a power cut may lose the entry of a new directory.
+func parents(dir string) (all []string) {
 	for up, there := filepath.Clean(dir), false; !there; {
 		up = filepath.Dir(up)
 		_, err := os.Lstat(up)
@@ -57,8 +57,8 @@ func holding(dir string) (all []string) {
 	return all
 }
 
-// makeDir makes a directory. An existing one must be this user's and no link: other users can guess
-// the name, and may write in the directory above.
+// makeDir makes a directory. If it exists it must be this user's and not a link: other users can guess
+// the name, and may be able to write in the directory above.
 func makeDir(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
@@ -67,18 +67,18 @@ func makeDir(dir string) error {
 	if !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	return own(dir)
+	return checkOwn(dir)
 }
 
-// own returns an error unless dir is a directory in which only this user and root can replace files
-// by links.
-func own(dir string) error {
-	_, err := owned(dir)
+// checkOwn returns an error unless dir is a directory in which only this user and root can replace
+// files by links.
+func checkOwn(dir string) error {
+	_, err := lstatOwn(dir)
 	return err
 }
 
-// owned is own, and returns what Lstat says of the directory.
-func owned(dir string) (os.FileInfo, error) {
+// lstatOwn does checkOwn and returns the result of Lstat.
+func lstatOwn(dir string) (os.FileInfo, error) {
 	info, err := os.Lstat(filepath.Clean(dir))
 	if err != nil {
 		return nil, err
@@ -87,16 +87,16 @@ func owned(dir string) (os.FileInfo, error) {
 		return nil, fmt.Errorf("%s is there already, and is no directory", dir)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return nil, foreign(fmt.Sprintf("%s is there already, and is of user %d, who could put anything there: name another", dir, st.Uid))
+		return nil, notOwn(fmt.Sprintf("%s is there already, and is of user %d, who could put anything there: name another", dir, st.Uid))
 	}
 	if info.Mode()&0o002 != 0 && info.Mode()&os.ModeSticky == 0 {
-		return nil, foreign(fmt.Sprintf("%s is there already, and all users can write there: name another, or chmod o-w it", dir))
+		return nil, notOwn(fmt.Sprintf("%s is there already, and all users can write there: name another, or chmod o-w it", dir))
 	}
 	return info, nil
 }
 
-// openSame opens a directory that was checked before, and refuses another one at its path: the owner
-// of the directory above could have put a link there since.
+// openSame opens a directory that lstatOwn has checked. It returns an error if another directory is at
+// the path now: the owner of the directory above could have put a link there.
 func openSame(dir string, checked os.FileInfo) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -104,7 +104,7 @@ func openSame(dir string, checked os.FileInfo) (*os.Root, error) {
 	}
 	info, err := root.Stat(".")
 	if err == nil && !os.SameFile(checked, info) {
-		err = foreign(fmt.Sprintf("%s was replaced by another directory a moment ago: name one in a directory of your own", dir))
+		err = notOwn(fmt.Sprintf("%s was replaced by another directory a moment ago: name one in a directory of your own", dir))
 	}
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
@@ -112,17 +112,17 @@ func openSame(dir string, checked os.FileInfo) (*os.Root, error) {
 	return root, nil
 }
 
-// foreign is the error about a directory in which another user could replace files by links.
+// notOwn is the error about a directory in which another user could replace files by links.
 // errors.Is finds fs.ErrPermission in it.
-type foreign string
+type notOwn string
 
-func (f foreign) Error() string        { return string(f) }
-func (f foreign) Is(target error) bool { return target == fs.ErrPermission }
+func (e notOwn) Error() string        { return string(e) }
+func (e notOwn) Is(target error) bool { return target == fs.ErrPermission }
 
-// Open opens a record to append to it, and truncates it to its first whole bytes: a kill may have
-// left a part of a line behind them.
+// Open opens a record to append to it. whole is the length of its complete lines in bytes
+// (Result.Whole). Open cuts off the rest, the part of a line that a kill may have left.
 func Open(dir string, whole int64) (*Writer, error) {
-	if err := errors.Join(own(dir), own(filepath.Join(dir, RawDir))); err != nil {
+	if err := errors.Join(checkOwn(dir), checkOwn(filepath.Join(dir, RawDir))); err != nil {
 		return nil, fmt.Errorf("open the record: %w", err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, RecordFile), os.O_WRONLY|os.O_APPEND|syscall.O_NOFOLLOW, 0)
@@ -177,9 +177,10 @@ func WriteFile(dir, name string, b []byte) error {
 	return nil
 }
 
-// writeWhole writes into the directory that it checked, even if the path leads elsewhere meanwhile.
+// writeWhole writes a file under a temporary name and renames it. It writes into the directory that it
+// has checked, even if the path leads elsewhere meanwhile.
 func writeWhole(dir, name string, b []byte) error {
-	checked, err := owned(dir)
+	checked, err := lstatOwn(dir)
 	if err != nil {
 		return err
 	}

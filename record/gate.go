@@ -3,7 +3,7 @@ package record
 // GateSchema is the schema of tare check's output.
 const GateSchema = "tare/check/v1"
 
-// Gate is the effects of a result judged against limits.
+// Gate has the effects of a result, judged against limits: the output of tare check.
 type Gate struct {
 	Schema     string `json:"schema"`
 	Experiment string `json:"experiment"`
@@ -11,7 +11,7 @@ type Gate struct {
 	Started    string `json:"started"`
 	Ended      string `json:"ended"` // as in Effects
 	Host       Host   `json:"host"`
-	// Answer is pass only if there is a judgement and all are pass.
+	// Answer is pass only if there is at least one judgement and all of them are pass.
 	Answer     Answer      `json:"answer"`
 	Limits     []Limit     `json:"limits"`
 	Judgements []Judgement `json:"judgements"`
@@ -29,7 +29,7 @@ type Limit struct {
 	Most   float64 `json:"most"`
 }
 
-// Judgement is one effect against one limit.
+// Judgement is the comparison of one effect with one limit.
 type Judgement struct {
 	Workload string `json:"workload"`
 	Metric   string `json:"metric"`
@@ -61,10 +61,10 @@ type Answer int
 
 // The answers.
 const (
-	AnswerUndecided Answer = iota // the interval holds the limit, or there is none
+	AnswerUndecided Answer = iota // the interval contains the limit, or there is no interval
 	AnswerPass                    // the whole interval is at most the limit
 	AnswerExceeded                // the whole interval is above the limit
-	AnswerInvalid                 // the data allow no answer
+	AnswerInvalid                 // the data cannot support an answer
 )
 
 var answerNames = words{"undecided", "pass", "exceeded", "invalid"}

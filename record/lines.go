@@ -186,15 +186,15 @@ func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path strin
 	return nil
 }
 
-// cutOff reports whether a damaged first line may be the beginning of a line of tare's, as a kill
-// leaves it, or zero bytes, as a power cut leaves it. Other files begin otherwise.
+// cutOff reports whether a damaged first line may be the beginning of a line of a record, as after a
+// kill, or zero bytes, as after a power cut. If not, the file is no record.
 func cutOff(raw []byte) bool {
 	text := bytes.Trim(raw, "\x00\n")
 	return len(text) == 0 || text[0] == '{' && bytes.IndexFunc(text, unicode.IsControl) < 0
 }
 
-// startOfLine is how many bytes at the beginning of a line tell what the line holds.
+// startOfLine is how many bytes from the beginning of a line suffice for isBlock.
 const startOfLine = 64
 
-// aBlock reports whether a line of Append's holds a block, from its beginning.
-func aBlock(start []byte) bool { return bytes.Contains(start, []byte(`,"block":{`)) }
+// isBlock reports, from its beginning, whether a line that Append wrote has a block.
+func isBlock(start []byte) bool { return bytes.Contains(start, []byte(`,"block":{`)) }

@@ -6,32 +6,32 @@ import (
 	"path/filepath"
 )
 
-// NodesSchema is the schema of a run over several nodes, NodesFile its file beside the result
+// NodesSchema is the schema of the comparison of several nodes, NodesFile its file, beside the result
 // directories of the nodes.
 const (
 	NodesSchema = "tare/nodes/v1"
 	NodesFile   = "nodes.json"
 )
 
-// Nodes is the same experiment on several nodes side by side.
+// Nodes compares the results of the same experiment on several nodes.
 type Nodes struct {
 	Schema     string  `json:"schema"`
 	Experiment string  `json:"experiment"`
 	Margin     float64 `json:"margin"`
-	// Nodes lists the measured nodes in the order of the command, Left the others with the reason.
+	// Nodes lists the measured nodes in the order of the command, Left the skipped nodes.
 	Nodes []NodeResult `json:"nodes"`
 	Left  []Left       `json:"left_out,omitempty"`
 	// Workloads describes the workloads of the arms.
 	Workloads []NodeWorkload `json:"workloads"`
 	// Arms are the effects in the primary metric of each workload.
 	Arms []NodeArm `json:"arms"`
-	// Exploratory are the effects in all other metrics; no node is called odd there.
+	// Exploratory are the effects in all other metrics. NodeArm.Odd is empty there.
 	Exploratory []NodeArm `json:"exploratory,omitempty"`
-	// Facts are properties of nodes and settings of arms: those that differ, and the main ones.
+	// Facts are properties of nodes and settings of arms: the main ones, and all that differ.
 	Facts []NodeFact `json:"facts,omitempty"`
 }
 
-// NodeWorkload describes a workload as far as printing its effects needs.
+// NodeWorkload has the part of a Workload that a report of its effects needs.
 type NodeWorkload struct {
 	Name    string   `json:"name"`
 	Title   string   `json:"title,omitempty"`
@@ -45,14 +45,14 @@ type NodeResult struct {
 	Dir   string `json:"dir"`
 	Ended string `json:"ended"`
 	Host  Host   `json:"host"`
-	// Baselines is the level of each workload's baseline, by workload.
+	// Baselines is, by workload, the baseline's value in the primary metric.
 	Baselines map[string]Value `json:"baselines"`
 	Started   string           `json:"started,omitempty"`
 	Dropped   Dropped          `json:"dropped"`
 	Trust     []NodeTrust      `json:"trust,omitempty"`
 }
 
-// NodeTrust is the state of the checks of one workload on a node.
+// NodeTrust has the results of the checks of one workload on a node.
 type NodeTrust struct {
 	Workload    string `json:"workload"`
 	Blocks      int    `json:"blocks"`
@@ -63,8 +63,8 @@ type NodeTrust struct {
 	TwinDiffers bool   `json:"twin_differs,omitempty"`
 	// NoiseFloor is the half-width of the twin's interval; 0 when not known.
 	NoiseFloor float64 `json:"noise_floor,omitempty"`
-	// Failed lists the kinds of the standing checks that failed, Untold those without enough data,
-	// Held those that passed.
+	// Failed lists the kinds of the checks that failed, Untold those that are undecided for lack of
+	// data, Held those that passed.
 	Failed []string `json:"checks_failed,omitempty"`
 	Untold []string `json:"checks_untold,omitempty"`
 	Held   []string `json:"checks_held,omitempty"`
@@ -76,7 +76,7 @@ type NodeArm struct {
 	Metric   string `json:"metric"`
 	Arm      string `json:"arm"`
 	Baseline string `json:"baseline"`
-	// Effects is by node; a node without the effect is absent.
+	// Effects has the effect on each node; a node without one is absent.
 	Effects map[string]*Ratio `json:"effects"`
 	// Differ says that the nodes' effects differ by more than their errors: Welch's test of several
 	// means (1951), at 5 % for all arms together. P is this arm's p-value without the correction.
@@ -89,22 +89,22 @@ type NodeArm struct {
 	P      float64 `json:"p_value"`
 	// Odd lists the nodes that differ from the others, the farthest first.
 	Odd []OddNode `json:"odd,omitempty"`
-	// Others is, for each node, the geometric mean effect of the other nodes with its own 95 %
-	// interval. Odd nodes are left out of it; for an odd node, only nodes that are farther off.
-	// Against is the node's effect over Others, with an interval that holds for all nodes and arms
-	// simultaneously.
+	// Others is, for each node, the geometric mean of the effects on the other nodes, with its own
+	// 95 % interval. For a node that is not odd, the mean excludes all odd nodes; for an odd node, it
+	// excludes only the nodes that are farther off. Against is the node's effect over Others, with an
+	// interval that holds for all nodes and arms simultaneously.
 	Others  map[string]*Ratio `json:"others,omitempty"`
 	Against map[string]*Ratio `json:"against_the_others,omitempty"`
-	// Apart has the reasons of nodes that are not compared.
+	// Apart has the nodes that are not compared with the others, and the reasons.
 	Apart map[string]string `json:"not_compared,omitempty"`
 }
 
 // NodeFact is one property of the nodes' hosts, or one setting of arms as read back there.
 type NodeFact struct {
 	Name string `json:"name"`
-	Unit string `json:"unit,omitempty"` // "B" of a number of bytes
-	// Workload and Arms say which arms the setting belongs to; empty: a property of the host. All
-	// says that every arm with such a setting is among them.
+	Unit string `json:"unit,omitempty"` // "B" if the value is a number of bytes
+	// Workload and Arms are the arms to which the setting belongs; empty: a property of the host. All
+	// says that Arms has every arm with a setting of this name.
 	Workload string   `json:"workload,omitempty"`
 	Arms     []string `json:"arms,omitempty"`
 	All      bool     `json:"all_arms,omitempty"`
@@ -137,7 +137,7 @@ func ReadNodes(dir string) (n Nodes, err error) {
 	}
 	names, dirs := map[string]bool{}, map[string]bool{}
 	for _, node := range n.Nodes {
-		if err := named("node", node.Name); err != nil {
+		if err := checkName("node", node.Name); err != nil {
 			return Nodes{}, fmt.Errorf("%s: %w", path, err)
 		}
 		if names[node.Name] || dirs[node.Dir] {

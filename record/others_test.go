@@ -81,7 +81,7 @@ func TestOpenSame(t *testing.T) {
 	if err := errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(other, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	looked, err := owned(dir)
+	looked, err := lstatOwn(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

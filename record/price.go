@@ -1,8 +1,9 @@
 package record
 
-// Price is the price matrix of a workload beside one neighbour: how much of the loss each isolation
-// mechanism regains, and how much work the neighbour loses by it. The rows differ only in isolation.
-// Beside a neighbour in a pod they differ only in environment, and each row has its own arm alone.
+// Price is the trade-off table of a workload beside one neighbour: how much of the loss each isolation
+// mechanism gives back, and how much of its work the neighbour keeps. The rows differ only in
+// isolation. Beside a neighbour in a pod the rows differ only in environment instead, and each row
+// has an arm without the neighbour of its own.
 type Price struct {
 	Workload  string    `json:"workload"`
 	Neighbour Neighbour `json:"neighbour"`
@@ -29,7 +30,7 @@ type PriceRow struct {
 	// without the neighbour.
 	Environment string `json:"environment,omitempty"`
 	Alone       string `json:"alone,omitempty"`
-	// Back is what the workload regains, in the order of Price.Metrics.
+	// Back is the loss that the workload regains, by metric in the order of Price.Metrics.
 	Back []Regained `json:"back"`
 	// Work is the neighbour's work per second of window, in its unit.
 	Work Value `json:"work_per_second"`
@@ -52,8 +53,8 @@ func (r PriceRow) Of(name string) Regained {
 // Regained is one metric of a row.
 type Regained struct {
 	Metric string `json:"metric"`
-	// Alone is this arm over the arm without neighbour, Unprotected this arm over the one without
-	// isolation. Both are typical effects; nil: not known.
+	// Alone is the ratio of this arm to the arm without the neighbour, Unprotected its ratio to the arm
+	// without isolation. Both are typical effects; nil: unknown.
 	Alone       *Ratio `json:"against_alone,omitempty"`
 	Unprotected *Ratio `json:"against_unprotected,omitempty"`
 	// Share is the regained part of the loss: 1 all, 0 nothing, negative when the mechanism costs

@@ -13,15 +13,15 @@ import (
 	"syscall"
 )
 
-// Result is a result directory read back.
+// Result is the content of a result directory.
 type Result struct {
 	Dir      string
 	Plan     Plan
 	Manifest Manifest
 	// Lines is the record, without blocks after Scan.
 	Lines []Line
-	// Torn says that the last line is incomplete, as a kill leaves it, or that the last write has
-	// holes, as a power cut leaves it.
+	// Torn says that the last line is incomplete, as after a kill, or that the last write has holes,
+	// as after a power cut.
 	Torn bool
 	// Running says that a run held the lock of the record while it was read: more lines follow.
 	Running bool
@@ -79,22 +79,22 @@ func readBy(where, schema, own string) error {
 // last write, and sets Torn. Damage elsewhere is an error that names the line.
 func Read(dir string) (*Result, error) {
 	r := &Result{Dir: dir}
-	path, err := r.described()
+	path, err := r.readPlan()
 	if err != nil {
 		return nil, err
 	}
 	return r.read(path, func([]byte) bool { return true })
 }
 
-// Scan is Read without the blocks, which can be a hundred times the rest. Each reads them from the
-// file.
+// Scan is like Read but does not keep the blocks, which can be a hundred times larger than the rest.
+// Result.Each then reads them from the file.
 func Scan(dir string) (*Result, error) {
 	r := &Result{Dir: dir}
-	path, err := r.described()
+	path, err := r.readPlan()
 	if err != nil {
 		return nil, err
 	}
-	if r, err = r.read(path, func(start []byte) bool { return !aBlock(start) }); err != nil {
+	if r, err = r.read(path, func(start []byte) bool { return !isBlock(start) }); err != nil {
 		return nil, err
 	}
 	r.path = path
@@ -131,8 +131,8 @@ func locked(path string) bool {
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// described reads plan and manifest, and returns the path of the record.
-func (r *Result) described() (path string, err error) {
+// readPlan reads the plan and the manifest, and returns the path of the record.
+func (r *Result) readPlan() (path string, err error) {
 	if err := readSchema(filepath.Join(r.Dir, PlanFile), PlanSchema, &r.Plan); err != nil {
 		return "", err
 	}
@@ -148,7 +148,7 @@ func (r *Result) described() (path string, err error) {
 			return "", err
 		}
 	}
-	if err := texts(reflect.ValueOf(r.Manifest)); err != nil {
+	if err := checkTexts(reflect.ValueOf(r.Manifest)); err != nil {
 		return "", fmt.Errorf("%s: %w", filepath.Join(r.Dir, ManifestFile), err)
 	}
 	return filepath.Join(r.Dir, RecordFile), nil

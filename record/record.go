@@ -24,7 +24,7 @@ const (
 	ByHandDir    = "by-hand" // scripts that make the arms without tare
 )
 
-// Plan is the question with all defaults filled in. It suffices to repeat the run and to analyse its
+// Plan is the experiment with all defaults filled in. It suffices to repeat the run and to analyse its
 // record.
 type Plan struct {
 	Schema     string     `json:"schema"`
@@ -38,7 +38,7 @@ type Plan struct {
 	Workloads  []Workload `json:"workloads"`
 }
 
-// Workload is one load with the arms under which it is compared.
+// Workload is one load with the arms in which it runs and which are compared.
 type Workload struct {
 	Name   string            `json:"name"`
 	Kind   string            `json:"kind"`            // the catalog's name: oltp, commit, rpc
@@ -48,12 +48,13 @@ type Workload struct {
 	// tool is not installed.
 	Note    string  `json:"note,omitempty"`
 	Budget  float64 `json:"budget_seconds"`
-	Primary string  `json:"primary"` // the metric that stops the run
+	Primary string  `json:"primary"` // the metric whose precision ends the run
 	// Judged lists the metrics whose intervals hold simultaneously for all arms, the primary metric
 	// first. It is empty in older records, which judged Primary alone.
 	Judged []string `json:"judged,omitempty"`
-	// Question is the arm that is judged first, with an interval of its own. The other arms are
-	// judged only if it differs, simultaneously. Empty: all arms simultaneously.
+	// Question is the arm that is judged first, with an interval of its own. Only if it differs are
+	// the other arms judged, with simultaneous intervals. Empty: all arms are judged together, with
+	// simultaneous intervals.
 	Question string   `json:"question,omitempty"`
 	Metrics  []string `json:"metrics"`
 	// Values describes the metrics that the load declares itself: those of Window.Values.
@@ -73,24 +74,24 @@ type Neighbour struct {
 	Params map[string]string `json:"params,omitempty"`
 	// Environment is the pod that it runs in, written like Arm.Environment; empty: on the host.
 	Environment string `json:"environment,omitempty"`
-	// Work is the key in Window.Neighbour of what counts as its work.
+	// Work is the key in Window.Neighbour of the value that counts as its work.
 	Work string `json:"work"`
 	Unit string `json:"unit"` // of Work
-	// Limits of its group: bytes, processes and threads.
+	// Memory and Pids are limits of its cgroup: bytes, and the number of processes and threads.
 	Memory uint64 `json:"memory_limit_bytes"`
 	Pids   uint64 `json:"pids_limit"`
 }
 
-// The keys of Window.Neighbour: what a neighbour did in a window.
+// The keys of Window.Neighbour: measures of a neighbour's work in a window.
 const (
 	NeighbourOps = "operations" // counted by the load itself
-	NeighbourCPU = "cpu.time"   // CPU seconds of its group
-	NeighbourIO  = "io.bytes"   // bytes that its group read from and wrote to disks
-	// NeighbourRequests counts read and write requests of its group to disks.
+	NeighbourCPU = "cpu.time"   // CPU seconds of its cgroup
+	NeighbourIO  = "io.bytes"   // bytes that its cgroup read from and wrote to disks
+	// NeighbourRequests counts read and write requests of its cgroup to disks.
 	NeighbourRequests = "io.requests"
 )
 
-// Metric describes a number that a load declares itself.
+// Metric describes a metric that a load declares itself.
 type Metric struct {
 	Name string `json:"name"`
 	Unit string `json:"unit"` // a base unit if it has one: "s", "1/s", "B/s", "ratio"
@@ -106,10 +107,10 @@ type Arm struct {
 	Title       string `json:"title"`
 	// Step is the arm one rung below; empty for the baseline and for arms outside of the ladder.
 	Step string `json:"step,omitempty"`
-	// Twin says that this is the baseline again.
+	// Twin says that the arm is the twin: the baseline again, as the A/A control.
 	Twin bool `json:"twin,omitempty"`
-	// Remainder says that this is a real container and that Step is the top rung: their difference
-	// is the remainder.
+	// Remainder says that this arm is a real container and that Step is the top rung. The difference
+	// between the two is the remainder.
 	Remainder bool `json:"remainder,omitempty"`
 	// Neighbour is the name of the neighbour beside the arm; empty: none.
 	Neighbour string `json:"neighbour,omitempty"`
@@ -118,30 +119,31 @@ type Arm struct {
 	Isolation []string `json:"isolation,omitempty"`
 	// Volume is the volume of the data, if that is a factor.
 	Volume string `json:"volume,omitempty"`
-	// Network, Seccomp, Capabilities, AppArmor and SELinux are options of its container, if they
-	// are factors.
+	// Network, Seccomp, Capabilities, AppArmor and SELinux are options of the arm's container, if
+	// they are factors.
 	Network      string `json:"network,omitempty"`
 	Seccomp      string `json:"seccomp,omitempty"`
 	Capabilities string `json:"capabilities,omitempty"`
 	AppArmor     string `json:"apparmor,omitempty"`
 	SELinux      string `json:"selinux,omitempty"`
-	// CPUs, MemoryBytes and CPUSet are limits of its control group, if they are factors: CPU
-	// seconds per second, bytes, and a list such as "0-3,6".
+	// CPUs, MemoryBytes and CPUSet are limits of the arm's cgroup, if they are factors: CPU seconds
+	// per second, bytes, and a list of CPUs such as "0-3,6".
 	CPUs        float64 `json:"cpus,omitempty"`
 	MemoryBytes int64   `json:"memory_bytes,omitempty"`
 	CPUSet      string  `json:"cpuset,omitempty"`
-	// Image is the image of its binaries; empty: the host's binaries.
+	// Image is the image whose binaries the arm runs; empty: the host's binaries.
 	Image string `json:"image,omitempty"`
 	// Pod says that the arm is in a pod.
 	Pod bool `json:"pod,omitempty"`
-	// Set has the workload's parameters that only this arm has.
+	// Set has parameters of the workload that this arm sets otherwise than Workload.Params.
 	Set map[string]string `json:"set,omitempty"`
-	// Shares is the arm whose processes this arm uses, under other settings. Empty: this arm is
-	// launched itself.
+	// Shares is the arm whose processes this arm uses, under other settings. Empty: this arm has
+	// processes of its own.
 	Shares string `json:"shares,omitempty"`
 }
 
-// Chosen lists the arm's factors except neighbour and isolation; empty for those without a level.
+// Chosen lists all factors of an arm except neighbour and isolation. Got is the arm's level of the
+// factor, empty if the experiment does not set it.
 func (a Arm) Chosen() []Setting {
 	limit := func(x float64) string {
 		if x == 0 {
@@ -157,7 +159,7 @@ func (a Arm) Chosen() []Setting {
 	}
 }
 
-// Left is an arm or workload that was left out.
+// Left is an arm or workload that was skipped.
 type Left struct {
 	Workload string `json:"workload,omitempty"`
 	Arm      string `json:"arm"` // empty: the whole workload
@@ -165,10 +167,11 @@ type Left struct {
 	Remedy   string `json:"remedy,omitempty"`
 }
 
-// LeftBudget is the reason for a workload that the budget left no time for; Left.Arm is its baseline.
+// LeftBudget is the reason for a workload that was skipped because the time budget was used up.
+// Left.Arm is then its baseline.
 const LeftBudget = "the time budget was used up before its turn"
 
-// Setting is one setting: the wanted value, and the value as read back from the kernel.
+// Setting is one setting: the wanted value, and the value that was read back from the kernel or server.
 type Setting struct {
 	Name   string `json:"name"`
 	Wanted string `json:"wanted,omitempty"`
@@ -188,20 +191,20 @@ type Host struct {
 	Governor    string            `json:"governor,omitempty"`
 	Mitigations map[string]string `json:"mitigations,omitempty"`
 	Distro      string            `json:"distribution,omitempty"`
-	// Helper is set if tare came to this host through a helper pod.
+	// Helper is set if tare entered this host through the node helper's pod.
 	Helper *Helper `json:"node_helper,omitempty"`
 }
 
-// Helper is a privileged pod from which tare entered the namespaces of a node.
+// Helper is the node helper: a privileged pod from which tare entered the namespaces of a node.
 type Helper struct {
 	Node  string `json:"node"`
 	Image string `json:"image"`
 	// Namespaces says whose namespaces: of "process 1", or of "the container runtime" if process 1
 	// may not be inspected.
 	Namespaces string `json:"namespaces"`
-	// Cgroup is tare's own control group, outside of those of pods.
+	// Cgroup is tare's own cgroup, outside of the cgroups of pods.
 	Cgroup string `json:"cgroup"`
-	// OOM is tare's oom_score_adj; the pod's value if tare may not lower it.
+	// OOM is tare's oom_score_adj. It is the pod's value if tare was not allowed to lower it.
 	OOM int `json:"oom_score_adj"`
 	// Kubelet and Runtime are the versions that the node reports; empty: not known.
 	Kubelet string `json:"kubelet,omitempty"`
@@ -219,8 +222,7 @@ type Manifest struct {
 	Settings map[string][]Setting `json:"settings,omitempty"` // by "workload/arm", as read back
 	Left     []Left               `json:"left_out,omitempty"`
 	Probes   []ProbeMetric        `json:"probes,omitempty"`
-	// Unequal lists arms whose durability differs from their baseline's and that were compared all
-	// the same.
+	// Unequal lists arms that were compared although their durability differs from their baseline's.
 	Unequal []Unequal `json:"unequal,omitempty"`
 	// Calibrated is this user's last calibration of this host before the run; nil: none.
 	Calibrated *Calibrated `json:"calibrated,omitempty"`
@@ -239,7 +241,7 @@ type Unequal struct {
 type ProbeMetric struct {
 	Name  string `json:"name"`
 	Unit  string `json:"unit"`            // "s", "1", "B" or "ratio"
-	Level bool   `json:"level,omitempty"` // not a difference over the window
+	Level bool   `json:"level,omitempty"` // a state, such as free memory, and not an increase in the window
 	PerOp bool   `json:"per_op,omitempty"`
 	Of    string `json:"of,omitempty"` // reports show it per unit of this metric
 	Help  string `json:"help"`
@@ -258,21 +260,21 @@ type Line struct {
 	End        *End        `json:"end,omitempty"`
 }
 
-// Run begins a record. Each run that continues the record adds another one.
+// Run is the first line of a record. Each run that continues the record adds another Run.
 type Run struct {
 	Schema string `json:"schema"`
 	ID     string `json:"id"`
 	Seed   uint64 `json:"seed"`
 }
 
-// Pilot has the measurements of one workload's pilot and its choices.
+// Pilot has the measurements of one workload's pilot, and the lengths that follow from them.
 type Pilot struct {
 	Workload string  `json:"workload"`
 	Window   float64 `json:"window_seconds"`
 	Discard  float64 `json:"discard_seconds"` // settle time after each thaw
 	Blocks   int     `json:"blocks"`          // blocks per generation
 	Pause    string  `json:"pause"`           // "freezer v1", "freezer v2", "load" or "stream"
-	Why      string  `json:"why"`
+	Why      string  `json:"why"`             // the reason for Window and Discard, in words
 	// Foreign and Steal are limits in CPUs above which older versions dropped a block; now 0.
 	Foreign float64     `json:"foreign_limit_cpus"`
 	Steal   float64     `json:"steal_limit_cpus"`
@@ -281,23 +283,23 @@ type Pilot struct {
 }
 
 // SlotNoise is the pilot's expectation for one window length. Noise is the standard deviation of the
-// log ratio of neighbouring windows. Cost is its variance times the length of a slot in seconds; the
-// least is best.
+// log ratio of consecutive windows. Cost is Noise squared times the length of a slot in seconds: the
+// window, its settle time and the switch of arms. The pilot chooses the window with the least Cost.
 type SlotNoise struct {
 	Window float64 `json:"window_seconds"`
 	Noise  float64 `json:"noise"`
 	Cost   float64 `json:"cost"`
 }
 
-// ThawNoise is the log ratio of the rate right after a settle time of this length to the later rate,
-// with its 95 % half-width, in the worst arm.
+// ThawNoise compares the rate right after a settle time of this length with the rate long after the
+// thaw, as a log ratio with its 95 % half-width, in the worst arm.
 type ThawNoise struct {
 	Discard float64 `json:"discard_seconds"`
 	Ratio   float64 `json:"log_ratio"`
 	Half    float64 `json:"half_width"`
 }
 
-// Generation is one launch of all arms of a workload.
+// Generation is one launch: one start of all arms of a workload.
 type Generation struct {
 	Workload string  `json:"workload"`
 	Number   int     `json:"number"`

@@ -27,7 +27,7 @@ func (p *Plan) Check() error {
 	if len(p.Source) > mostYAML {
 		return fmt.Errorf("the experiment has %d bytes, %d are allowed: %w", len(p.Source), mostYAML, ErrBounds)
 	}
-	if err := named("experiment", p.Experiment); err != nil {
+	if err := checkName("experiment", p.Experiment); err != nil {
 		return err
 	}
 	pairs := 0
@@ -48,7 +48,7 @@ func (p *Plan) Check() error {
 	}
 	rest := *p
 	rest.Source = ""
-	return texts(reflect.ValueOf(rest))
+	return checkTexts(reflect.ValueOf(rest))
 }
 
 func (w *Workload) check() error {
@@ -56,23 +56,23 @@ func (w *Workload) check() error {
 		return fmt.Errorf("%d arms, %d are allowed: %w", len(w.Arms), MostArms, ErrBounds)
 	}
 	for what, name := range map[string]string{"name": w.Name, "kind": w.Kind, "title": w.Title} {
-		if err := named(what, name); err != nil {
+		if err := checkName(what, name); err != nil {
 			return err
 		}
 	}
 	for _, list := range [][]string{w.Judged, w.Metrics} {
 		for _, name := range list {
-			if err := named("metric", name); err != nil {
+			if err := checkName("metric", name); err != nil {
 				return err
 			}
 		}
 	}
-	if !finite(w.Budget) {
+	if !validTime(w.Budget) {
 		return fmt.Errorf("a budget of %v s", w.Budget)
 	}
 	arms := map[string]bool{}
 	for _, a := range w.Arms {
-		if err := errors.Join(named("arm", a.Name), named("title", a.Title)); err != nil {
+		if err := errors.Join(checkName("arm", a.Name), checkName("title", a.Title)); err != nil {
 			return err
 		}
 		if a.Name == "" || arms[a.Name] {
@@ -80,11 +80,11 @@ func (w *Workload) check() error {
 		}
 		arms[a.Name] = true
 	}
-	return w.refers(arms)
+	return w.checkReferences(arms)
 }
 
-// refers returns an error if the workload names an arm or neighbour that it does not have.
-func (w *Workload) refers(arms map[string]bool) error {
+// checkReferences returns an error if the workload names an arm or neighbour that it does not have.
+func (w *Workload) checkReferences(arms map[string]bool) error {
 	neighbours := map[string]bool{}
 	for _, n := range w.Neighbours {
 		neighbours[n.Name] = true
@@ -117,11 +117,11 @@ func (l *Line) check() error {
 	case l.Block != nil:
 		return l.Block.check()
 	case l.Generation != nil:
-		return errors.Join(counted("generation", l.Generation.Number), timed("launch_seconds", l.Generation.Seconds))
+		return errors.Join(checkCount("generation", l.Generation.Number), checkSeconds("launch_seconds", l.Generation.Seconds))
 	case l.Pilot != nil:
-		return errors.Join(counted("blocks", l.Pilot.Blocks), timed("window_seconds", l.Pilot.Window), timed("discard_seconds", l.Pilot.Discard))
+		return errors.Join(checkCount("blocks", l.Pilot.Blocks), checkSeconds("window_seconds", l.Pilot.Window), checkSeconds("discard_seconds", l.Pilot.Discard))
 	case l.Observed != nil:
-		return errors.Join(counted("number", l.Observed.Number), timed("seconds", l.Observed.Seconds), named("arm", l.Observed.Arm))
+		return errors.Join(checkCount("number", l.Observed.Number), checkSeconds("seconds", l.Observed.Seconds), checkName("arm", l.Observed.Arm))
 	}
 	return nil
 }
@@ -130,43 +130,46 @@ func (b *Block) check() error {
 	if len(b.Windows) > MostArms {
 		return fmt.Errorf("a block of %d windows: %w", len(b.Windows), ErrBounds)
 	}
-	if err := errors.Join(counted("generation", b.Generation), counted("number", b.Number)); err != nil {
+	if err := errors.Join(checkCount("generation", b.Generation), checkCount("number", b.Number)); err != nil {
 		return err
 	}
 	for i := range b.Windows {
 		w := &b.Windows[i]
-		if err := errors.Join(named("arm", w.Arm), timed("start", w.Start), timed("seconds", w.Seconds), timed("first_seconds", w.FirstSeconds)); err != nil {
+		if err := errors.Join(checkName("arm", w.Arm), checkSeconds("start", w.Start), checkSeconds("seconds", w.Seconds), checkSeconds("first_seconds", w.FirstSeconds)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func named(what, name string) error {
+func checkName(what, name string) error {
 	if len(name) > MostName {
 		return fmt.Errorf("a %s of %d bytes, %d are allowed: %w", what, len(name), MostName, ErrBounds)
 	}
 	return nil
 }
 
-func counted(what string, n int) error {
+func checkCount(what string, n int) error {
 	if n < 0 || n > mostCount {
 		return fmt.Errorf("%s is %d", what, n)
 	}
 	return nil
 }
 
-func timed(what string, seconds float64) error {
-	if !finite(seconds) {
+func checkSeconds(what string, seconds float64) error {
+	if !validTime(seconds) {
 		return fmt.Errorf("%s is %v", what, seconds)
 	}
 	return nil
 }
 
-func finite(seconds float64) bool { return seconds >= 0 && seconds <= mostTime && !math.IsNaN(seconds) }
+// validTime says whether a time is not negative and not too long.
+func validTime(seconds float64) bool {
+	return seconds >= 0 && seconds <= mostTime && !math.IsNaN(seconds)
+}
 
-// texts checks the length of every text in a value.
-func texts(v reflect.Value) error {
+// checkTexts checks the length of every text in a value.
+func checkTexts(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.String:
 		if v.Len() > mostText {
@@ -174,25 +177,25 @@ func texts(v reflect.Value) error {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if err := texts(v.Field(i)); err != nil {
+			if err := checkTexts(v.Field(i)); err != nil {
 				return err
 			}
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			if err := texts(v.Index(i)); err != nil {
+			if err := checkTexts(v.Index(i)); err != nil {
 				return err
 			}
 		}
 	case reflect.Map:
 		for at := v.MapRange(); at.Next(); {
-			if err := errors.Join(texts(at.Key()), texts(at.Value())); err != nil {
+			if err := errors.Join(checkTexts(at.Key()), checkTexts(at.Value())); err != nil {
 				return err
 			}
 		}
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			return texts(v.Elem())
+			return checkTexts(v.Elem())
 		}
 	}
 	return nil

@@ -101,7 +101,7 @@ func FuzzPlan(f *testing.F) {
 		}
 		pairs := 0
 		for _, w := range p.Workloads {
-			if pairs += len(w.Arms); len(w.Arms) > MostArms || len(w.Name) > MostName || !finite(w.Budget) {
+			if pairs += len(w.Arms); len(w.Arms) > MostArms || len(w.Name) > MostName || !validTime(w.Budget) {
 				t.Fatalf("%+v", w)
 			}
 		}

@@ -36,7 +36,7 @@ type Window struct {
 	// Dropped is one of the Drop constants, Detail the particulars. Empty: the window counts.
 	Dropped string  `json:"dropped,omitempty"`
 	Detail  string  `json:"detail,omitempty"`
-	Start   float64 `json:"start"`   // seconds since the start of the record; earlier runs of it are not counted
+	Start   float64 `json:"start"`   // seconds since the start of the record, without the pauses between its runs
 	Seconds float64 `json:"seconds"` // measured
 	Ops     uint64  `json:"ops"`
 	// First is the operations in the first half of the window, FirstSeconds its length, for the
@@ -44,7 +44,7 @@ type Window struct {
 	First        uint64  `json:"first_ops"`
 	FirstSeconds float64 `json:"first_seconds"`
 	Errors       uint64  `json:"errors,omitempty"`
-	// Cut counts operations that were in flight over a pause. They are in no histogram.
+	// Cut counts operations during which the load was paused. They are in no histogram.
 	Cut uint64 `json:"cut,omitempty"`
 	// Late counts operations that an open-loop load started more than 1 ms late; Backlog counts
 	// those that were waiting at the end.
@@ -56,7 +56,7 @@ type Window struct {
 	Values map[string]Value `json:"values,omitempty"`
 	// Neighbour has the neighbour's work, by the Neighbour constants.
 	Neighbour map[string]Value `json:"neighbour,omitempty"`
-	// Freeze and Thaw are the times of the switch in seconds.
+	// Freeze and Thaw are how long the freeze and the thaw took, in seconds.
 	Freeze float64 `json:"freeze_seconds,omitempty"`
 	Thaw   float64 `json:"thaw_seconds,omitempty"`
 }
@@ -69,7 +69,7 @@ type End struct {
 	Reason string `json:"reason"` // "precision", "budget", "interrupted", "error", EndedFull
 	Detail string `json:"detail,omitempty"`
 	Self   Self   `json:"self"`
-	// Room is what was free on the host at the worst moment.
+	// Room has the resources of the host and how much of each was free at the worst moment.
 	Room []Room `json:"room,omitempty"`
 }
 
@@ -85,8 +85,8 @@ const (
 
 // Room is how much of a resource was free at the worst moment of a run.
 type Room struct {
-	Of     string `json:"of"`   // a directory on the file system, a control group, or a sysctl
-	Kind   string `json:"kind"` // of the constants above
+	Of     string `json:"of"`   // a directory on the file system, a cgroup, or a sysctl
+	Kind   string `json:"kind"` // one of the constants above
 	Lowest int64  `json:"lowest"`
 	// Bound must stay free: the run ends before less is free.
 	Bound int64 `json:"bound"`

@@ -8,8 +8,8 @@
 //	ceph    images of a Ceph cluster
 //	dirtar  a directory as a tar stream
 //
-// Each has the journal's steps that undo its changes. It may import undo, linux, base and record.
-// It must not know arms, loads or statistics.
+// Each package defines the journal steps that undo its changes. It may import undo, linux, base
+// and record. It must not know arms, loads or statistics.
 //
-// To add a service: one folder, and its kinds of steps in catalog/steps.go.
+// To add a service: add one folder, and list its kinds of journal steps in catalog/steps.go.
 package outside

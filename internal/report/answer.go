@@ -10,7 +10,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// answerOf is the answer of the effects. Those of older versions have none.
+// answerOf is the answer in the effects. Effects of older versions have none: it is then
+// AnsweredNothing.
 func answerOf(e *record.Effects) record.Answers {
 	if e.Answer == nil {
 		return record.Answers{Standing: record.AnsweredNothing}
@@ -30,9 +31,9 @@ func loadAnswer(e *record.Effects, name string) record.LoadAnswer {
 // verdictSentence is the answer over all loads, in one sentence or two.
 func verdictSentence(e *record.Effects, ws []workload) sentence {
 	a := answerOf(e)
-	var torn sentence
+	var interrupted sentence
 	if word, is := ended(e.Ended); is && len(ws) > 0 {
-		torn = msg("answer.torn", "how", upper(word))
+		interrupted = msg("answer.torn", "how", upper(word))
 	}
 	switch {
 	case len(ws) == 0:
@@ -42,20 +43,21 @@ func verdictSentence(e *record.Effects, ws []workload) sentence {
 	case len(ws) == 1:
 		l := loadAnswer(e, ws[0].Name)
 		s := ws[0].sentence(e, l)
-		if a.Standing == record.AnsweredNone && !ws[0].Imported && len(l.Busy) == 0 && noAnswer(l) {
+		if a.Standing == record.AnsweredNone && !ws[0].Imported && len(l.Busy) == 0 && hasFindings(l) {
 			s = joined(" ", msg("answer.none", "why", why(e)), capital(s, ""))
 		}
-		return joined(" ", torn, capital(s, firstName(l)))
+		return joined(" ", interrupted, capital(s, firstName(l)))
 	case a.Standing == record.AnsweredNone && !ws[0].Imported:
-		return joined(" ", torn, msg("answer.none", "why", why(e)))
+		return joined(" ", interrupted, msg("answer.none", "why", why(e)))
 	}
-	return joined(" ", torn, grouped(e, ws))
+	return joined(" ", interrupted, grouped(e, ws))
 }
 
-// noAnswer reports whether a load was measured and has findings, where no load is decided.
-func noAnswer(l record.LoadAnswer) bool { return l.Measured && len(l.Findings) > 0 }
+// hasFindings reports whether a load was measured and has findings, which may be undecided.
+func hasFindings(l record.LoadAnswer) bool { return l.Measured && len(l.Findings) > 0 }
 
-// firstName is the arm's name at the beginning of a sentence, which gets no capital letter.
+// firstName is the name of the arm with which a load's sentence begins, if it begins with one. Names of
+// arms get no capital letter.
 func firstName(l record.LoadAnswer) string {
 	if len(l.Findings) > 0 && l.Findings[0].Subject == record.SubjectArm {
 		return l.Findings[0].Effect.Arm
@@ -63,7 +65,7 @@ func firstName(l record.LoadAnswer) string {
 	return ""
 }
 
-// why is the reason why a run has no answer.
+// why is the reason why no load of a run is decided.
 func why(e *record.Effects) sentence {
 	n := answerOf(e).Noise
 	var causes []string
@@ -91,17 +93,18 @@ func why(e *record.Effects) sentence {
 	return msg("none.time", "time", time)
 }
 
-// disturbed is the least share of the CPUs, taken by others, that is named as a cause.
+// disturbed is the share of the CPUs, taken by steal or other processes, from which a report names it as
+// a cause.
 const disturbed = 0.05
 
-// whole prints a share without decimals: "22 %"; small ones with one.
+// whole prints a share without decimals ("22 %"), a small share with one.
 func whole(x float64) string { return quantity.Share(x) }
 
-// group is the loads that share a clause on one subject.
+// group has the loads that share a clause on one subject.
 type group struct {
 	subject, kind string
-	what          string // of group.moved
-	says          sentence
+	what          string   // says as text, to compare groups of kind "moved"
+	says          sentence // the change, of kind "moved"
 	loads         []string
 }
 
@@ -158,7 +161,7 @@ func grouped(e *record.Effects, ws []workload) sentence {
 	return joined(" ", append(out, apart...)...)
 }
 
-// begin is how a clause begins with a subject: a name stays as it was given.
+// begin is the subject at the beginning of a clause: with a capital letter, unless it is a name.
 func begin(subject, kind string) string {
 	if kind == "moved" || kind == "equal" {
 		if strings.HasPrefix(subject, "the ") || strings.HasPrefix(subject, "everything ") {
@@ -211,7 +214,7 @@ func workDecided(f record.Finding) bool {
 	return f.CPU != nil && (f.Efficiency.Verdict == record.Cost || f.Efficiency.Verdict == record.Gain)
 }
 
-// foremost is the finding on the subject; without one, that on the arm with the largest effect.
+// foremost is the finding with the largest cost or gain (LoadAnswer.Foremost); false: there is none.
 func foremost(l record.LoadAnswer) (record.Finding, bool) {
 	if l.Foremost >= len(l.Findings) {
 		return record.Finding{}, false
@@ -240,8 +243,8 @@ func loadItems(e *record.Effects, ws []workload) []item {
 	return items
 }
 
-// line is the clauses on the one subject of a load, after the name of the load. Shorter forms leave
-// out clauses, but never the verdict and the doubts.
+// line is an item with the clauses on the only subject of a load, after the name of the load. Its
+// shorter forms (item.less) leave out clauses, but never the verdict and the doubts.
 func (w workload) line(e *record.Effects, l record.LoadAnswer) item {
 	clauses := w.clauses(l.Findings[0], e.Margin, false)
 	it := item{label: cell{w.Name, strong}, text: joined(" ", stopped(clauses), w.doubts(l))}
@@ -265,7 +268,7 @@ func stopped(clauses []sentence) sentence {
 	return append(joined("; ", clauses...), cell{".", plain})
 }
 
-// excludedItems names the losses that are ruled out, and the loads for which none is.
+// excludedItems names the losses that are ruled out, and the loads for which no loss is ruled out.
 func excludedItems(e *record.Effects, ws []workload) []item {
 	var out, none []string
 	for _, w := range ws {
@@ -323,8 +326,8 @@ func (w workload) sentence(e *record.Effects, l record.LoadAnswer) sentence {
 	return joined(" ", append(all, w.doubts(l))...)
 }
 
-// findings returns the sentences on the subjects. Subjects without an interval for the same reason
-// share one sentence.
+// findings returns the sentences on the subjects of a load. Subjects that have no interval, for the same
+// reason, share one sentence.
 func (w workload) findings(e *record.Effects, l record.LoadAnswer) (all []sentence) {
 	var unknown arrange.Grouped[string]
 	for _, f := range l.Findings {

@@ -14,14 +14,14 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Bounds of a page over a long record.
+// Limits on the size of the page of a long record.
 const (
 	tableBlocks = 200   // rows of a table of windows
-	dataRows    = 12000 // windows in the CSV within the page, of all workloads
+	dataRows    = 12000 // windows in the CSV that is embedded in the page, over all workloads
 )
 
-// seriesFigure is the windows over time. Two modes show as two bands, and as
-// two hills at the side.
+// seriesFigure draws the windows of each arm over time, with their histogram at the side. Two modes
+// show as two bands of points and as two peaks of the histogram.
 func seriesFigure(w workload, d *record.Detail, id string, rows int) *figure {
 	all := w.series(d)
 	if len(all) == 0 {
@@ -66,7 +66,7 @@ func seriesFigure(w workload, d *record.Detail, id string, rows int) *figure {
 	return out
 }
 
-// series are the series of a workload in the order of display.
+// series are the windows of a workload, one series per arm, in the order of display.
 func (w workload) series(d *record.Detail) []record.Series {
 	var out []record.Series
 	for _, arm := range w.Arms() {
@@ -94,7 +94,8 @@ func strip(s record.Series, w workload, m metric) chart.Strip {
 	return r
 }
 
-// times are the first and last moment and the moments of launches.
+// times returns the times of the first and the last window, and of the first window of each launch but
+// the first.
 func times(all []record.Series) (from, to float64, launches []float64) {
 	first := map[int]float64{}
 	from, to = all[0].Points[0].At, all[0].Points[0].At
@@ -166,8 +167,8 @@ func windowsTable(all []record.Series, m metric, names [2]string) ([]table, stri
 	return []table{t}, note
 }
 
-// windowsData is the windows of every n-th block: a choice that does not look at
-// the values and leaves each block whole.
+// windowsData is a CSV of the windows of every n-th block (every), so that the choice does not depend on
+// the values and no block is divided.
 func windowsData(all []record.Series, every int, names [2]string) template.URL {
 	blocks := map[[2]int]int{}
 	kept := func(p record.Point) bool {
@@ -193,7 +194,7 @@ func windowsData(all []record.Series, every int, names [2]string) template.URL {
 	})
 }
 
-// latencies are those of the arms of a workload, in the order of display.
+// latencies are the latency distributions of a workload's arms, in the order of display.
 func (w workload) latencies(d *record.Detail) (all []record.Distribution) {
 	for _, arm := range w.Arms() {
 		for _, x := range d.Latency {
@@ -205,9 +206,8 @@ func (w workload) latencies(d *record.Detail) (all []record.Distribution) {
 	return all
 }
 
-// latencyFigures are how the latencies of each arm lie, with the quantiles of all
-// arms side by side, and the share of operations that are at most as slow, all
-// arms in one picture.
+// latencyFigures are two figures of the latencies: the density of each arm, with a table of the
+// quantiles of all arms; and the cumulative distribution (CDF) of all arms in one chart.
 func latencyFigures(w workload, d *record.Detail, id string) []*figure {
 	all := w.latencies(d)
 	if len(all) == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// trust is what a sceptic asks: how much data, how noisy, which checks held,
-// what was dropped, what tare itself took.
+// trust is the section on the quality of the measurement: how much data, how noisy, which checks
+// passed, which windows were dropped, how much CPU and memory tare itself used.
 func trust(e *record.Effects, ws []workload) []block {
 	if len(ws) == 0 {
 		return nil
@@ -29,7 +29,7 @@ func trust(e *record.Effects, ws []workload) []block {
 	}
 }
 
-// amountsTable is how much data there is of each load, and how noisy it is.
+// amountsTable has the amount of data of each load, and how noisy it is.
 func amountsTable(ws []workload) table {
 	t := table{columns: []column{
 		{head: text("trust.workload"), flex: 12}, {head: text("trust.blocks"), align: right}, {head: text("trust.launches"), align: right},
@@ -57,7 +57,7 @@ func amountsTable(ws []workload) table {
 	return t
 }
 
-// redrawnNote explains the rate of false positives that this very record shows.
+// redrawnNote explains the rate of false positives that the permutation test found in this record.
 func redrawnNote(ws []workload) []sentence {
 	for _, w := range ws {
 		if w.FalsePositives != nil {
@@ -77,8 +77,8 @@ func checkKinds(ws []workload) []string {
 	return kinds
 }
 
-// checkForms are the checks by load, the loads beside each other as far as they
-// fit.
+// checkForms are tables of the checks by load. The first form has all loads side by side; each further
+// form has fewer loads per table, for narrow terminals.
 func checkForms(ws []workload) (forms [][]table) {
 	kinds := checkKinds(ws)
 	if len(kinds) == 0 {
@@ -105,8 +105,8 @@ func checkForms(ws []workload) (forms [][]table) {
 	return forms
 }
 
-// check is the worst outcome of one kind of check, with the smallest deviation
-// that it would have seen.
+// check is the worst outcome of one kind of check, with the smallest deviation that the check would
+// have found.
 func (w workload) check(kind string) cell {
 	worst := cell{none, faint}
 	rank := 0
@@ -124,7 +124,7 @@ func (w workload) check(kind string) cell {
 	return worst
 }
 
-// outcome is what a check says, the worse the higher.
+// outcome is a check's outcome, and its rank: the worse the outcome, the higher.
 func outcome(x record.Checks) (rank int, says cell) {
 	switch {
 	case x.Known && !x.OK:
@@ -135,7 +135,7 @@ func outcome(x record.Checks) (rank int, says cell) {
 	return 1, msg("check.ok")[0]
 }
 
-// inWords is the outcome of a check within a sentence.
+// inWords is the outcome of a check as part of a sentence.
 func inWords(c record.Checks) cell {
 	if rank, says := outcome(c); rank < 3 {
 		return says
@@ -143,7 +143,7 @@ func inWords(c record.Checks) cell {
 	return msg("note.failed")[0]
 }
 
-// trustNotes spell out the checks that did not pass and the noise.
+// trustNotes are sentences on the checks that did not pass, and on a run with a single launch.
 func trustNotes(ws []workload) []sentence {
 	var notes []sentence
 	if slices.ContainsFunc(ws, func(w workload) bool {
@@ -160,14 +160,13 @@ func trustNotes(ws []workload) []sentence {
 	return notes
 }
 
-// doubt is a check that did not pass, once for all workloads of which the same
-// is to be said.
+// doubt is a check that did not pass, with all workloads in which it had the same outcome.
 type doubt struct {
 	check     record.Checks
 	workloads []string
 }
 
-// unpassed puts the checks that failed before those that have no data.
+// unpassed lists the checks that did not pass: first those that failed, then those without enough data.
 func unpassed(ws []workload) []doubt {
 	var all []doubt
 	for _, known := range []bool{true, false} {
@@ -221,8 +220,8 @@ func trustItems(e *record.Effects, ws []workload) []item {
 	return append(items, item{label: cell{text("label.self"), plain}, text: self(e.Self)})
 }
 
-// windows says why the pilot chose its window and discard, once where several
-// workloads have the same reason.
+// windows are items that say why the pilot chose the window length and the settle time. Workloads with
+// the same reason share an item.
 func windows(ws []workload) []item {
 	var reasons arrange.Grouped[string]
 	for _, w := range ws {

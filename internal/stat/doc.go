@@ -2,21 +2,21 @@
 // samples: estimates with intervals, two-level and family intervals,
 // and the diagnostics that tell when the assumptions fail.
 //
-// Its inputs are []float64 and [][]float64, mostly differences of logarithms
-// between a column and its control in the same randomised row. What makes the
-// intervals valid is that the order inside each row was drawn at random; the
-// package cannot check that and relies on it.
+// Its inputs are []float64 and [][]float64, mostly logarithms with one row per
+// randomised block and one column per arm. The intervals are valid only if the
+// order of the arms inside each block was drawn at random; the package cannot
+// check that and relies on it.
 //
-// FitWindows is the estimator: blocks of windows, with any of them missing, in
-// launches; every contrast of arms with its interval, alone and in a family.
-// What is a ratio of sums or a quantile is made linear first (Ratios, Tails) and
-// goes the same way. The others are for what is not windows: values of runs and of
-// nodes, and checks.
+// FitWindows is the main estimator. Its input is blocks of windows, some of which
+// may be missing, in launches; it estimates every contrast of arms with its
+// interval, alone and in a family. Ratios of sums and quantiles are linearised
+// first (Ratios, Tails) and then fitted by FitWindows. The other estimators are
+// for values of runs and of nodes, and for checks.
 //
-// It must not know what a number means: no unit, no record, no verdict, no name
-// of anything that was measured. It does no input or output and keeps no state;
-// random numbers come from the caller.
+// The package must not know what a number means: no unit, no record, no verdict,
+// no name of anything that was measured. It does no input or output and keeps no
+// state; random numbers come from the caller.
 //
-// What cannot be known is NaN (a standard error) or unbounded (an interval),
-// never 0.
+// An unknown standard error is NaN and an unknown interval is unbounded. Neither
+// is ever 0.
 package stat

@@ -3,15 +3,16 @@ package stat
 import "math"
 
 const (
-	// assumedLaunchSD weighs launches of unequal length against each other. Only
-	// efficiency depends on it.
+	// assumedLaunchSD weighs launches of unequal length against each other. If it is
+	// wrong, estimates have somewhat more variance, but no bias.
 	assumedLaunchSD = 0.005
 	// leastVariance is the least window variance of an arm, as a share of the arms'
-	// mean: an estimate of a variance as a difference may be negative.
+	// mean. The estimate is a difference and could be negative.
 	leastVariance = 0.1
 )
 
-// estimate fits arms by launch, joins the launches and finds both variances.
+// estimate fits the arms within each launch, combines the launches, and estimates
+// the variances of windows and of launch effects.
 func (f *Fit) estimate(z, inflate []float64, precision bool) {
 	l := f.layout
 	t := l.fit(l.launches, z, nil)
@@ -73,7 +74,7 @@ func (f *Fit) join(t twoWay, variance float64, precision bool) {
 	}
 }
 
-// launchWeights has mean 1.
+// launchWeights are the weights of a window in each launch, with mean 1, see join.
 func (l *layout) launchWeights(variance float64, precision bool) []float64 {
 	w, sum := make([]float64, l.launches.n), 0.0
 	for g, counts := range l.counts(l.launches) {
@@ -95,10 +96,10 @@ func (l *layout) launchWeights(variance float64, precision bool) []float64 {
 	return w
 }
 
-// score spreads the residuals over what they change, so that the variance of any
-// contrast is a sum of squares over blocks: a sandwich with the block as unit
-// (Liang and Zeger 1986, Biometrika 73, p. 13), right for errors that differ
-// between arms and between blocks.
+// score computes Scores, each block's contribution to the error of each arm's
+// estimate. The variance of any contrast is then a sum of squares over blocks: a
+// sandwich estimate with the block as unit (Liang and Zeger 1986, Biometrika 73,
+// p. 13). It is valid for errors that differ between arms and between blocks.
 func (f *Fit) score(residual, inflate []float64) {
 	l := f.layout
 	stretch := make([]float64, l.arms)
@@ -128,8 +129,8 @@ func (f *Fit) score(residual, inflate []float64) {
 // windowVariances is the error variance of a window in each arm, and their mean,
 // from the squared residuals of arms that share blocks (Grubbs 1948, JASA 43,
 // p. 243, with windows missing): E sum_b r_ba^2 = free sum_b [(1 - 2/k_b) v_a +
-// sum_c v_c/k_b^2] over the k_b arms c of block b. What the design leaves open
-// (two arms, for instance) is the mean.
+// sum_c v_c/k_b^2] over the k_b arms c of block b. If the design does not identify
+// the arms' own variances (as with two arms), each is the mean.
 func (l *layout) windowVariances(residual, inflate []float64, free float64) (each []float64, mean float64) {
 	m, s := rectangle(l.arms, l.arms), make([]float64, l.arms)
 	total, expect := 0.0, 0.0
@@ -165,15 +166,16 @@ func (l *layout) windowVariances(residual, inflate []float64, free float64) (eac
 	return each, mean
 }
 
-// spread is the variance of a contrast: window + gain times the launch variance.
+// spread is the variance of a contrast: window + gain * launch variance. df is the
+// degrees of freedom of window.
 type spread struct{ window, gain, df float64 }
 
 func (s spread) known() bool { return s.window > 0 && s.df > 0 && finite(s.window) }
 
-// variance of a contrast that is estimable. df is the degrees of freedom of its
-// window part: the blocks it effectively rests on, (sum h)^2/sum h^2 with h a
-// block's expected part of the variance (Satterthwaite 1946), less what the fit
-// took. In a complete table it is launches x (blocks of each - 1).
+// variance is the variance of an estimable contrast. df is the effective number of
+// blocks, (sum h)^2/sum h^2 with h a block's expected part of the variance
+// (Satterthwaite 1946), times the share of degrees of freedom that the fit left. In a
+// complete table it is launches x (blocks of each - 1).
 func (f *Fit) variance(c []float64) spread {
 	x := times(f.inverse, c)
 	l, sum, square := f.layout, 0.0, 0.0
@@ -187,13 +189,13 @@ func (f *Fit) variance(c []float64) spread {
 	}
 	window := quadratic(c, f.window, c)
 	if window <= f.rounding(c, x) {
-		window = 0 // all windows of an arm, say, are needed to estimate it
+		window = 0 // no degree of freedom left: for example, the fit needs all windows of an arm
 	}
 	return spread{window, quadratic(c, f.gain, c), math.Max(f.free*sum*sum/square, 1)}
 }
 
-// rounding is the most that a contrast's variance is where it is nothing but
-// rounding; x is the contrast times the inverse.
+// rounding is an upper bound of a contrast's variance that is only rounding error. x
+// is the contrast times the inverse.
 func (f *Fit) rounding(c, x []float64) float64 {
 	const least = 1e-13
 	terms := 0.0

@@ -11,21 +11,24 @@ func (f *Fit) Alone(cs [][]float64, level float64, questions int) float64 {
 	return 1 - f.together(cs).each((1-level)/float64(max(questions, 1)))
 }
 
-// Forecast is how many times the time so far it takes until the interval of c,
-// asked with so many questions (Bonferroni; 1 with the level of Alone), has the
-// half-width half: launches and windows in the same proportion as so far. It
-// follows the width and not the estimate. Both variances shrink with time, and
-// the launch variance is known better with every launch: its posterior after more
-// launches is the one expected if it is now at its median, which is the median
-// of what may come, as the width grows with it. 1 when it is reached; +Inf beyond
-// a million; NaN when nothing is known.
+// Forecast is the total time, as a multiple of the time so far, after which the
+// interval of c will have the half-width half: 1 if it has it now, +Inf if the
+// multiple is above a million, NaN if it is unknown. questions is the number of
+// contrasts of the family (Bonferroni; 1 with the level of Alone).
+//
+// Forecast assumes that launches and windows go on in the same proportion. It depends
+// on the interval's width, not on the estimate. The variances of windows and launches
+// shrink with time, and each launch narrows the posterior of the launch variance.
+// Forecast takes the posterior that is expected if the launch variance is the median
+// of its present posterior. The width grows with that variance, so the forecast is the
+// median forecast.
 func (f *Fit) Forecast(c []float64, level float64, questions int, half float64) float64 {
 	return f.forecast(c, level, questions, half, 0.5, 0)
 }
 
-// ForecastRange is between what Forecast is in four of five runs: with the launch
-// variance at a low and at a high quantile of its posterior, and the windows' less
-// and more by its own error.
+// ForecastRange is the range in which the time lies in four of five runs: Forecast with
+// the launch variance at a low and at a high quantile of its posterior, and with the
+// windows' variance lower and higher by its own error.
 func (f *Fit) ForecastRange(c []float64, level float64, questions int, half float64) (low, high float64) {
 	return f.forecast(c, level, questions, half, soonQuantile, -windowErrors),
 		f.forecast(c, level, questions, half, lateQuantile, windowErrors)

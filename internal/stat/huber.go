@@ -8,20 +8,20 @@ import (
 const (
 	// clipAt is Huber's k: 95 % efficient for normal errors.
 	clipAt = 1.345
-	// ridgeSD is the launch effect that residuals are shrunk by, see huberFit.ridge.
+	// ridgeSD is the assumed standard deviation of launch effects, see huberFit.ridge.
 	ridgeSD = 0.01
-	// huberSteps is how often the fit is reweighted; scales stay for the last few,
-	// so that what is returned belongs to one estimating equation.
+	// huberSteps is how often the fit is reweighted. In the last huberSettled steps the
+	// scales stay as they are, so that the result solves one estimating equation.
 	huberSteps, huberSettled = 12, 3
-	// alikeScale is the factor within which scales of arms are taken for one, and
-	// leastScale the least that an arm's may be of that one: a few windows agree by
-	// chance.
+	// alikeScale is the factor within which the scales of arms are taken to be equal.
+	// leastScale is the least that an arm's scale may be of the common one: a few
+	// windows can agree by chance.
 	alikeScale, leastScale = 1.65, 0.3
-	// leastLeft is the least share of the windows that blocks and arms may leave, and
-	// leastEach the fewest windows of an arm: with less, most residuals may be rounding,
-	// and what they are compared with is, too.
+	// leastLeft is the least share of the windows that the fit of blocks and arms must
+	// leave, and leastEach the fewest windows of an arm, for clipping. With less, most
+	// residuals may be only rounding, and so may the scale that they are compared with.
 	leastLeft, leastEach = 0.4, 4
-	// leastKept is the least share of windows that is taken for not clipped.
+	// leastKept is the least share of windows that pseudo assumes to be not clipped.
 	leastKept = 0.4
 	// normalMAD is the median of |Z| of a standard normal.
 	normalMAD = 0.6744897501960817
@@ -38,10 +38,10 @@ type huberFit struct {
 	residual []float64
 	spent    float64 // degrees of freedom of launch
 
-	// What follows is used again in every step.
-	y, w          []float64   // less the launch effects; weights over variances
+	// Buffers, reused in every step:
+	y, w          []float64   // values minus launch effects; weights over variances
 	sizes         [][]float64 // |residual|, by arm
-	pooled        []float64   // and of all
+	pooled        []float64   // |residual| of all arms
 	sum, weight   [][]float64 // by launch and arm
 	members       []float64   // of each component
 	normals, left [][]float64 // of the arms
@@ -78,7 +78,7 @@ func huber(l *layout) (pseudo, inflate []float64) {
 	return h.pseudo()
 }
 
-// reweigh fits block + arm to what the launch effects leave, and weighs anew.
+// reweigh fits block + arm to the values minus the launch effects, and computes new weights.
 func (h *huberFit) reweigh(rescale bool) {
 	precision := slices.Repeat([]float64{1}, h.arms)
 	for a, s := range h.scale {
@@ -123,12 +123,14 @@ func (h *huberFit) fitArms() {
 	}
 }
 
-// rescale takes the median absolute residual of all arms for the scale of each that
-// is within a factor of alikeScale of it, and of an arm that is beyond what is left
-// of its own by that factor. Where noise is skewed, or of two levels, the estimate of
-// an arm moves with its scale: with a scale of its own for each of seven arms that are
-// alike, on a host of which CPU time is stolen in bursts, estimates err by 1.4 times
-// their standard errors.
+// rescale estimates the scale of each arm. The common scale is the median absolute
+// residual of all arms together. An arm whose own scale is within a factor of
+// alikeScale of the common one gets the common one. Any other arm gets its own
+// scale, moved towards the common one by the factor alikeScale.
+//
+// The reason: if noise is skewed or has two levels, an arm's estimate moves with its
+// scale. Example: seven equal arms, on a host with CPU steal in bursts. If each has a
+// scale of its own, the estimates err by 1.4 times their standard errors.
 func (h *huberFit) rescale() {
 	n, lost := float64(len(h.y)), float64(len(h.block)+h.all.joined[0])+h.spent
 	share := math.Sqrt(math.Max((n-lost)/n, 0.2)) * normalMAD
@@ -158,10 +160,11 @@ func (h *huberFit) rescale() {
 	}
 }
 
-// ridge estimates the launch effects of the arms, shrunk as effects with ridgeSD
-// would be (best linear unbiased prediction: Henderson 1975, Biometrics 31,
-// p. 423). Where launches dominate they are fitted and nothing of them is clipped;
-// where the windows' noise dominates they cost nothing.
+// ridge estimates the launch effects of the arms, shrunk as if their standard
+// deviation were ridgeSD (best linear unbiased prediction: Henderson 1975, Biometrics
+// 31, p. 423). Launch effects that are large beside the windows' noise are fitted
+// almost fully, so that they are not clipped; small ones use up almost no degrees of
+// freedom.
 func (h *huberFit) ridge() {
 	sum, weight := h.sum, h.weight
 	for g := range sum {
@@ -183,9 +186,10 @@ func (h *huberFit) ridge() {
 			h.spent += weight[g][a] / (weight[g][a] + ratio*ratio)
 		}
 	}
-	h.spent *= (1 - 1/float64(h.arms)) * (1 - 1/float64(h.launches.n)) // what block and arm do not fit
+	h.spent *= (1 - 1/float64(h.arms)) * (1 - 1/float64(h.launches.n)) // without the part that blocks and arms fit already
 }
 
+// pseudo returns the pseudo-values and the factors on the arms' variances, see huber.
 func (h *huberFit) pseudo() (pseudo, inflate []float64) {
 	kept := make([]float64, h.arms)
 	for i, r := range h.residual {

@@ -2,12 +2,12 @@ package stat
 
 import "math"
 
-// What is assumed of the standard deviation lambda of a launch effect before any
-// launch was seen: density 1/(lambda + flatFrom), flat in the logarithm above
-// flatFrom; beyond likelyUpTo it falls by one power more and has no end, so that
-// launches that differ by 10 or 30 % are believed (with an end at 6 % and 3
-// launches, a launch SD of 10 % makes the error 33 %; so it is 8 %). After a single
-// launch nothing contradicts the assumption, and it ends at mostAssumed.
+// The prior of the standard deviation lambda of a launch effect. Its density is
+// 1/(lambda + flatFrom), which is flat in the logarithm of lambda above flatFrom.
+// Above likelyUpTo it falls by one power more, and it has no upper bound, so that the
+// posterior can follow launches that differ by 10 or 30 %. With a bound at 6 %, three
+// launches and a launch SD of 10 %, equal arms differ in 33 % of cases; without it in 8 %.
+// After a single launch the data cannot correct the prior, so it ends at mostAssumed.
 const (
 	flatFrom    = 0.0023
 	likelyUpTo  = 0.03
@@ -27,14 +27,14 @@ func launchGrid() []float64 {
 // launch effects.
 type launchVariance struct {
 	sd, p      []float64
-	likelihood []float64 // logarithm; nil where launches are not told from blocks
+	likelihood []float64 // logarithm; nil if launches cannot be separated from blocks
 	meanSquare float64   // of sd
 }
 
 // launchPosterior weighs the prior with the restricted likelihood (Patterson and
 // Thompson 1971, Biometrika 58, p. 545) of the arms' effects by launch.
 func launchPosterior(l *layout, arm [][]float64, window []float64) launchVariance {
-	if l.alike { // what launches add is in the scatter of blocks
+	if l.alike { // the scatter of blocks includes the launch effects
 		return launchVariance{sd: []float64{0}, p: []float64{1}}
 	}
 	table, grid := tabulate(l, arm, window), launchGrid()
@@ -45,7 +45,7 @@ func launchPosterior(l *layout, arm [][]float64, window []float64) launchVarianc
 	return weighLaunches(grid, likelihood, float64(l.seen))
 }
 
-// weighLaunches is the posterior after so many launches.
+// weighLaunches is the posterior after a number of launches.
 func weighLaunches(grid, likelihood []float64, launches float64) launchVariance {
 	v := launchVariance{sd: grid, likelihood: likelihood, p: make([]float64, len(grid))}
 	most := math.Inf(-1)
@@ -66,8 +66,8 @@ func weighLaunches(grid, likelihood []float64, launches float64) launchVariance 
 	return v
 }
 
-// quantile of the standard deviation, its probability spread evenly over what
-// belongs to each point of the grid.
+// quantile is a quantile of the standard deviation. The probability of each point of
+// the grid is spread evenly between its gridEdges.
 func (v launchVariance) quantile(q float64) float64 {
 	sum := 0.0
 	for i, p := range v.p {
@@ -87,7 +87,7 @@ func logPrior(sd, launches float64) float64 {
 	return -math.Log(sd+flatFrom) - math.Log(math.Max(1, sd/likelyUpTo))
 }
 
-// gridEdges is the piece of the line that belongs to point i.
+// gridEdges are the ends of the interval of standard deviations that point i stands for.
 func gridEdges(grid []float64, i int) (low, high float64) {
 	low, high = 0.0, grid[len(grid)-1]*1.13
 	if i > 0 {
@@ -99,22 +99,22 @@ func gridEdges(grid []float64, i int) (low, high float64) {
 	return low, high
 }
 
-// launchTable is the arms' effects by launch with the variances that the windows
-// give them, 0 where there is no window. component are the arms that launches
-// connect.
+// launchTable has the arms' effects by launch (effect) and the variances of these
+// effects from the windows' noise (each; 0 where an arm has no window). component has
+// a number for each arm, the same for arms that launches connect.
 type launchTable struct {
 	effect, each [][]float64
 	component    []int
 
-	// What follows is used again for every SD: the arms' information of which the
-	// lower triangle counts, and what belongs to it.
+	// Buffers, reused for every SD: the arms' information matrix (lower triangle), its
+	// Cholesky factor and vectors for them.
 	normals, left    [][]float64
 	members          []float64
 	q, right, solved []float64
 }
 
-// tabulate leaves out launches in which not all arms that are there connect:
-// their effects are not on one scale.
+// tabulate makes the table. It leaves out a launch whose arms are not all connected by
+// blocks: their effects have no common zero.
 func tabulate(l *layout, arm [][]float64, variance []float64) *launchTable {
 	t := &launchTable{component: make([]int, l.arms)}
 	for a := range t.component {
@@ -151,8 +151,8 @@ func tabulate(l *layout, arm [][]float64, variance []float64) *launchTable {
 	return t
 }
 
-// logLikelihood of effects with variance sd^2 + v_a/n_ga, launches and arms
-// fitted, up to a constant:
+// logLikelihood is the restricted log likelihood of sd, up to a constant. The effects
+// have the variances sd^2 + v_a/n_ga; launches and arms are fitted:
 //
 //	-1/2 (sum ln s^2 + ln det(X' S^-1 X) + weighted residual sum of squares)
 func (t *launchTable) logLikelihood(sd float64) float64 {
@@ -188,7 +188,8 @@ func (t *launchTable) logLikelihood(sd float64) float64 {
 	return -0.5 * (logs.log() + squares + t.fitted())
 }
 
-// fitted is ln det of the arms' information less what their effects explain.
+// fitted is ln det of the arms' information minus the sum of squares that the arms
+// explain.
 func (t *launchTable) fitted() float64 {
 	if len(t.effect) == 0 {
 		return 0

@@ -5,7 +5,7 @@ import "math"
 // twoWay is a weighted least-squares fit of block + arm in every group of blocks
 // (intra-block analysis: Yates 1940, Ann. Eugenics 10, p. 317).
 type twoWay struct {
-	information [][][]float64 // by group: of the arms, a graph's Laplacian
+	information [][][]float64 // by group: information matrix of the arms, a graph's Laplacian
 	inverse     [][][]float64 // its Moore-Penrose inverse
 	arm         [][]float64   // by group: effects, summing to 0 over connected arms
 	residual    []float64     // by window
@@ -33,8 +33,8 @@ func (l *layout) fit(g grouping, y, w []float64) twoWay {
 	return t
 }
 
-// normal adds block b to the normal equations: diag(w) - w w'/sum(w), of which the
-// lower triangle is left to mirror, and w (y - mean).
+// normal adds block b to the normal equations: diag(w) - w w'/sum(w) to information,
+// of which mirror later fills the lower triangle, and w (y - mean) to right.
 func (l *layout) normal(b int, y, w []float64, information [][]float64, right []float64) {
 	from, to := l.from[b], l.from[b+1]
 	mean, sum := l.centre(b, y, w, nil)
@@ -144,7 +144,7 @@ func sizes(component []int) []float64 {
 }
 
 // decompose replaces the lower triangle of m by that of L with L L' = m (Cholesky),
-// and returns ln det m. A pivot that rounding took is replaced by a very small one.
+// and returns ln det m. A pivot that rounding made 0 or negative becomes a very small one.
 func decompose(m [][]float64) (logDet float64) {
 	det := logProduct{scale: 1}
 	for i, row := range m {
@@ -173,7 +173,7 @@ func solve(lower [][]float64, x []float64) {
 	}
 }
 
-// choleskyInverse is that of L L', after decompose.
+// choleskyInverse is the inverse of L L', after decompose.
 func choleskyInverse(lower [][]float64) [][]float64 {
 	inv := rectangle(len(lower), len(lower))
 	for i := range inv {

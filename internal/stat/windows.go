@@ -6,36 +6,36 @@ import (
 	"slices"
 )
 
-// Windows are the values of one metric in randomised blocks: Y[b][a] is the
-// logarithm of what arm a did in block b, NaN (or infinite) where there is none.
-// Blocks may lack any of the arms; a block with fewer than two says nothing.
-// Launch[b] numbers the launch of block b, with any numbers. Control are the
-// columns whose mean is the control: the baseline and its twin, or the baseline.
+// Windows are the values of one metric in randomised blocks. Y[b][a] is the
+// logarithm of the value of arm a in block b, NaN (or infinite) if it is missing.
+// Blocks may lack any of the arms; a block with fewer than two is not used.
+// Launch[b] is the launch of block b; any numbers will do. Control are the columns
+// whose mean is the control: the baseline and its twin, or the baseline alone.
 type Windows struct {
 	Y       [][]float64
 	Launch  []int
 	Control []int
 }
 
-// Fit is what windows say about their arms. The model is
+// Fit is the fitted model of windows:
 //
 //	y = block + arm + launch of the arm + error
 //
-// with one standard deviation of the launch effects, common to all arms, and an
-// error with a variance of its own in every arm. Everything is linear in values
-// of the windows (pseudo-values, see huber), so that estimates of contrasts add
-// up exactly; adding a constant to one arm moves its estimate by that constant
-// and no width at all.
+// The launch effects of all arms have one standard deviation; the error has a
+// variance of its own in every arm. All estimates are linear in the windows'
+// values (pseudo-values, see huber). So estimates of contrasts add up exactly, and
+// a constant added to one arm moves its estimate by that constant and changes the
+// width of no interval.
 type Fit struct {
 	Known bool   // false: nothing is estimated, for the reason Why
 	Why   string // empty when Known
-	// Alpha is the arms on the log scale, relative to one another; NaN for an arm
-	// without windows that can be compared.
+	// Alpha has the estimates of the arms on the log scale; only their differences have a
+	// meaning. NaN for an arm without windows that can be compared.
 	Alpha []float64
 	// LaunchSD is the standard deviation of an arm's launch effect, the median of
-	// its posterior. After one launch (Launches 1) it is what is assumed beforehand
-	// and no result: the launch effect was not seen. 0 where no launch has two
-	// blocks: what launches add is in WindowSD.
+	// its posterior. After one launch (Launches 1) the data hold no launch effect:
+	// LaunchSD is then the prior's median and no result. It is 0 if no launch has two
+	// blocks: WindowSD then includes the launch effects.
 	LaunchSD float64
 	// WindowSD is the standard deviation of the error of one window, by arm.
 	WindowSD []float64
@@ -49,22 +49,23 @@ type Fit struct {
 	control  []int
 	layout   *layout
 	window   [][]float64 // sum_b Scores[b] Scores[b]'
-	gain     [][]float64 // times the launch variance: what launches add to window
+	gain     [][]float64 // times the launch variance: the part of the variance that launches add to window
 	weigh    []float64   // by launch: weight of its windows
 	inverse  [][]float64 // of the weighted information of all launches
 	free     float64     // degrees of freedom left within launches, a share of blocks
 	launch   launchVariance
 	residual []float64 // by window
-	each     float64   // variance of an arm's mean over one launch, without its effect
-	arms     float64   // that have windows
+	each     float64   // variance of an arm's mean over one launch, without the launch effect
+	arms     float64   // number of arms that have windows
 }
 
-// FitWindows estimates all arms at once. robust takes Huber's pseudo-values
-// within launches, which is what a typical effect is made of, and weighs launches
-// by their precision; without it the values are taken as they are and every
-// window weighs the same, for totals and other values that are linear already
-// (see RatioOfSums). Where no launch has two blocks, blocks and launches cannot
-// be told apart and need not be: the scatter between them is the error of both.
+// FitWindows estimates all arms at once. With robust, for typical effects, it
+// replaces the values by Huber's pseudo-values within launches and weighs launches
+// by their precision. Without robust, for totals and other values that are linear
+// already (see RatioOfSums), it takes the values as they are and weighs every
+// window the same. If no launch has two blocks, block and launch effects cannot be
+// separated; they need not be, because the scatter between blocks is the error of
+// both.
 func FitWindows(w Windows, robust bool) *Fit {
 	f := &Fit{control: w.Control}
 	if f.Why = w.malformed(); f.Why != "" {
@@ -106,9 +107,9 @@ func (w Windows) malformed() string {
 	return ""
 }
 
-// Against is the contrast of an arm with the control: the mean of those columns
-// of the control that have windows. An arm that belongs to the control is
-// compared with the rest of it.
+// Against is the contrast of an arm with the control, the mean of the control's
+// columns that have windows. An arm that belongs to the control itself is compared
+// with the other columns of the control.
 func (f *Fit) Against(arm int) []float64 {
 	var with []int
 	for _, c := range f.control {
@@ -136,7 +137,7 @@ func (f *Fit) Between(arm, base int) []float64 {
 	return c
 }
 
-// zero is a contrast of nothing.
+// zero is a contrast whose coefficients are all 0.
 func (f *Fit) zero() []float64 {
 	if f.layout == nil {
 		return nil
@@ -144,12 +145,13 @@ func (f *Fit) zero() []float64 {
 	return make([]float64, f.layout.arms)
 }
 
-// Contrast estimates sum_a c_a alpha_a; c sums to 0. SE is the root of the
-// posterior mean of its variance, and DF what makes Student's interval at 95 % the
-// one that Interval gives; where that is narrower than a normal's, as a few very
-// large launch variances that are hardly possible make the mean, SE is less and DF
-// +Inf. N counts launches, or blocks after a single launch. Not known for a
-// contrast of arms that no block, or chain of blocks, connects.
+// Contrast estimates sum_a c_a alpha_a; c must sum to 0. SE is the root of the
+// posterior mean of the estimate's variance. DF is chosen so that Student's 95 %
+// interval is the interval that Interval gives. That interval can be narrower than
+// a normal one with this SE, because a few very large and very improbable launch
+// variances dominate the posterior mean; then SE is reduced and DF is +Inf. N is
+// the number of launches, or of blocks after a single launch. The estimate is
+// unknown for arms that no block, or chain of blocks, connects.
 func (f *Fit) Contrast(c []float64) Estimate {
 	n := f.Launches
 	if n < 2 {
@@ -188,7 +190,7 @@ func asStudent(half, se float64) (float64, float64) {
 	return se, math.Exp(hi)
 }
 
-// mean is c'alpha without the arms that do not take part, which may be NaN.
+// mean is c'alpha over the arms whose coefficient is not 0; Alpha of the others may be NaN.
 func (f *Fit) mean(c []float64) float64 {
 	sum := 0.0
 	for a, x := range c {
@@ -199,7 +201,7 @@ func (f *Fit) mean(c []float64) float64 {
 	return sum
 }
 
-// estimable tells whether c is a contrast within connected arms.
+// estimable tells whether c is a contrast (it sums to 0) within each set of connected arms.
 func (f *Fit) estimable(c []float64) bool {
 	if !f.Known || len(c) != f.layout.arms {
 		return false

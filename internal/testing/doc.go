@@ -1,9 +1,9 @@
 // Package testing is the folder of support for tests: conformance suites (environmenttest,
 // launchtest, workloadtest, servertest), simulated servers and clusters (kubetest, enginetest,
-// cephtest, nfstest), images (imagebuild), faulty file systems (faultfs), and testneed, by which a
-// test asks for root, a tool or a feature of its machine.
+// cephtest, nfstest), images (imagebuild), faulty file systems (faultfs), and testneed, with which a
+// test says that it needs root, a tool or a feature of its machine.
 //
 // It may import every folder. No program may import it (.depguard.yaml).
 //
-// To add a suite or a simulated service: one folder.
+// To add a suite or a simulated service: add one folder.
 package testing

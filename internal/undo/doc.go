@@ -1,14 +1,16 @@
-// Package undo is the folder of the way back: the steps that undo tare's changes of the host, and
-// who else can write to the files that tare relies on.
+// Package undo is the folder for undoing tare's changes of the host. Undoing as root is safe only
+// if no other user could have written the files that say what to undo, so the checks of that are
+// here too.
 //
-//	journal   steps, written and synced before each change, and the order of undoing them
-//	          (journal/steps: kinds that several folders write)
+//	journal   the undo log of a run: a step is written and synced before each change
+//	          (journal/steps: kinds of steps that several folders write)
 //	trust     whether another user could have written a file
 //	ground    the directory of a run on the disk under test
-//	hostlock  one run measures at a time
+//	hostlock  only one run measures at a time
 //
-// It may import linux and base. The format of the journal links nothing that it undoes.
+// It may import linux and base. Package journal imports no package whose changes it undoes: the
+// caller passes the kinds of steps.
 //
-// To add a kind of step: a type in the folder that makes the change, and one line in
+// To add a kind of step: define a type in the folder that makes the change, and add one line to
 // catalog/steps.go.
 package undo

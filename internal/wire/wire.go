@@ -6,29 +6,30 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// Place has the paths, addresses, groups and controls of an arm.
+// Place has the paths, addresses, cgroups and controls of an arm.
 type Place struct {
 	// Volume is the data directory as a process in the arm sees it, HostVolume the same
 	// directory as the host sees it.
 	Volume, HostVolume string
-	// ClientVolume is a directory with Spec.Carried as a process beside the arm sees it; empty:
-	// HostVolume.
+	// ClientVolume is the directory, as a process beside the arm sees it, with the files of the data
+	// directory that such a process needs (environment.Spec.Carried); empty: HostVolume.
 	ClientVolume string
 	// Program is the server program with which the data was prepared; empty: none. It is not
 	// read from Volume, where the arm's processes can write.
 	Program string
-	// Sandboxed says that the processes run on a kernel of their own (gVisor). The host sees that
-	// kernel in Group and nothing behind it; no process on the host has the arm's root, and
-	// probes of the volume use HostVolume.
+	// Sandboxed says that the processes run on a kernel of their own (gVisor). On the host, Group
+	// then holds the sandbox and not the arm's processes. No process on the host has the arm's root
+	// directory, so probes of the volume use HostVolume.
 	Sandboxed bool
 	// Listen is the address at which a server in the arm listens, Dial the address at which a
 	// client outside reaches it: "host:port".
 	Listen, Dial string
-	// Group has the processes in the arm, OutsideGroup those beside it; the zero value is no group.
+	// Group is the cgroup of the processes in the arm, OutsideGroup that of the processes beside it;
+	// the zero value is no cgroup.
 	Group        cgroup.Group
 	OutsideGroup cgroup.Group
-	// Pause freezes and thaws the processes in the arm and beside it; nil where tare cannot freeze
-	// and the load pauses itself at its gate.
+	// Pause freezes and thaws the processes in the arm and beside it. It is nil where tare cannot
+	// freeze; there the load pauses itself at its gate.
 	Pause Freezer
 	// Remote controls a load on a node where tare is not; nil: tare shares the load's counters.
 	// Volume is a path in the pod then, and HostVolume is empty.
@@ -37,12 +38,12 @@ type Place struct {
 
 // Freezer stops and continues processes.
 type Freezer interface {
-	// Freeze is Ask and Confirm.
+	// Freeze calls Ask and then Confirm.
 	Freeze(timeout time.Duration) error
 	// Ask tells the kernel to stop the processes and does not wait. A freezer that cannot
-	// ask without waiting does nothing here and all of it in Confirm.
+	// ask without waiting does nothing in Ask and everything in Confirm.
 	Ask() error
-	// Confirm returns when all processes are stopped. After the time-out it thaws and
+	// Confirm waits until all processes are stopped. After the time-out it thaws them and
 	// returns ErrNotFrozen.
 	Confirm(timeout time.Duration) error
 	Thaw() error

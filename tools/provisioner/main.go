@@ -1,8 +1,10 @@
-// Command provisioner provides volumes of StorageClasses in the test cluster, with the library of real
-// provisioners. A volume is a directory of this host, which is a node; it is removed with its claim.
+// Command provisioner provides PersistentVolumes for a StorageClass in the test cluster, with the library
+// of real provisioners. A volume is a directory of this host, which is a node of the cluster. It is
+// removed with its claim.
 //
-// Parameters of a class make it fail: "refuse" is the reason for which it provides no volume, "keep" the reason
-// for which it removes none, until the annotation "keep" is removed from the volume.
+// Two parameters of the StorageClass make it fail on purpose. With "refuse" it provides no volume. With
+// "keep" it does not remove a volume until the volume's annotation "keep" is removed. The value of each
+// is the text of the error.
 package main
 
 import (
@@ -29,7 +31,7 @@ type directories struct{ dir string }
 
 var _ controller.Provisioner = directories{}
 
-// keep is the name of an annotation of a volume and of a parameter of its class.
+// keep is the name of a parameter of a StorageClass and of the annotation of its volumes.
 const keep = "keep"
 
 // Provision makes a volume on the node that the scheduler has chosen.
@@ -41,7 +43,7 @@ func (d directories) Provision(_ context.Context, o controller.ProvisionOptions)
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, controller.ProvisioningFinished, err
 	}
-	there := corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{o.SelectedNodeName}}
+	onNode := corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{o.SelectedNodeName}}
 	v := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: o.PVName, Annotations: map[string]string{}},
 		Spec: corev1.PersistentVolumeSpec{
@@ -50,7 +52,7 @@ func (d directories) Provision(_ context.Context, o controller.ProvisionOptions)
 			Capacity:                      o.PVC.Spec.Resources.Requests,
 			PersistentVolumeSource:        corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: path}},
 			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
-				{MatchExpressions: []corev1.NodeSelectorRequirement{there}},
+				{MatchExpressions: []corev1.NodeSelectorRequirement{onNode}},
 			}}},
 		},
 	}
@@ -69,8 +71,8 @@ func (d directories) Delete(_ context.Context, v *corev1.PersistentVolume) error
 }
 
 func main() {
-	name := flag.String("name", "", "the provisioner in the StorageClass")
-	dir := flag.String("dir", "", "where volumes are made")
+	name := flag.String("name", "", "the provisioner's name in the StorageClass")
+	dir := flag.String("dir", "", "the directory in which volumes are made")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -1,6 +1,7 @@
-// Command sentences finds sentences for users in the middle of code: string literals of
-// three words or more, alone or joined by +, below the given directories. Such texts stand in
-// words.go of their package, one file for a translator. Errors may stay where they are made.
+// Command sentences finds sentences for users in the middle of code, below the given directories: string
+// literals of three words or more, alone or joined by +. Such texts belong in the file words.go of
+// their package, so that a translator needs only that file. Texts of errors may stay where the error
+// is made.
 package main
 
 import (
@@ -16,21 +17,22 @@ import (
 	"strings"
 )
 
-// catalogue is the file of a package in which its sentences stand.
+// catalogue is the file of a package that may have sentences.
 const catalogue = "words.go"
 
-// errorMakers are the functions whose texts are errors.
+// errorMakers are the functions whose arguments are texts of errors.
 var errorMakers = regexp.MustCompile(`^(fmt\.Errorf|errors\.New|hint\.\w+|wrong|panic)$`)
 
-// verb is a directive of package fmt, word what counts as one between spaces, and data a text
-// for programs: YAML.
 var (
+	// verb is a formatting verb of package fmt, which is no word.
 	verb = regexp.MustCompile(`%[-+# 0]*[\d.*]*(\[\d+\])?[a-zA-Z%]`)
+	// word is a field between spaces that counts as a word.
 	word = regexp.MustCompile(`^\pP*(a|\p{L}{2}.*)$`)
+	// data is the beginning of a text for programs: YAML.
 	data = regexp.MustCompile(`^(\{|\w+: .*\n)`)
 )
 
-// fewest is how many words make a sentence.
+// fewest is the number of words from which a text counts as a sentence.
 const fewest = 3
 
 func main() {
@@ -56,8 +58,8 @@ func main() {
 	}
 }
 
-// below returns "file:line: text" for each sentence in the packages below a directory. A
-// directory without Go files is an error: it has been moved.
+// below returns "file:line:column: text" for each sentence in the packages below a directory. A
+// directory without Go files is an error: somebody has moved the package.
 func below(dir string) (all []string, err error) {
 	files := 0
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -96,6 +98,7 @@ type sentence struct {
 	text string
 }
 
+// sentences are the sentences of a file that are not texts of errors.
 func sentences(file *ast.File) (all []sentence) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch x := n.(type) {
@@ -115,6 +118,7 @@ func sentences(file *ast.File) (all []sentence) {
 	return all
 }
 
+// words counts the words of a text for people; 0 for data.
 func words(text string) (n int) {
 	if data.MatchString(text) {
 		return 0
@@ -127,7 +131,7 @@ func words(text string) (n int) {
 	return n
 }
 
-// joined is the text of the literals in an expression that are joined by +.
+// joined is the text of all string literals in an expression that joins them by +.
 func joined(e ast.Expr) string {
 	switch x := e.(type) {
 	case *ast.BasicLit:
@@ -144,7 +148,7 @@ func joined(e ast.Expr) string {
 	return ""
 }
 
-// called is the name of a function: f, or package.f.
+// called is the name of the function in a call: f, or package.f.
 func called(e ast.Expr) string {
 	switch x := e.(type) {
 	case *ast.Ident:

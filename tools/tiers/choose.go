@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// A Choice is the tiers that a CI run runs and leaves out.
+// A Choice has the tiers that a CI run runs and those that it leaves out.
 type Choice struct {
 	Run []Tier
 	// Left are tiers that are due and do not fit into the time.
 	Left []Tier
 }
 
-// choose picks the tiers that are due (their hash is not the one that passed), as far as they fit into
-// seconds, and one tier that is not due. If the due ones take less than soon, the additional tier
-// must end within soon too, so that small changes land soon; otherwise within seconds. The order
-// starts at a tier that follows from the commit, a hexadecimal number, so that different commits
-// leave out different tiers.
+// choose picks the tiers that are due (their hash is not the one that passed), as many as fit into
+// seconds. It adds one tier that is not due: one with which the run still ends within soon, so that
+// small changes land soon, or if there is none, one with which it ends within seconds. The order of
+// the tiers starts at one that follows from the commit, a hexadecimal number, so that different
+// commits leave out different tiers.
 func choose(tiers []Tier, hashes, passed map[string]string, commit string, seconds, soon int) Choice {
 	var due, done []Tier
 	for _, t := range tiers {

@@ -14,13 +14,14 @@ import (
 	"strings"
 )
 
-// common are files in every hash: they decide how everything is compiled, run and chosen.
+// common are files and folders in the hash of every tier: they decide how tests are compiled, run and
+// chosen.
 var common = []string{"go.mod", "go.sum", "Makefile", ".ci", "tools/deps.sh", "tools/tiers", "tools/go.mod", "tools/go.sum"}
 
 // passedFile has a line "TIER HASH" for each tier that passed. It is part of no hash.
 const passedFile = ".ci/passed"
 
-// A Tree is the files of a commit: a line "MODE blob OBJECT" for each path.
+// A Tree has the files of a commit: by path, "MODE blob OBJECT".
 type Tree map[string]string
 
 // readTree lists the files of HEAD.
@@ -40,8 +41,8 @@ func readTree(root string) (Tree, error) {
 	return tree, nil
 }
 
-// hash is a hash of the files on which a tier depends. Tests and their data count only
-// in the packages whose tests the tier runs.
+// hash is a hash of the files on which a tier depends. packages are the packages whose tests the tier
+// runs: tests and testdata count only there.
 func (f File) hash(t Tier, tree Tree, packages []string) string {
 	h := sha256.New()
 	for _, path := range slices.Sorted(maps.Keys(tree)) {
@@ -52,6 +53,7 @@ func (f File) hash(t Tier, tree Tree, packages []string) string {
 	return fmt.Sprintf("%x", h.Sum(nil))[:32]
 }
 
+// counts reports whether a file is in the hash of a tier.
 func (f File) counts(t Tier, path string, packages []string) bool {
 	switch {
 	case path == passedFile:

@@ -1,5 +1,6 @@
-// Command tiers runs the steps and tiers of .ci/tiers. A tier is a set of tests that takes too long
-// for every change: it runs when a file on which it depends has changed since it passed last.
+// Command tiers runs the steps and tiers of .ci/tiers. A step runs in every CI run. A tier is a set of
+// tests that takes too long for that: it is due when a file on which it depends has changed since it
+// passed last.
 package main
 
 import (
@@ -15,16 +16,16 @@ import (
 )
 
 const usage = `usage: tiers list            each tier, and whether it passed for HEAD
-       tiers run [TIER...]   runs all tiers, those named, or with "due" those that did
-                             not pass for HEAD; notes in .ci/passed what passed
-       tiers ci              what .ci/run does: the steps that always run, then tiers as
-                             far as 45 minutes last`
+       tiers run [TIER...]   runs the named tiers, or all; "tiers run due" runs those that
+                             have not passed for HEAD. Writes passed tiers to .ci/passed
+       tiers ci              runs what .ci/run runs: all steps, then as many tiers as fit
+                             into 45 minutes`
 
-// Times of a CI run in seconds, if steps and tiers take their usual durations.
+// Times of a CI run in seconds. The first two suppose that steps and tiers take their usual time.
 const (
 	ciSeconds   = 45 * 60
-	soonSeconds = 20 * 60 // with only the tier in rotation
-	mostSeconds = 85 * 60 // also if something hangs: a CI run is ended after 90 minutes
+	soonSeconds = 20 * 60 // if few tiers are due; see choose
+	mostSeconds = 85 * 60 // the limit even if something hangs: CI kills a run after 90 minutes
 	reserve     = 30      // for the count at the end of .ci/run
 )
 
@@ -56,14 +57,14 @@ func tiers(ctx context.Context, args []string) error {
 	return errors.New(usage)
 }
 
-// state is the tiers, their hashes and what passed.
+// state has the tiers, their hashes for HEAD and the hashes with which they passed last.
 type state struct {
 	root   string
 	began  time.Time
 	file   File
 	hashes map[string]string
 	passed map[string]string
-	// clean is true if the working tree is HEAD.
+	// clean is true if the working tree does not differ from HEAD.
 	clean   bool
 	results []Result
 }
@@ -89,14 +90,14 @@ func open() (*state, error) {
 
 func (s *state) list() error {
 	for _, t := range s.file.Tiers {
-		said := "due"
+		status := "due"
 		switch {
 		case t.Always:
-			said = "always"
+			status = "always"
 		case s.passed[t.Name] == s.hashes[t.Name]:
-			said = "passed"
+			status = "passed"
 		}
-		fmt.Printf("%-22s %-7s %5d s  %s\n", t.Name, said, t.Takes, t.Run)
+		fmt.Printf("%-22s %-7s %5d s  %s\n", t.Name, status, t.Takes, t.Run)
 	}
 	return nil
 }
@@ -111,7 +112,7 @@ func (s *state) run(ctx context.Context, names []string) error {
 		return err
 	}
 	if !s.clean {
-		fmt.Println("the tree is not clean: what passes is not noted in " + passedFile)
+		fmt.Println("the working tree differs from HEAD: passed tiers are not written to " + passedFile)
 	}
 	for _, t := range chosen {
 		if ctx.Err() == nil && !(due && s.passed[t.Name] == s.hashes[t.Name]) {
@@ -146,7 +147,7 @@ func (s *state) ci(ctx context.Context) error {
 	return s.end(c.Left)
 }
 
-// do runs a tier and notes it in .ci/passed if it passed and no file changed meanwhile.
+// do runs a tier. If it passes and no file changed meanwhile, do writes it to .ci/passed.
 func (s *state) do(ctx context.Context, t Tier) {
 	r := run(ctx, s.root, t, os.Stdout)
 	s.results = append(s.results, r)
@@ -155,7 +156,7 @@ func (s *state) do(ctx context.Context, t Tier) {
 	}
 	now, err := s.file.hashes(s.root)
 	if still, failed := clean(s.root); err != nil || failed != nil || !still || now[t.Name] != s.hashes[t.Name] {
-		fmt.Printf("%s passed; files changed meanwhile, so it is not noted in %s\n", t.Name, passedFile)
+		fmt.Printf("%s passed; files changed meanwhile, so it is not written to %s\n", t.Name, passedFile)
 		return
 	}
 	s.passed[t.Name] = s.hashes[t.Name]
@@ -180,8 +181,8 @@ func (s *state) end(left []Tier) error {
 	return nil
 }
 
-// flaky prints the tests that failed and then passed, here or in an earlier CI run on
-// this machine.
+// flaky prints the tests that failed and passed when run again, in this CI run or an earlier one on
+// this machine (the file $TARETEST_FLAKY).
 func flaky(out *os.File) {
 	path := os.Getenv("TARETEST_FLAKY")
 	if path == "" {

@@ -20,11 +20,11 @@ type Result struct {
 	Seconds int
 	// Err is nil if it passed.
 	Err error
-	// Why are the lines of a failed tier's output that show the failure.
+	// Why has the lines of a failed tier's output that show why it failed.
 	Why []string
 }
 
-// grace is how long a tier may take to end its processes after its limit.
+// grace is how long a tier may take to end after SIGTERM, which it gets at its limit.
 const grace = 2 * time.Minute
 
 // run runs a tier's command from root and copies what it prints to out.
@@ -50,9 +50,9 @@ func run(ctx context.Context, root string, t Tier, out io.Writer) Result {
 	err = cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success():
-		err = nil // a process that outlived the command holds its output open
+		err = nil // the command passed; a process that outlived it holds its output open
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		err = fmt.Errorf("not done when the time of all was over")
+		err = fmt.Errorf("not done when the time for the whole CI run was over")
 	case ctx.Err() != nil:
 		err = fmt.Errorf("interrupted")
 	case limited.Err() != nil:
@@ -69,13 +69,13 @@ func run(ctx context.Context, root string, t Tier, out io.Writer) Result {
 }
 
 var (
-	failed   = regexp.MustCompile(`^\s*--- FAIL|^panic:|WARNING: DATA RACE|^FAIL\s+\S+`)
-	began    = regexp.MustCompile(`^\s*=== RUN\s+(\S+)`)
-	finished = regexp.MustCompile(`^\s*--- (?:PASS|FAIL|SKIP): (\S+)`)
+	failedLine   = regexp.MustCompile(`^\s*--- FAIL|^panic:|WARNING: DATA RACE|^FAIL\s+\S+`)
+	beganLine    = regexp.MustCompile(`^\s*=== RUN\s+(\S+)`)
+	finishedLine = regexp.MustCompile(`^\s*--- (?:PASS|FAIL|SKIP): (\S+)`)
 )
 
-// why returns the lines that show a failure: failed tests with the lines after them, tests that did
-// not end, and the last lines.
+// why returns the lines of a log that show a failure: the lines of failed tests with some lines after
+// each, the names of tests that did not end, and the log's last lines.
 func why(log string) []string {
 	data, err := os.ReadFile(log)
 	if err != nil {
@@ -83,45 +83,46 @@ func why(log string) []string {
 	}
 	const after, most, last, width = 12, 60, 15, 240
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
-	var told, open []string
+	var shown, running []string
 	show := 0
 	for _, line := range lines {
-		if m := began.FindStringSubmatch(line); m != nil {
-			open = append(open, m[1])
+		if m := beganLine.FindStringSubmatch(line); m != nil {
+			running = append(running, m[1])
 		}
-		if m := finished.FindStringSubmatch(line); m != nil {
-			open = slices.DeleteFunc(open, func(name string) bool { return name == m[1] })
+		if m := finishedLine.FindStringSubmatch(line); m != nil {
+			running = slices.DeleteFunc(running, func(name string) bool { return name == m[1] })
 		}
-		if failed.MatchString(line) {
+		if failedLine.MatchString(line) {
 			show = after
 		}
-		if show > 0 && len(told) < most {
-			told = append(told, line)
+		if show > 0 && len(shown) < most {
+			shown = append(shown, line)
 		}
 		show--
 	}
-	for _, name := range open[:min(len(open), 10)] {
-		told = append(told, "not ended: "+name)
+	for _, name := range running[:min(len(running), 10)] {
+		shown = append(shown, "not ended: "+name)
 	}
-	told = append(told, "its last lines:")
-	told = append(told, lines[max(0, len(lines)-last):]...)
-	for i, line := range told {
-		told[i] = line[:min(len(line), width)]
+	shown = append(shown, "its last lines:")
+	shown = append(shown, lines[max(0, len(lines)-last):]...)
+	for i, line := range shown {
+		shown[i] = line[:min(len(line), width)]
 	}
-	return told
+	return shown
 }
 
-// table prints one line for each result, the tiers that were left out, and the reasons of failures.
+// table prints a line for each result and each tier that was left out, and then the reasons of
+// failures.
 func table(out io.Writer, results []Result, left []Tier) {
 	fmt.Fprintf(out, "\n%-22s %8s  %s\n", "step or tier", "seconds", "result")
 	total := 0
 	for _, r := range results {
-		said := "passed"
+		result := "passed"
 		if r.Err != nil {
-			said = "FAILED: " + r.Err.Error()
+			result = "FAILED: " + r.Err.Error()
 		}
 		total += r.Seconds
-		fmt.Fprintf(out, "%-22s %8d  %s\n", r.Tier.Name, r.Seconds, said)
+		fmt.Fprintf(out, "%-22s %8d  %s\n", r.Tier.Name, r.Seconds, result)
 	}
 	for _, t := range left {
 		fmt.Fprintf(out, "%-22s %8s  not run, no time: make tiers TIERS=%s\n", t.Name, "", t.Name)

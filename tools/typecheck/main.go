@@ -1,7 +1,6 @@
 // Command typecheck checks the types of all packages of the module in a directory, with their tests,
-// for another architecture: typecheck DIR GOARCH. It reads the types of dependencies from source,
-// while go vet would compile them. It also finds variables of packages that change at run time,
-// which are an error.
+// for another architecture: typecheck DIR GOARCH. It reads the types of dependencies from their source;
+// go vet would compile them. It also reports package-level variables that change at run time as errors.
 package main
 
 import (
@@ -36,5 +35,5 @@ func check(dir, arch string) error {
 	case len(all) == 0:
 		return fmt.Errorf("%s: no packages", dir)
 	}
-	return stateless(all)
+	return checkStateless(all)
 }

@@ -10,9 +10,10 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// stateless prints the variables of packages that change while the program runs: those that a
-// function assigns to, and those with a lock or an atomic type. Test packages may have some.
-func stateless(all []*packages.Package) error {
+// checkStateless prints the package-level variables that change while the program runs: those that a
+// function assigns to, and those with a lock or of an atomic type. It returns an error if there are
+// any. Packages for tests may have such variables.
+func checkStateless(all []*packages.Package) error {
 	found := 0
 	for _, p := range all {
 		if p.Imports["testing"] != nil || strings.Contains(p.ID, "[") || strings.HasSuffix(p.ID, ".test") {
@@ -20,8 +21,8 @@ func stateless(all []*packages.Package) error {
 		}
 		for _, file := range p.Syntax {
 			ast.Inspect(file, func(n ast.Node) bool {
-				for _, v := range changed(p.TypesInfo, n) {
-					fmt.Fprintf(os.Stderr, "%s: the package's variable %s changes while the program runs: make it a field of what it belongs to\n", p.Fset.Position(n.Pos()), v)
+				for _, v := range mutated(p.TypesInfo, n) {
+					fmt.Fprintf(os.Stderr, "%s: the package-level variable %s changes while the program runs: make it a field of a type\n", p.Fset.Position(n.Pos()), v)
 					found++
 				}
 				return true
@@ -29,13 +30,14 @@ func stateless(all []*packages.Package) error {
 		}
 	}
 	if found > 0 {
-		return fmt.Errorf("%d changes of state of packages", found)
+		return fmt.Errorf("%d package-level variables change at run time", found)
 	}
 	return nil
 }
 
-// changed are the names of the package's variables that a node assigns to.
-func changed(info *types.Info, n ast.Node) (names []string) {
+// mutated are the names of the package-level variables that a node assigns to, or declares with a type
+// that changes.
+func mutated(info *types.Info, n ast.Node) (names []string) {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
 		for _, to := range n.Lhs {
@@ -45,7 +47,7 @@ func changed(info *types.Info, n ast.Node) (names []string) {
 		names = global(info, n.X)
 	case *ast.ValueSpec:
 		for _, name := range n.Names {
-			if v := info.Defs[name]; isGlobal(v) && changes(v.Type()) {
+			if v := info.Defs[name]; isGlobal(v) && isMutable(v.Type()) {
 				names = append(names, name.Name)
 			}
 		}
@@ -53,7 +55,8 @@ func changed(info *types.Info, n ast.Node) (names []string) {
 	return names
 }
 
-// global is the name of the package's variable in an expression, "" if there is none.
+// global returns the name of the package-level variable at the root of an expression (x of x.f[i]); nil:
+// there is none.
 func global(info *types.Info, e ast.Expr) []string {
 	for {
 		switch x := e.(type) {
@@ -84,8 +87,9 @@ func isGlobal(o types.Object) bool {
 	return ok && !v.IsField() && v.Pkg() != nil && v.Parent() == v.Pkg().Scope()
 }
 
-// changes is true if a type has a lock or is atomic.
-func changes(t types.Type) bool {
+// isMutable reports whether a type is, or has a field that is, a lock or atomic: any type of package sync
+// or sync/atomic.
+func isMutable(t types.Type) bool {
 	if named, ok := types.Unalias(t).(*types.Named); ok {
 		if p := named.Obj().Pkg(); p != nil && (p.Path() == "sync" || p.Path() == "sync/atomic") {
 			return true
@@ -93,7 +97,7 @@ func changes(t types.Type) bool {
 	}
 	s, ok := t.Underlying().(*types.Struct)
 	for i := 0; ok && i < s.NumFields(); i++ {
-		if changes(s.Field(i).Type()) {
+		if isMutable(s.Field(i).Type()) {
 			return true
 		}
 	}

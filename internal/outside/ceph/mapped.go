@@ -15,10 +15,11 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// Map maps the image as a block device of the kernel's client, and returns the device's
-// path. options are the mapping's, as in rbd map -o.
+// Map maps the image as a block device of the kernel's RBD client, and returns the device's path.
+// options are options of the mapping, as in rbd map -o.
 func (i Image) Map(ctx context.Context, options string) (string, error) {
-	// Without noudev rbd waits forever where no udev runs. The kernel makes the device's file.
+	// Without noudev rbd waits forever on a host without udev. udev is not needed: the kernel makes
+	// the device file.
 	out, err := i.rbd(ctx, "device", "map", "--options", strings.Trim("noudev,"+options, ","), i.String())
 	if err != nil {
 		return "", hint.New(err, "dmesg says what the kernel's client did not like; it may lack features of the cluster")
@@ -30,7 +31,8 @@ func (i Image) Map(ctx context.Context, options string) (string, error) {
 	return device, kernel.check(device, options)
 }
 
-// check reads back that the kernel mapped a device with all options that have a value.
+// check reads back from sysfs how the kernel mapped a device. It returns an error unless every
+// option with a value has that value.
 func (b bus) check(device, options string) error {
 	id := strings.TrimPrefix(filepath.Base(device), "rbd")
 	text, err := os.ReadFile(filepath.Join(b.dir, id, "config_info"))
@@ -65,14 +67,15 @@ const (
 func (i Image) Unmap() error { return kernel.unmap(i) }
 
 // AbortStalled unmaps the devices of an image by force, although they are in use, when none of
-// their requests has ended for bound: the requests wait for a cluster that does not answer.
-// Requests of a slow cluster end, and it goes on waiting. It returns when closed is closed.
+// their requests has ended for bound: the requests wait for a cluster that does not answer. While
+// requests still end, however slowly, AbortStalled waits. It returns when closed is closed.
 func (i Image) AbortStalled(closed <-chan struct{}, bound time.Duration) {
 	kernel.abortStalled(i, closed, bound)
 }
 
-// bus is the kernel's interface to the devices of its RBD client. A device is unmapped by its
-// number, which the kernel reuses: the number's image is read again before each write.
+// bus is the kernel's interface to the devices of its RBD client (/sys/bus/rbd). A device is
+// unmapped by its number, which the kernel reuses. So before each write bus reads again which
+// image the number belongs to.
 type bus struct {
 	dir    string // devices of the host, by number
 	blocks string // the same as block devices, by name
@@ -99,27 +102,27 @@ func (b bus) unmap(i Image) error {
 }
 
 func (b bus) abortStalled(i Image, closed <-chan struct{}, bound time.Duration) {
-	ended, since := b.ended(i), time.Now()
+	ended, since := b.requestsEnded(i), time.Now()
 	for time.Since(since) < bound {
 		select {
 		case <-closed:
 			return
 		case <-time.After(time.Second):
 		}
-		if now := b.ended(i); now != ended {
+		if now := b.requestsEnded(i); now != ended {
 			ended, since = now, time.Now()
 		}
 	}
 	ids, _ := b.mapped(i)
 	for _, id := range ids {
-		if b.shows(i, id) {
+		if b.isDeviceOf(i, id) {
 			_ = b.write(id+" force", forceBound) // Unmap says later what is left
 		}
 	}
 }
 
-// ended is the number of requests of the devices of an image that have ended.
-func (b bus) ended(i Image) (n float64) {
+// requestsEnded is how many requests of an image's devices have ended, since each was mapped.
+func (b bus) requestsEnded(i Image) (n float64) {
 	ids, _ := b.mapped(i)
 	for _, id := range ids {
 		text, _ := os.ReadFile(filepath.Join(b.blocks, "rbd"+id, "stat"))
@@ -140,15 +143,15 @@ func (b bus) mapped(i Image) (ids []string, err error) {
 		return nil, fmt.Errorf("list the mapped images: %w", err)
 	}
 	for _, d := range all {
-		if b.shows(i, d.Name()) {
+		if b.isDeviceOf(i, d.Name()) {
 			ids = append(ids, d.Name())
 		}
 	}
 	return ids, nil
 }
 
-// shows says whether a number is now a device of the image itself, not of a snapshot of it.
-func (b bus) shows(i Image, id string) bool {
+// isDeviceOf says whether a number is now a device of the image itself, not of a snapshot of it.
+func (b bus) isDeviceOf(i Image, id string) bool {
 	word := func(name string) string {
 		text, _ := os.ReadFile(filepath.Join(b.dir, id, name))
 		return strings.TrimSpace(string(text))
@@ -156,18 +159,18 @@ func (b bus) shows(i Image, id string) bool {
 	return word("pool") == i.Pool.Name && word("name") == i.Name && word("current_snap") == "-"
 }
 
-// remove unmaps a device; by force when it is still in use after unmapBound, as by a lazily
-// unmounted file system that waits for a cluster that does not answer.
+// remove unmaps a device. If the device is still in use after unmapBound, it unmaps it by force: a
+// lazily unmounted file system may wait for a cluster that does not answer.
 func (b bus) remove(i Image, id string) error {
 	err := error(unix.EBUSY)
 	for end := time.Now().Add(unmapBound); time.Now().Before(end) && (errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EINPROGRESS)); time.Sleep(100 * time.Millisecond) {
-		if !b.shows(i, id) {
+		if !b.isDeviceOf(i, id) {
 			return nil // the number may be another image's now
 		}
 		err = b.write(id, unmapBound) // EBUSY also while udev has it open
 	}
 	if errors.Is(err, unix.EBUSY) {
-		if !b.shows(i, id) {
+		if !b.isDeviceOf(i, id) {
 			return nil
 		}
 		err = b.write(id+" force", forceBound)

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// rootUser is the user of the container's first process, whatever the image says.
+// rootUser is the user of the container's first process. It replaces the image's user.
 const rootUser = "0:0"
 
-// Create makes a container and does not start it. Remove also removes what a failed Create
-// left.
+// Create makes a container and does not start it. After a failed Create, Remove removes the parts
+// that were made.
 func (e Engine) Create(ctx context.Context, c Container) error {
-	own, err := e.kind.create(ctx, e, &c)
+	kindArgs, err := e.kind.create(ctx, e, &c)
 	if err != nil {
 		return err
 	}
 	args := []string{"create", "--name", c.Name, "--label", OwnerLabel + "=" + c.Owner, "--log-driver", "none",
 		"--workdir", c.Dir, "--hostname", c.Hostname}
-	args = append(append(args, own...), c.network()...)
+	args = append(append(args, kindArgs...), c.network()...)
 	for _, o := range c.Security {
 		args = append(args, "--security-opt", o)
 	}
@@ -38,7 +38,7 @@ func (e Engine) Create(ctx context.Context, c Container) error {
 	return err
 }
 
-// mount is a bind as an argument of --mount, in CSV, which allows any character in a path.
+// mount is a bind as an argument of --mount. Its CSV quoting allows any character in a path.
 func (b Bind) mount() string {
 	fields := []string{"type=bind", "source=" + b.Source, "target=" + b.Target, "bind-propagation=rprivate"}
 	if b.ReadOnly {
@@ -89,11 +89,11 @@ type State struct {
 	Image string
 }
 
-// running are the statuses of a container that the engine still works on. Podman's "stopped"
-// has ended and is not cleaned up yet.
+// running are the statuses in which the engine still has to do with a container. In Podman's
+// "stopped" the processes have ended and the engine has not cleaned up yet.
 var running = []string{"running", "paused", "stopped", "stopping"}
 
-// State inspects a container; ErrNone: there is none.
+// State inspects a container. The error is ErrNone if there is no such container.
 func (e Engine) State(ctx context.Context, name string) (State, error) {
 	out, err := e.call(ctx, "container", "inspect", name)
 	if err != nil {

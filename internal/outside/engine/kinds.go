@@ -13,9 +13,10 @@ import (
 type kind struct {
 	name     string
 	packages string // hint that names the packages with the program
-	// daemon says that a daemon does the work, and goes on when the program ends.
+	// daemon says that the program only asks a daemon, which does the work and may go on when the
+	// program has ended.
 	daemon bool
-	flags  []string // before every command
+	flags  []string // global flags, before every command
 	// create returns more flags of create; it may replace the root file system by an image.
 	create func(ctx context.Context, e Engine, c *Container) ([]string, error)
 	remove []string // flags of rm
@@ -29,14 +30,15 @@ var (
 		create: dockerFlags,
 	}
 	podman = kind{
-		// Without systemd, which may not run: tare makes the groups itself.
+		// The manager cgroupfs needs no systemd, which may not run; tare makes the cgroups itself.
 		name: "podman", packages: "apt install podman", flags: []string{"--cgroup-manager", "cgroupfs"},
 		create: podmanFlags, remove: []string{"--time", "0"}, forget: forget,
 	}
 )
 
-// dockerFlags loads an image, without which Docker makes no container: it holds the symbolic
-// links at the top of the root file system. The top directories are bind-mounted into it.
+// dockerFlags makes the root file system for Docker, which takes only an image. It loads an image that
+// holds nothing but the symbolic links at the top of c.Root, and adds a bind mount for each directory
+// at the top.
 func dockerFlags(ctx context.Context, e Engine, c *Container) ([]string, error) {
 	if c.Image == "" {
 		top, err := readTop(c.Root)
@@ -59,8 +61,8 @@ func dockerFlags(ctx context.Context, e Engine, c *Container) ([]string, error) 
 	return flags, nil
 }
 
-// podmanFlags keep Podman from raising resource limits and from putting conmon into the
-// container's control group.
+// podmanFlags are flags that keep Podman from raising resource limits and from putting conmon into the
+// container's cgroup.
 func podmanFlags(ctx context.Context, e Engine, c *Container) ([]string, error) {
 	if strings.Contains(c.Root, ":") {
 		return nil, fmt.Errorf("podman takes no root file system with a colon in its path: %s", c.Root)
@@ -69,9 +71,9 @@ func podmanFlags(ctx context.Context, e Engine, c *Container) ([]string, error) 
 	return append(podmanGroups(e, c), limits...), err
 }
 
-// podmanGroups keep conmon in tare's control group, where it is not frozen with the
-// container. A container without a parent is an ordinary user's: crun with "disabled" and
-// runc without the right to make groups leave it in the group of tare.
+// podmanGroups are flags that keep conmon in tare's cgroup, where it is not frozen with the container. A
+// container without a parent is an ordinary user's, and stays in tare's cgroup too: crun leaves it there
+// because of "disabled", runc because the user has no right to make cgroups.
 func podmanGroups(e Engine, c *Container) []string {
 	switch {
 	case c.Parent != "":
@@ -82,9 +84,9 @@ func podmanGroups(e Engine, c *Container) []string {
 	return []string{"--cgroups", "disabled"}
 }
 
-// forget removes the runtime's state of a container. If Podman was killed after the runtime
-// made the container and before Podman noted it, rm does not ask the runtime. An ordinary
-// user's runtime has its state in the arm's directory, which tare removes.
+// forget removes the OCI runtime's state of a container. podman rm does not do that if Podman was killed
+// after the runtime had made the container and before Podman noted it. The runtime of an ordinary user
+// has its state in the arm's directory, which tare removes.
 func forget(ctx context.Context, id string) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -22,15 +22,17 @@ import (
 // image with the same digest.
 type Small struct {
 	Tag string
-	// Dirs are directories, Shared directories in which every user may write.
+	// Dirs are directories of mode 0755; Shared are directories in which every user may write,
+	// like /tmp.
 	Dirs, Shared []string
-	Links        map[string]string // by name, at the top
+	Links        map[string]string // symbolic links in the root directory: target by name
 	// Program is the path of the program in the image, Source its path on this host. Both
 	// are absolute, and empty in an image without a program.
 	Program, Source string
 }
 
-// epoch is the time of every file: the current time would give each image another digest.
+// epoch is the modification time of every file. With the current time each image would have
+// another digest.
 var epoch = time.Unix(0, 0).UTC()
 
 // Write writes the archive that engines load: configuration, layer and manifest. The

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// While a cluster does not answer the user is told so, and the record keeps each such time.
+// This file tells the user while a cluster does not answer. The record keeps each such time.
 
 // tellAfter is how long a cluster may not answer before the user is told.
 const tellAfter = 5 * time.Second
@@ -25,11 +25,11 @@ func (a Away) String() string {
 // aways are the times in which one server did not answer.
 type aways struct {
 	mu   sync.Mutex
-	now  *Away // told to the user and not over yet; nil: the server answers
+	now  *Away // the user was told, and the server does not answer yet; nil: the server answers
 	past []Away
 }
 
-// quiet tells once that a server has not answered since then.
+// quiet tells the user, once, that a server has not answered since a time.
 func (s *silence) quiet(since time.Time, tell func(string)) {
 	s.away.mu.Lock()
 	defer s.away.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *silence) quiet(since time.Time, tell func(string)) {
 	tell(fmt.Sprintf("the cluster at %s has not answered for %v; tare waits for it", s.server, time.Since(since).Round(time.Second)))
 }
 
-// heard tells that a server answers again, if quiet told the opposite.
+// heard tells the user that a server answers again, if quiet has told that it does not.
 func (s *silence) heard(tell func(string)) {
 	s.away.mu.Lock()
 	defer s.away.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *Silences) say(text string) {
 	}
 }
 
-// Past returns the times in which a cluster did not answer, with one that lasts still.
+// Past returns the times in which a cluster did not answer, including one that is not over.
 func (s *Silences) Past() (all []Away) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,9 +84,9 @@ func (s *Silences) Past() (all []Away) {
 	return all
 }
 
-// Quiet is called by the owner of a stream through the cluster when nothing has come through
-// it since then, and Heard when something has.
+// Quiet tells the user that the cluster has not answered since a time. The owner of a stream through the
+// cluster calls it when nothing has come through the stream since then, and Heard when something has.
 func (c *Cluster) Quiet(since time.Time) { c.Silences.at(c.Server).quiet(since, c.Silences.say) }
 
-// Heard is the end of Quiet.
+// Heard tells the user that the cluster answers again, after Quiet.
 func (c *Cluster) Heard() { c.Silences.at(c.Server).heard(c.Silences.say) }

@@ -34,26 +34,26 @@ const (
 // HelperSpec describes the helper of one node.
 type HelperSpec struct {
 	Run, Node string
-	// Image has the helper's programs; empty: the pod uses the node's own programs in Own,
-	// any image that the node has.
+	// Image is an image with the helper's programs. If it is empty, the pod has the image Own,
+	// which may be any image on the node, and runs the node's own programs, mounted from the host.
 	Image, Own string
 	Arch       string // GOARCH of the node
-	// Pods says that the experiment has arms in pods, More the rights that these need
-	// beyond those of every run with pods.
+	// Pods says that the experiment has arms in pods. More lists the rights that these arms need
+	// in addition to the rights of every run with pods.
 	Pods bool
 	More []Rights
 	// Deadline ends the pod and the validity of its token, counted from the pod's start.
 	Deadline time.Duration
-	// NodeRun is the run of the journal on the node.
+	// NodeRun is the run id of the journal on the node.
 	NodeRun string
 }
 
-// annotationNodeRun, of the helper's namespace, holds the run of the journal on the node.
+// annotationNodeRun is an annotation of the helper's namespace. Its value is HelperSpec.NodeRun.
 const annotationNodeRun = "tare/node-run"
 
-// HelperCommand is the hidden command as which tare starts itself in the helper's pod.
-// HelperEnter is its role that enters the node's host. TaskAwait is the task there that waits
-// until a run has restored the node.
+// HelperCommand is the hidden command with which tare starts its own binary in the helper's pod.
+// HelperEnter is the role of that command that enters the node's host. TaskAwait is the task of
+// that role that waits until a run has restored the node.
 const (
 	HelperCommand = "__node"
 	HelperEnter   = "enter"
@@ -61,7 +61,8 @@ const (
 )
 
 // awaitCommand is the command in the helper's pod that returns when the node is restored.
-// Others may be able to write the annotation: it must be the id of a run.
+// nodeRun comes from an annotation that other users may be able to write: ok is false if it is
+// not the id of a run.
 func awaitCommand(nodeRun string) (command []string, ok bool) {
 	if nodeRun == "" || strings.Trim(nodeRun, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		return nil, false
@@ -72,14 +73,15 @@ func awaitCommand(nodeRun string) (command []string, ok bool) {
 // helperPrograms are the programs that an image of the helper needs.
 const helperPrograms = "sh, head, sleep, chmod and wc"
 
-// startBound is how long the client may take until it copies tare. The pod then ends: its
-// client is lost.
+// startBound is how long the pod waits for the client to copy tare into it. After that time the
+// client counts as lost, and the pod ends.
 const startBound = 5 * time.Minute
 
 // HelperStarted is a file that the client makes before it copies tare.
 const HelperStarted = HelperDir + "/started"
 
-// script is the pod's first process, which does nothing but keep the pod running.
+// script is the shell script of the pod's first process. It only sleeps, to keep the pod running:
+// for startBound, and then until the deadline if the client has made HelperStarted.
 func (s HelperSpec) script() string {
 	return fmt.Sprintf("sleep %d; [ -e %s ] && exec sleep %d", int(startBound.Seconds()), HelperStarted, int(s.Deadline.Seconds()))
 }
@@ -109,9 +111,9 @@ func (s HelperSpec) Account() *corev1.ServiceAccount {
 	}
 }
 
-// Role holds the account's rights: to remove the helper, which tare on the node does when
-// its client is lost, and those that the experiment's pods need. Its owner is the namespace
-// with the UID owner, with which the cluster removes it.
+// Role holds the account's rights: the right to remove the helper, which tare on the node does
+// when its client is lost, and the rights that the experiment's pods need. The role's owner is
+// the helper's namespace, whose UID is owner: the cluster removes both together.
 func (s HelperSpec) Role(owner types.UID) *rbacv1.ClusterRole {
 	r := &rbacv1.ClusterRole{TypeMeta: rbacType("ClusterRole"), ObjectMeta: s.owned(owner)}
 	if s.Pods {
@@ -143,8 +145,9 @@ func rbacType(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: kind}
 }
 
-// HelperRights are the rights that a user of the node helper needs beyond those of the
-// helper's account. The user needs these too: nobody can grant rights without having them.
+// HelperRights are the rights that a user of the node helper needs in addition to the rights of
+// the helper's account. The user needs the account's rights too: Kubernetes lets nobody grant
+// rights that they do not have.
 var HelperRights = Rights{
 	"serviceaccounts":                               {"create"},
 	"pods/exec":                                     {"create", "get"}, // by SPDY and by WebSocket
@@ -153,7 +156,7 @@ var HelperRights = Rights{
 }
 
 // Pod is the helper's manifest: privileged, in the host's PID, network and IPC namespaces.
-// tare enters the others.
+// tare enters the host's other namespaces itself.
 func (s HelperSpec) Pod() *corev1.Pod {
 	c := corev1.Container{
 		Name: HelperName, Image: s.Image, ImagePullPolicy: corev1.PullIfNotPresent,
@@ -164,7 +167,7 @@ func (s HelperSpec) Pod() *corev1.Pod {
 		},
 		Env: []corev1.EnvVar{{Name: "PATH", Value: programPath}},
 	}
-	for _, name := range loaderWords {
+	for _, name := range loaderVariables {
 		c.Env = append(c.Env, corev1.EnvVar{Name: name})
 	}
 	p := &corev1.Pod{
@@ -190,7 +193,7 @@ func (s HelperSpec) Pod() *corev1.Pod {
 			}})
 			c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: true})
 		}
-		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: emptyFile, VolumeSource: nothing()})
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: emptyFile, VolumeSource: emptyFileVolume()})
 		for _, path := range loaderFiles {
 			c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: emptyFile, SubPath: emptyFile, MountPath: path, ReadOnly: true})
 		}
@@ -199,9 +202,9 @@ func (s HelperSpec) Pod() *corev1.Pod {
 	return p
 }
 
-// shell is the command that runs a script of the helper. Of an image that the user did not
-// name the environment is dropped: if the node's sh is bash, a variable of the image could
-// define a function that replaces a program.
+// shell is the command that runs a script of the helper. In the image Own it drops the image's
+// environment: if the node's sh is bash, a variable of the image could define a function that
+// replaces a program.
 func (s HelperSpec) shell() []string {
 	sh := []string{"/bin/sh", "-c"}
 	if s.Image == "" {
@@ -212,25 +215,25 @@ func (s HelperSpec) shell() []string {
 
 const programPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// With these variables and files the image could make the dynamic loader of the node's own
-// programs, or their conversion between character sets, load its libraries. The pod replaces
-// them by empty ones.
+// Variables and files with which the image Own could make the node's own programs load libraries
+// of the image: through the dynamic loader, or through the conversion of character sets (gconv).
+// The pod replaces them by empty ones.
 var (
-	loaderWords = []string{"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LOCPATH", "GCONV_PATH"}
-	loaderFiles = []string{"/etc/ld.so.preload", "/etc/ld.so.cache"}
+	loaderVariables = []string{"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LOCPATH", "GCONV_PATH"}
+	loaderFiles     = []string{"/etc/ld.so.preload", "/etc/ld.so.cache"}
 )
 
-// emptyFile is the name of an empty file. nothing is its volume: an annotation that nobody
-// sets.
+// emptyFile is the name of an empty file in the volume emptyFileVolume. Its content is an
+// annotation of the pod that nobody sets.
 const emptyFile = "empty"
 
-func nothing() corev1.VolumeSource {
+func emptyFileVolume() corev1.VolumeSource {
 	return corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{Items: []corev1.DownwardAPIVolumeFile{{
 		Path: emptyFile, FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.annotations['tare/none']"},
 	}}}}
 }
 
-// programDirs are the directories of a node with sh and its libraries.
+// programDirs are the directories of a node in which sh and its libraries are.
 func programDirs(arch string) []string {
 	dirs := []string{"/usr", "/bin", "/lib"}
 	if arch == "amd64" {
@@ -260,8 +263,8 @@ func CheckHelperImage(name string) error {
 		"name it by its digest, "+name+"@sha256:...; or one that is on the node, localhost/NAME (tare image load puts it there)")
 }
 
-// OwnImage is the smallest image with a name that a node has. Nothing in it is executed, see
-// loaderWords.
+// OwnImage is the smallest of a node's images that have a name. The pod executes nothing in it,
+// see loaderVariables.
 func OwnImage(n *corev1.Node) (string, error) {
 	images := slices.Clone(n.Status.Images)
 	slices.SortStableFunc(images, func(a, b corev1.ContainerImage) int { return cmp.Compare(a.SizeBytes, b.SizeBytes) })

@@ -19,7 +19,8 @@ import (
 
 const rbacPath = "/apis/rbac.authorization.k8s.io/v1/"
 
-// MayHelp is May for a node helper; more are the rights that the experiment's pods need.
+// MayHelp returns an error, like May, if the user lacks rights to make a node helper. more are the rights
+// that the experiment's pods need.
 func (c *Cluster) MayHelp(ctx context.Context, more ...Rights) error {
 	return c.May(ctx, append(slices.Clone(more), HelperRights)...)
 }
@@ -48,8 +49,8 @@ func (c *Cluster) CreateHelper(ctx context.Context, s HelperSpec) error {
 	return s.notRunning(err)
 }
 
-// notRunning adds what the helper's image needs to the error of a pod that does not run, if
-// the error has no better remedy.
+// notRunning adds a remedy to the error of a helper's pod that does not run: another image. With an image
+// that the user named it keeps a remedy that the error has.
 func (s HelperSpec) notRunning(err error) error {
 	switch {
 	case err == nil:
@@ -108,11 +109,11 @@ func (c *Cluster) RemoveHelper(ctx context.Context, run string) error {
 	return errors.Join(append(errs, c.DeleteNamespace(ctx, NamespaceOf(run), run))...)
 }
 
-// restoreBound is how long tare on a node that has lost its client may take to restore
-// the node. It needs the helper's rights for that.
+// restoreBound is how long tare on a node that has lost its client may take to restore the node. The
+// helper must exist until then: tare there needs its rights.
 const restoreBound = 90 * time.Second
 
-// FindHelper is nil if the helper of a run exists, or the error of asking for it.
+// FindHelper returns nil if the namespace of a run's helper exists, or else the error of the request.
 func (c *Cluster) FindHelper(ctx context.Context, run string) error {
 	return c.client.Get().Resource("namespaces").Name(NamespaceOf(run)).Do(ctx).Error()
 }

@@ -15,19 +15,18 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// lostBound is how long DeleteNamespace waits for pods on a node that is not ready, and
-// look how often it then looks at the nodes.
+// lostBound is how long DeleteNamespace waits before it looks whether a pod's node is not ready, and
+// lookEvery how often it then looks.
 const (
 	lostBound = 20 * time.Second
-	look      = 2 * time.Second
+	lookEvery = 2 * time.Second
 )
 
-// DeleteNamespace removes the namespace of a run with its content, and returns when it is
-// gone. A missing namespace is no error; a namespace of another run is. If the namespace
-// stays the error says why.
+// DeleteNamespace removes the namespace of a run with its content, and waits until it is gone. A missing
+// namespace is no error; a namespace of another run is. If the namespace stays, the error says why.
 func (c *Cluster) DeleteNamespace(ctx context.Context, name, run string) error {
 	var asked, looked time.Time
-	var last corev1.Namespace // as it was seen last
+	var last corev1.Namespace // the latest answer
 	for {
 		n, err := c.namespace(ctx, name)
 		switch {
@@ -46,7 +45,7 @@ func (c *Cluster) DeleteNamespace(ctx context.Context, name, run string) error {
 			}
 			asked = time.Now()
 		}
-		if time.Since(asked) > lostBound && time.Since(looked) > look {
+		if time.Since(asked) > lostBound && time.Since(looked) > lookEvery {
 			if err := c.unreachable(ctx, name); err != nil {
 				return err
 			}
@@ -108,7 +107,8 @@ func (c *Cluster) podsIn(ctx context.Context, namespace string) ([]corev1.Pod, e
 // hinderedBound is how long the cluster may take to say why a namespace stays.
 const hinderedBound = 5 * time.Second
 
-// hindered is the error about a namespace that is still there at the end of the wait.
+// hindered is the error about a namespace that is still there when DeleteNamespace gives up. why is the
+// reason to give up.
 func (c *Cluster) hindered(ctx context.Context, n *corev1.Namespace, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hinderedBound)
 	defer cancel()

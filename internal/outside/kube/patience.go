@@ -11,14 +11,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Pods run on without their API server, so calls wait for it to come back. All calls to one
-// server share one patience: undoing many arms must not wait many times.
+// Pods run on without their API server, so calls to a server that does not answer are repeated for a
+// time, the patience. All calls to one server share it: undoing many arms must not wait many times.
 
 const (
 	// usualPatience is how long an API server may be away before calls fail.
 	usualPatience = time.Minute
-	// stale is for how long calls fail at once after the patience was used up.
-	stale = 10 * time.Second
+	// failFastFor is how long calls fail at once after the patience was used up. Then a call tries
+	// the server again.
+	failFastFor = 10 * time.Second
 )
 
 // silence is a time in which an API server does not answer.
@@ -61,13 +62,13 @@ func (c *Cluster) patiently(ctx context.Context, ask func() error) error {
 	for {
 		began := time.Now()
 		err := ask()
-		if err == nil || !passing(err) {
-			s.over()
+		if err == nil || !isTransient(err) {
+			s.noteAnswer()
 			slow.Stop()
 			c.Heard()
 			return err
 		}
-		if ctx.Err() != nil || s.lasts(began, err) > c.Patience {
+		if ctx.Err() != nil || s.noteFailure(began, err) > c.Patience {
 			return err
 		}
 		if stop := pause(ctx); stop != nil {
@@ -76,11 +77,12 @@ func (c *Cluster) patiently(ctx context.Context, ask func() error) error {
 	}
 }
 
-// givenUp is the error of a server for which the patience was just used up.
+// givenUp returns the error of a server whose patience was used up less than failFastFor ago; nil:
+// ask the server.
 func (s *silence) givenUp(patience time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil && time.Since(s.last) > stale {
+	if s.err != nil && time.Since(s.last) > failFastFor {
 		s.err = nil
 	}
 	if s.err != nil && s.last.Sub(s.since) > patience {
@@ -89,9 +91,9 @@ func (s *silence) givenUp(patience time.Duration) error {
 	return nil
 }
 
-// lasts notes the failure of a call that began then, and returns how long all calls have
+// noteFailure notes the failure of a call, which began at began. It returns how long all calls have
 // failed.
-func (s *silence) lasts(began time.Time, err error) time.Duration {
+func (s *silence) noteFailure(began time.Time, err error) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = time.Now()
@@ -106,15 +108,16 @@ func (s *silence) lasts(began time.Time, err error) time.Duration {
 	return s.last.Sub(s.since)
 }
 
-func (s *silence) over() {
+// noteAnswer notes that the server has answered.
+func (s *silence) noteAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = nil
 }
 
-// passing says whether an error is about the API server and not about the call, so that the
+// isTransient says whether an error is about the API server and not about the call, so that the same
 // call may succeed later.
-func passing(err error) bool {
+func isTransient(err error) bool {
 	var netErr net.Error
 	var urlErr *url.Error
 	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) ||

@@ -148,9 +148,10 @@ func remedyOf(reason, message string) string {
 const (
 	// readyBound is how long a pod may take to run.
 	readyBound = 2 * time.Minute
-	// doubtBound is how long a trouble may last that is not final: the kubelet has not seen
-	// a new image yet, or the scheduler has not freed the CPUs of a pod that ended.
-	doubtBound = 10 * time.Second
+	// troubleBound is how long a trouble that is not final may last. Such a trouble often goes
+	// away: the kubelet has not seen a new image yet, or the scheduler has not freed the CPUs of
+	// a pod that ended.
+	troubleBound = 10 * time.Second
 )
 
 // AwaitRunning waits until a pod runs and has an address. If it does not, the error has the
@@ -175,12 +176,12 @@ func (c *Cluster) AwaitRunning(ctx context.Context, namespace, name string) (*co
 		case since.IsZero():
 			since = time.Now()
 		}
-		if t != nil && (t.Final || time.Since(since) > doubtBound) {
-			return nil, c.report(ctx, p, t)
+		if t != nil && (t.Final || time.Since(since) > troubleBound) {
+			return nil, c.troubleError(ctx, p, t)
 		}
 		if time.Now().After(end) {
 			late := &Trouble{Reason: string(p.Status.Phase), Message: fmt.Sprintf("it does not run after %v", readyBound)}
-			return nil, c.report(ctx, p, late)
+			return nil, c.troubleError(ctx, p, late)
 		}
 		if err := pause(ctx); err != nil {
 			return nil, err
@@ -188,14 +189,14 @@ func (c *Cluster) AwaitRunning(ctx context.Context, namespace, name string) (*co
 	}
 }
 
-// stuckBy is the event that says why a scheduled pod's container does not start; nil: none
-// does.
+// stuckBy is the newest event that says why the container of a scheduled pod does not start;
+// nil: there is no such event.
 func (c *Cluster) stuckBy(ctx context.Context, p *corev1.Pod) *Trouble {
 	events, err := c.Events(ctx, p.Namespace, p.Name)
 	if err != nil {
 		return nil
 	}
-	slices.SortStableFunc(events, func(a, b corev1.Event) int { return when(b).Compare(when(a)) })
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return eventTime(b).Compare(eventTime(a)) })
 	i := slices.IndexFunc(events, func(e corev1.Event) bool { return slices.Contains(stuck, e.Reason) })
 	if i < 0 {
 		return nil
@@ -208,15 +209,15 @@ func runs(p *corev1.Pod) bool {
 	return p.Status.PodIP != "" && len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Running != nil
 }
 
-// report is the error about a pod.
-func (c *Cluster) report(ctx context.Context, p *corev1.Pod, t *Trouble) error {
+// troubleError is the error about a pod: the trouble, the pod's last events and the remedy.
+func (c *Cluster) troubleError(ctx context.Context, p *corev1.Pod, t *Trouble) error {
 	text := fmt.Sprintf("pod %s does not run: %s", p.Name, t)
 	events, err := c.Events(ctx, p.Namespace, p.Name)
 	if err != nil {
 		return hint.New(errors.Join(errors.New(text), err), t.Remedy)
 	}
 	remedy := t.Remedy
-	for _, e := range events { // trouble of the claim causes that of the pod
+	for _, e := range events { // a failed claim is the cause of the pod's trouble: its remedy comes first
 		if e.InvolvedObject.Kind == "PersistentVolumeClaim" && e.Type == corev1.EventTypeWarning {
 			remedy = cmp.Or(remedyOf(e.Reason, e.Message), remedy)
 		}
@@ -230,7 +231,7 @@ func (c *Cluster) report(ctx context.Context, p *corev1.Pod, t *Trouble) error {
 // lastEvents formats the last events, each text once.
 func lastEvents(events []corev1.Event) []string {
 	const most = 6
-	slices.SortStableFunc(events, func(a, b corev1.Event) int { return when(a).Compare(when(b)) })
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return eventTime(a).Compare(eventTime(b)) })
 	var lines []string
 	for _, e := range events {
 		line := e.Type + " " + e.Reason + ": " + strings.Join(strings.Fields(e.Message), " ")
@@ -241,7 +242,8 @@ func lastEvents(events []corev1.Event) []string {
 	return lines[max(0, len(lines)-most):]
 }
 
-func when(e corev1.Event) time.Time {
+// eventTime is when an event happened last. Which of the fields is set depends on who wrote it.
+func eventTime(e corev1.Event) time.Time {
 	for _, t := range []time.Time{e.LastTimestamp.Time, e.EventTime.Time, e.FirstTimestamp.Time} {
 		if !t.IsZero() {
 			return t

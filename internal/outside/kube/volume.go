@@ -28,7 +28,7 @@ type Volume struct {
 	Size  int64
 }
 
-// source is the volume as the pod's manifest has it.
+// source is the volume in the form of the pod's manifest.
 func (s PodSpec) source() corev1.VolumeSource {
 	switch v := s.Volume; {
 	case v.Path != "":
@@ -41,7 +41,8 @@ func (s PodSpec) source() corev1.VolumeSource {
 	return emptyDir()
 }
 
-// Claim is the claim of the pod. It has the pod's name, so that Events finds those of both.
+// Claim is the PersistentVolumeClaim of the pod. It has the pod's name, so that Events finds the events of
+// both.
 func (s PodSpec) Claim() *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
@@ -64,8 +65,9 @@ func (c *Cluster) CreateClaim(ctx context.Context, claim *corev1.PersistentVolum
 	return c.explain("make PersistentVolumeClaim "+claim.Name, err)
 }
 
-// ClassMissing returns an error if no StorageClass and no PersistentVolume has a class, so
-// that a claim would wait in vain. nil: there is one, or this user may not list them.
+// ClassMissing returns an error if the cluster has neither a StorageClass nor a PersistentVolume of a
+// class: a claim of that class would never be bound. It returns nil if there is one, or if this user
+// may not list them.
 func (c *Cluster) ClassMissing(ctx context.Context, class string) error {
 	var classes metav1.PartialObjectMetadataList
 	text, err := c.client.Get().AbsPath("/apis/storage.k8s.io/v1/storageclasses").SetHeader("Accept", "application/json").Do(ctx).Raw()
@@ -89,7 +91,7 @@ func (c *Cluster) ClassMissing(ctx context.Context, class string) error {
 	return hint.New(fmt.Errorf("the cluster has no StorageClass %q", class), "its classes: "+strings.Join(names, ", ")+"; name one: volume=pvc:CLASS")
 }
 
-// Bound is the volume to which a claim is bound.
+// Bound reads the PersistentVolume to which a claim is bound.
 func (c *Cluster) Bound(ctx context.Context, claim *corev1.PersistentVolumeClaim) (*corev1.PersistentVolume, error) {
 	var now corev1.PersistentVolumeClaim
 	err := c.patiently(ctx, func() error {
@@ -115,9 +117,8 @@ func (c *Cluster) volume(ctx context.Context, name string) (*corev1.PersistentVo
 
 const usualVolumeBound = 2 * time.Minute
 
-// AwaitNoVolumes waits until the volumes of a run's deleted claims are gone, if their reclaim
-// policy is Delete: the provisioner removes them. For a user who may not list volumes it
-// does not wait.
+// AwaitNoVolumes waits until the provisioner has removed the volumes of a run's deleted claims. It waits
+// only for volumes with the reclaim policy Delete, and not at all if the user may not list volumes.
 func (c *Cluster) AwaitNoVolumes(namespace, run string) error {
 	ctx, end := context.Background(), time.Now().Add(c.VolumeBound)
 	var l corev1.PersistentVolumeList
@@ -131,8 +132,8 @@ func (c *Cluster) AwaitNoVolumes(namespace, run string) error {
 	var errs []error
 	for _, v := range l.Items {
 		of := v.Spec.ClaimRef
-		ours := of != nil && of.Namespace == namespace && (namespace == NamespaceOf(run) || strings.HasPrefix(of.Name, NamespaceOf(run)+"-"))
-		if ours && v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
+		ofRun := of != nil && of.Namespace == namespace && (namespace == NamespaceOf(run) || strings.HasPrefix(of.Name, NamespaceOf(run)+"-"))
+		if ofRun && v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
 			errs = append(errs, c.awaitNoVolume(ctx, v.Name, end))
 		}
 	}
@@ -159,8 +160,8 @@ func (c *Cluster) awaitNoVolume(ctx context.Context, name string, end time.Time)
 	}
 }
 
-// StaysError means that a volume was not removed in time, or that its provisioner failed to
-// remove it: trying again at once does not help.
+// StaysError means that a volume was not removed in time, or that its provisioner failed to remove it.
+// To try again at once does not help.
 type StaysError struct{ text string }
 
 func (e *StaysError) Error() string { return e.text }

@@ -23,16 +23,16 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// host runs tare on the node and restores the node. Its process has left the pod but for
-// the pod's network, and lives as long as tare.
+// host runs tare on the node and restores the node. Its process has left all namespaces of the
+// pod except the network, and lives as long as tare.
 type host struct {
 	order
 	about      About
 	journal    *journal.Journal
 	undo       journal.UndoStack
-	dir        string // on the node, with everything that the helper writes there
+	dir        string // on the node, with all files that the helper writes there but the journal
 	tree       *cgroup.Tree
-	group      cgroup.Group // of tare, beside those of the pods
+	group      cgroup.Group // tare's own, beside the cgroups of the pods
 	kubeconfig string       // empty: the API server is not reached from the node
 	cluster    *kube.Cluster
 	exe        *os.File
@@ -46,8 +46,8 @@ func dirOf(nodeRun string) string {
 	return filepath.Join(journal.StateDir(), journal.Prefix+nodeRun)
 }
 
-// onHost is roleHost. Its arguments are the name of the process whose namespaces it has
-// entered, the descriptors of this binary, the token and the CA, and its task.
+// onHost runs the role roleHost. Its arguments are the name of the process whose namespaces it
+// has entered, the descriptors of this binary, of the token and of the CA, and its task.
 func onHost(args []string) (code int, err error) {
 	if len(args) < 5 {
 		return 1, errors.New("this command is for tare itself")
@@ -95,11 +95,12 @@ func awaitGone(dir string) {
 	}
 }
 
-// errLost tells a client that was silent, and reads again, why there is no result.
+// errLost is for a client that was silent for too long and then reads again: it says why there is
+// no result.
 var errLost = fmt.Errorf("nothing was heard of the client for %v, so the run was ended", lostAfter)
 
-// run runs tare, sends its result and restores the node. If the client is lost it removes
-// the helper from the cluster too.
+// run runs tare, sends the result to the client and restores the node. If the client is lost, run
+// also removes the helper from the cluster.
 func (h *host) run(c *client) (code int, err error) {
 	h.cleanup() // after helpers that were killed earlier
 	if h.journal, err = journal.Open(journal.StateDir(), h.NodeRun); err != nil {
@@ -135,7 +136,7 @@ func (h *host) send(c *client) error {
 	select {
 	case err := <-sent:
 		return err
-	case <-c.gone: // the write stalls for as long as the kubelet is stopped
+	case <-c.gone: // while the kubelet is stopped, the write blocks
 		return errLost
 	}
 }
@@ -153,7 +154,7 @@ func (h *host) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// lossy drops what cannot be written, because nobody reads any more.
+// lossy drops output that nobody reads any more, instead of failing the writer.
 type lossy struct{ io.Writer }
 
 func (l lossy) Write(b []byte) (int, error) {
@@ -172,7 +173,7 @@ func (h *host) tare(c *client) (int, error) {
 	if err := cmd.Start(); err != nil {
 		return 1, fmt.Errorf("start tare on the node: %w", err)
 	}
-	// At the end all processes in the group are killed; this one must not be among them.
+	// At the end tare kills all processes in its cgroup; this process must not be among them.
 	leaveErr := h.tree.Leave(os.Getpid())
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
@@ -220,8 +221,8 @@ func (h *host) attend(cmd *exec.Cmd, c *client, done <-chan error) error {
 	}
 }
 
-// cleanup runs tare cleanup for the journals of killed runs on this node. It does not
-// touch runs that go on.
+// cleanup runs tare cleanup on this node, which undoes the journals of killed runs. It does not
+// touch runs that still go on.
 func (h *host) cleanup() {
 	cmd := exec.Command(selfPath, Command, roleTare, "cleanup")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

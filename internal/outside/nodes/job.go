@@ -22,26 +22,26 @@ import (
 // Job is an experiment that runs on nodes.
 type Job struct {
 	Cluster *kube.Cluster
-	// Image of the helper's pod; empty: an image that the node has.
+	// Image is the image of the helper's pod; empty: an image that the node has (kube.OwnImage).
 	Image string
 	// Args are the arguments of tare run, Files the files that they name, by base name.
 	Args  []string
 	Files map[string][]byte
-	// Command repeats the run.
+	// Command has the arguments that repeat the run.
 	Command []string
 	// Deadline ends the run on the node, counted from its start.
 	Deadline time.Duration
 	StateDir string // of the client's journals
-	// Rights has an entry for each pod of the experiment: its rights beyond those of every
-	// run with pods. Empty: the experiment has no pods.
+	// Rights has an entry for each pod of the experiment: the rights that it needs in addition to
+	// the rights of every run with pods. Empty: the experiment has no pods.
 	Rights []kube.Rights
-	// Guard starts the process that undoes the journal of a run when this process is
-	// killed; dismiss ends it.
+	// Guard starts a process that undoes the journal of a run if this process is killed. dismiss
+	// ends that process.
 	Guard func(run string) (dismiss func(), err error)
 }
 
-// ExitError means that tare on a node ended with a code other than 0. It has printed
-// its own error.
+// ExitError means that tare on a node ended with a code other than 0. That tare has already printed
+// its error.
 type ExitError struct {
 	Node string
 	Code int
@@ -51,7 +51,7 @@ func (e *ExitError) Error() string {
 	return fmt.Sprintf("tare on node %s ended with exit code %d", e.Node, e.Code)
 }
 
-// lostError means that the result of a node did not come as a whole.
+// lostError means that the client did not receive the whole result of a node.
 type lostError struct {
 	node string
 	err  error
@@ -77,10 +77,9 @@ type helper struct {
 	order order
 }
 
-// Run runs the job on a node. It writes what tare prints there to out, from several
-// goroutines, and the result into dir. Each value of interrupts interrupts the run as
-// Ctrl-C does. When Run returns the helper is removed, unless ctx has ended: then
-// everything is left to tare cleanup.
+// Run runs the job on a node. It writes the output of tare there to out, from several goroutines, and
+// the result into dir. Each value of interrupts interrupts the run as Ctrl-C does. Before it returns,
+// Run removes the helper; only if ctx has ended does it leave that to tare cleanup.
 func (j Job) Run(ctx context.Context, n *corev1.Node, out io.Writer, dir string, interrupts <-chan struct{}) (err error) {
 	h, err := j.helper(n, dir)
 	if err != nil {
@@ -134,8 +133,8 @@ func (j Job) helper(n *corev1.Node, dir string) (*helper, error) {
 
 func newID() string { return strings.ToLower(rand.Text()[:8]) }
 
-// remove removes the helper. lost says that tare on the node has lost its client: it
-// needs the helper's rights in the cluster until it has restored the node.
+// remove removes the helper. lost says that tare on the node has lost its client. Then remove first
+// waits: tare there needs the helper's rights in the cluster until it has restored the node.
 func (h *helper) remove(ctx context.Context, lost bool) error {
 	ctx, cancel := context.WithTimeout(ctx, removeBound)
 	defer cancel()
@@ -164,7 +163,7 @@ func (h *helper) measure(ctx context.Context, out io.Writer, interrupts <-chan s
 // ErrInterrupted means that an interrupt came before tare ran on the node.
 var ErrInterrupted = errors.New("interrupted")
 
-// interruptible is a context that an interrupt ends. stop ends it too, and says whether
+// interruptible returns a context that an interrupt cancels. stop cancels it too, and returns whether
 // an interrupt came.
 func interruptible(ctx context.Context, interrupts <-chan struct{}) (_ context.Context, stop func() bool) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -195,8 +194,7 @@ func (h *helper) copySelf(ctx context.Context) error {
 	return nil
 }
 
-// run runs tare on the node and unpacks its result. If that does not come as a whole
-// nothing of it stays.
+// run runs tare on the node and unpacks its result. If the result is incomplete, run removes all of it.
 func (h *helper) run(ctx context.Context, out io.Writer, interrupts <-chan struct{}) error {
 	in, send := io.Pipe()
 	over := make(chan struct{})
@@ -235,7 +233,7 @@ func (h *helper) run(ctx context.Context, out io.Writer, interrupts <-chan struc
 	return errors.Join(err, os.RemoveAll(h.order.Dir))
 }
 
-// talk sends the order, then beats and interrupts until over is closed.
+// talk sends the order, and then heartbeats and interrupts until over is closed.
 func (h *helper) talk(to *io.PipeWriter, interrupts <-chan struct{}, over <-chan struct{}) {
 	defer to.Close()
 	text, err := json.Marshal(h.order)

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Series is points over time, one strip per row, all strips on one scale.
+// Series is a chart of points over time: one strip per arm, all on one scale.
 type Series struct {
 	Frame
 	Rows      []Strip
-	From, To  float64   // time, seconds
-	Low, High float64   // values
-	Marks     []float64 // times of launches
-	Tick      func(float64) string
-	Time      func(float64) string
-	Point     func(at, value float64) string // words for a point
+	From, To  float64                        // time, seconds
+	Low, High float64                        // values
+	Marks     []float64                      // times of launches
+	Tick      func(float64) string           // label of a value
+	Time      func(float64) string           // label of a time
+	Point     func(at, value float64) string // tooltip of a point
 }
 
 // Strip is the points of one row.
@@ -24,27 +24,28 @@ type Strip struct {
 	Note    string
 	Points  []Point
 	Dropped []Point
-	Level   *float64 // the dashed line
-	Spread  []int    // counts of points in equal parts from Low to High
+	Level   *float64 // value of the dashed line
+	Spread  []int    // histogram of the values, in bins of equal width from Low to High
 }
 
 // Point is one point in time.
 type Point struct{ At, Value float64 }
 
-// Thinned says how the points of a strip were thinned out: kept of all.
+// Thinned is how many of all points are drawn.
 type Thinned struct{ Kept, All int }
 
 const (
-	// bucket is the width of a piece of time, in pixels, of which only the least
-	// and the greatest point are drawn once there are more.
+	// bucket is the width of a bucket of time, in pixels. Of a bucket with more than two points only
+	// the lowest and the highest are drawn.
 	bucket = 2
-	// whole is the points of a strip that are all drawn where one can zoom in.
-	whole = 1000
+	// mostUnthinned is the number of points of a strip up to which all are drawn in a wide chart,
+	// in which readers can zoom.
+	mostUnthinned = 1000
 )
 
 // Thin says what a drawing of this width leaves out.
 func (s Series) Thin(width float64) Thinned {
-	x, _ := s.time(width)
+	x, _ := s.timeScale(width)
 	var t Thinned
 	for _, r := range s.Rows {
 		t.All += len(r.Points)
@@ -53,7 +54,9 @@ func (s Series) Thin(width float64) Thinned {
 	return t
 }
 
-func (s Series) time(width float64) (x scale, spread float64) {
+// timeScale returns the scale of the time axis in a drawing of this width, and the width of the
+// histogram to the right of it.
+func (s Series) timeScale(width float64) (x scale, spread float64) {
 	if width < 500 {
 		return scale{low: s.From, high: s.To, from: 46, to: width - 50}, 42
 	}
@@ -63,7 +66,7 @@ func (s Series) time(width float64) (x scale, spread float64) {
 // Draw draws the strips.
 func (s Series) Draw(width float64) template.HTML {
 	c := &canvas{width: width}
-	x, spread := s.time(width)
+	x, spread := s.timeScale(width)
 	row, top := 54.0, 8.0
 	if c.narrow() {
 		row = 66
@@ -129,7 +132,7 @@ func (s Series) strip(c *canvas, x scale, first bool, r Strip, y, row, spread fl
 	bars(c, r.Spread, x.to+6, spread-6, upper+3, lower-3)
 }
 
-// tips are the words of the points, in their order.
+// tips are the tooltips of the points, in order, separated by |.
 func (s Series) tips(points []Point) string {
 	words := make([]string, len(points))
 	for i, p := range points {
@@ -138,7 +141,7 @@ func (s Series) tips(points []Point) string {
 	return strings.Join(words, "|")
 }
 
-// dots are lines without length, which round ends make into dots.
+// dots is the path of the points: a line of length 0 for each, which round line caps draw as a dot.
 func dots(points []Point, x, v scale) string {
 	var b strings.Builder
 	for _, p := range points {
@@ -148,7 +151,7 @@ func dots(points []Point, x, v scale) string {
 	return b.String()
 }
 
-// bars are the counts of a spread, lowest part at the bottom.
+// bars draws a histogram, the bin of the lowest values at the bottom.
 func bars(c *canvas, counts []int, x, width, upper, lower float64) {
 	most := 0
 	for _, n := range counts {
@@ -169,16 +172,15 @@ func bars(c *canvas, counts []int, x, width, upper, lower float64) {
 	c.empty("path", "class", "spread", "d", d.String())
 }
 
-// thinned is the points that are drawn.
+// thinned are the points of a strip that are drawn.
 func (s Series) thinned(points []Point, x scale) []Point {
-	if x.to-x.from > Narrow && len(points) <= whole {
+	if x.to-x.from > Narrow && len(points) <= mostUnthinned {
 		return points
 	}
 	return thin(points, x)
 }
 
-// thin keeps the least and the greatest point of every piece of time that has
-// more than two.
+// thin keeps the lowest and the highest point of every bucket of time with more than two points.
 func thin(points []Point, x scale) []Point {
 	if float64(len(points)) <= (x.to-x.from)/bucket {
 		return points

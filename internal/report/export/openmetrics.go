@@ -16,8 +16,8 @@ import (
 
 // OpenMetrics prints the effects as OpenMetrics text, version 1.0, which
 // Prometheus and its node exporter's textfile collector read: gauges in base
-// units, ratios with 1.0 for equal. No label names the run, so that the series
-// of one experiment go on from run to run. What is not known has no sample.
+// units, ratios with 1.0 for equal. No label names the run, so that a series
+// of an experiment continues from run to run. An unknown value has no sample.
 func OpenMetrics(w io.Writer, e *record.Effects) error {
 	var out strings.Builder
 	for _, f := range families(e) {
@@ -32,7 +32,7 @@ func OpenMetrics(w io.Writer, e *record.Effects) error {
 
 // family is a metric family of type gauge.
 type family struct {
-	name, unit, help string // a name with a unit ends with it
+	name, unit, help string // if unit is not empty, name must end in it
 	samples          []sample
 	seen             map[string]bool // label sets: none may come twice
 }
@@ -105,7 +105,7 @@ func effectLabel(e *record.Effects, x record.Effect) labels {
 	return l
 }
 
-// ratioFamilies are the ratio and the two ends of its 95 % interval.
+// ratioFamilies are three families: the ratio, and the lower and the upper end of its 95 % interval.
 func ratioFamilies(what, help string, e *record.Effects, effects []record.Effect) []*family {
 	name := "tare_" + what + "_ratio"
 	ratio := &family{name: name, unit: "ratio", help: help}
@@ -128,8 +128,8 @@ func ratioFamilies(what, help string, e *record.Effects, effects []record.Effect
 	return []*family{ratio, low, high}
 }
 
-// verdictFamily has a sample for every verdict, so that no series ends when the
-// verdict changes.
+// verdictFamily has a sample for every possible verdict of an effect, 1 or 0, so that no series ends when
+// the verdict changes.
 func verdictFamily(e *record.Effects) *family {
 	f := &family{name: "tare_effect_verdict", help: helpVerdict}
 	for _, x := range e.Effects {
@@ -155,7 +155,7 @@ func withheldFamily(e *record.Effects) *family {
 	return f
 }
 
-// levelFamilies are the levels of the arms in the metrics' own units; a family has one unit.
+// levelFamilies are the values of each arm in the metrics' own units, one family per metric and unit.
 func levelFamilies(e *record.Effects) []*family {
 	var order []string
 	byName := map[string]*family{}
@@ -217,7 +217,7 @@ func metricName(s string) string {
 	}, s)
 }
 
-// runFamilies are about the run as a whole.
+// runFamilies are values of the whole run: noise floors, margin, start and host.
 func runFamilies(e *record.Effects) []*family {
 	noise := &family{name: "tare_noise_floor_ratio", unit: "ratio", help: helpNoise}
 	for _, w := range e.Workloads {

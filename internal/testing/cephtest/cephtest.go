@@ -1,6 +1,6 @@
-// Package cephtest starts and stops a Ceph cluster for tests: one monitor, one manager and one
-// OSD (the store) on loopback, in a directory of their own and without authentication; a file
-// system and its metadata server on request. It needs root to map images.
+// Package cephtest starts and stops a Ceph cluster for tests: one monitor, one manager and one OSD
+// (called the store here), on loopback, in a directory of their own and without authentication. On
+// request it adds a CephFS file system and its metadata server. It needs root to map images.
 package cephtest
 
 import (
@@ -28,7 +28,7 @@ const Pool = "rbd"
 
 // Cluster is a running cluster.
 type Cluster struct {
-	Config string // for CEPH_CONF
+	Config string // path of the configuration file, for CEPH_CONF
 
 	t     testing.TB
 	dir   string
@@ -47,7 +47,7 @@ func Start(t testing.TB) *Cluster {
 	}
 	c := &Cluster{t: t, dir: t.TempDir()}
 	c.Config = filepath.Join(c.dir, "ceph.conf")
-	t.Cleanup(c.explain) // after all have ended
+	t.Cleanup(c.explain) // runs after all daemons have ended
 	c.first = freePorts(t)
 	address := fmt.Sprintf("[v2:127.0.0.1:%d/0,v1:127.0.0.1:%d/0]", c.first, c.first+1)
 	c.configure(address)
@@ -60,9 +60,9 @@ func Start(t testing.TB) *Cluster {
 	c.Run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", store)
 	c.StartStore()
 	c.Run("ceph", "osd", "pool", "create", Pool, "8")
-	c.Run("rbd", "pool", "init", Pool) // when the store is up
+	c.Run("rbd", "pool", "init", Pool) // waits until the store is up
 	for !strings.Contains(c.Run("ceph", "df"), Pool) && time.Since(began) < patience {
-		time.Sleep(100 * time.Millisecond) // until the manager has counted
+		time.Sleep(100 * time.Millisecond) // ceph df lists the pool when the manager has its statistics
 	}
 	t.Logf("the cluster took %.0f s", time.Since(began).Seconds())
 	return c
@@ -104,10 +104,10 @@ func (c *Cluster) FileSystem(name string) {
 	}
 }
 
-// KillStore kills the store: the cluster answers, but requests for data wait.
+// KillStore kills the store (SIGKILL): the cluster still answers, but requests for data wait.
 func (c *Cluster) KillStore() { c.store.end() }
 
-// StartStore starts the store again, with all data that it had acknowledged.
+// StartStore starts the store again. It still has all data that it had acknowledged.
 func (c *Cluster) StartStore() {
 	c.t.Helper()
 	if err := c.startStore(); err != nil {
@@ -178,8 +178,8 @@ func (d *daemon) end() {
 	<-d.done
 }
 
-// configure writes the file that all daemons and tools read. In this cluster a killed client
-// counts as a user of its image for seconds only.
+// configure writes the file that all daemons and tools read. With its watch timeout of 5 s an image is
+// soon not in use any more after its client was killed.
 func (c *Cluster) configure(address string) {
 	c.t.Helper()
 	text := fmt.Sprintf(`[global]
@@ -227,8 +227,8 @@ ms bind port max = %[5]d
 // ports is the largest number of ports that a cluster uses.
 const ports = 32
 
-// freePorts are ports on loopback that were free just now and that the kernel gives to no
-// client; it returns the first.
+// freePorts returns the first of some ports (the number ports) on loopback that are free now. They are
+// below the range from which the kernel takes ports for clients.
 func freePorts(t testing.TB) int {
 	t.Helper()
 	const first, many = 10000, 20000

@@ -89,7 +89,8 @@ func list(dir string) ([]entry, error) {
 	return all, err
 }
 
-// data changes the data in the arm: the host sees that the arm's copy changed and no other.
+// data changes the data in the arm, and checks on the host that the arm's copy has changed and the data
+// set has not.
 func data(t *testing.T, f *fixture) {
 	before, err := list(f.spec.Data)
 	if err != nil {
@@ -104,11 +105,11 @@ func data(t *testing.T, f *fixture) {
 	if d := cmp.Diff(before, after); d != "" {
 		t.Error("the arm changed the data set it is a copy of:", d)
 	}
-	second(t, f)
+	secondProcess(t, f)
 	if f.opts.Led {
 		return // the host has no path to the volume
 	}
-	closed(t, f)
+	setuidUnreachable(t, f)
 	for name, want := range map[string]string{"table": "changed", "new": "new"} {
 		if b, err := os.ReadFile(filepath.Join(place.HostVolume, name)); err != nil || string(b) != want {
 			t.Errorf("the host reads %q %v in %s of the volume, want %q", b, err, name, want)
@@ -119,9 +120,9 @@ func data(t *testing.T, f *fixture) {
 	}
 }
 
-// closed checks that other users of the host cannot run files that an arm's root wrote, even if they
-// can enter the scratch directory.
-func closed(t *testing.T, f *fixture) {
+// setuidUnreachable checks that other users of the host cannot run a setuid file that an arm's root wrote,
+// even if they can enter the scratch directory.
+func setuidUnreachable(t *testing.T, f *fixture) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		return
@@ -154,8 +155,8 @@ func closed(t *testing.T, f *fixture) {
 	}
 }
 
-// second checks that a second process of the arm finds the files of the first.
-func second(t *testing.T, f *fixture) {
+// secondProcess checks that a second process of the arm sees the files that the first one wrote.
+func secondProcess(t *testing.T, f *fixture) {
 	p := f.start(t, "report", f.arm.Place().Volume)
 	p.expect(t, environment.Exit{})
 	if said := p.said(t); !strings.Contains(said, `"Path":"new"`) || strings.Contains(said, `"Path":"dir/old"`) {

@@ -30,27 +30,27 @@ type Options struct {
 	Image string
 	// Kills is how often the suite kills a process that uses the environment, at random moments.
 	Kills int
-	// Choice is what the test chooses of a container.
+	// Choice has the options of the container that the test sets.
 	Choice Choice
-	// Kinds are the kinds of steps that the environment writes; nil: those of all arms.
+	// Kinds are the kinds of journal steps that the environment writes; nil: those of all arms.
 	Kinds journal.Kinds
-	// Led says that the arm is on a node where tare is not. Cases that need the node are skipped;
+	// Led says that the arm is on another node than tare. Cases that look at the node are skipped;
 	// cases that leave the arm unchanged share one arm.
 	Led bool
 	// Cases are the names of the cases to run; empty: all.
 	Cases []string
 }
 
-// bound is how long an event may take before the test fails; no test depends on a shorter time. The
-// end of a mount namespace, and so of its last process, waits for the disk below its overlay, which
-// takes minutes on a busy disk.
+// bound is how long an event may take before the test fails; no test depends on a shorter time. It
+// is long because the last process of a mount namespace ends only when the overlay is unmounted:
+// that waits for the disk below the overlay, on a busy disk for minutes.
 const bound = 5 * time.Minute
 
 // poll is how often the suite checks for an event.
 const poll = time.Millisecond
 
-// Run runs all cases. An environment that this host cannot have is skipped by name, after its reason
-// was checked.
+// Run runs all cases. If this host cannot have the environment, Run checks that it gives a reason and
+// then skips it by name.
 func Run(t *testing.T, env environment.Environment, host facts.Host, opts Options) {
 	s := suite{env: env, host: host, opts: opts}
 	t.Run("description", s.description)
@@ -65,10 +65,10 @@ func Run(t *testing.T, env environment.Environment, host facts.Host, opts Option
 	if opts.Led {
 		s.led(t)
 	} else {
-		s.shared(t)
-		s.each(t)
+		s.runShared(t)
+		s.runApart(t)
 	}
-	for _, c := range armless {
+	for _, c := range openingCases {
 		if s.wants(c.name) {
 			t.Run(c.name, func(t *testing.T) { c.try(s, t) })
 		}
@@ -88,8 +88,8 @@ func (s suite) wants(name string) bool {
 	return len(s.opts.Cases) == 0 || slices.Contains(s.opts.Cases, name)
 }
 
-// each runs each of the other cases on an arm of its own.
-func (s suite) each(t *testing.T) {
+// runApart runs the cases that share no arm, each on an arm of its own.
+func (s suite) runApart(t *testing.T) {
 	for _, c := range cases {
 		if c.shares || !s.wants(c.name) {
 			continue
@@ -104,8 +104,8 @@ func (s suite) each(t *testing.T) {
 	}
 }
 
-// shared runs the cases that leave neither processes nor settings, on one arm.
-func (s suite) shared(t *testing.T) {
+// runShared runs on one arm the cases that leave neither processes nor changed settings behind.
+func (s suite) runShared(t *testing.T) {
 	if !slices.ContainsFunc(cases, func(c testCase) bool { return c.shares && s.wants(c.name) }) {
 		return
 	}
@@ -152,8 +152,8 @@ var cases = []testCase{
 	{"closed while in use", closedWhileInUse, false},
 }
 
-// armless are cases that open arms themselves.
-var armless = []struct {
+// openingCases are cases that open their arms themselves.
+var openingCases = []struct {
 	name string
 	try  func(suite, *testing.T)
 }{
@@ -188,9 +188,9 @@ type fixture struct {
 	suite
 	arm   environment.OpenArm
 	spec  environment.Spec
-	state string // directory of the journal
-	token string // in the arguments of all processes
-	words []*words
+	state string   // directory of the journal
+	token string   // in the arguments of all processes
+	words []*words // shared memory of all processes
 }
 
 // kinds are the steps that the suite can read and undo.
@@ -235,7 +235,7 @@ func (s suite) open(t *testing.T) *fixture {
 	return f
 }
 
-// close closes the arm twice and checks that all changes were taken back.
+// close closes the arm twice, which must do no harm, and checks that all changes were undone.
 func (f *fixture) close(t *testing.T) {
 	t.Helper()
 	for i := range 2 {
@@ -327,7 +327,7 @@ func (p process) wait(t *testing.T) environment.Exit {
 	return p.Exit()
 }
 
-// said is the process's log.
+// said is the text of the process's log.
 func (p process) said(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(p.log)
@@ -350,8 +350,8 @@ func (p process) ready(t *testing.T) {
 	})
 }
 
-// moves says whether a counting process makes progress; of a remote process it says whether it has not
-// ended.
+// moves says whether a counting process makes progress. The test cannot read the counter of a remote
+// process; for it moves says whether the process still runs.
 func (p process) moves() bool {
 	if p.words.counted != nil { // remote
 		return !environment.Ended(p.Running)

@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 )
 
-// expect compares how a process ended.
+// expect waits for the end of a process and compares how it ended. Then Kill must do nothing.
 func (p process) expect(t *testing.T, want environment.Exit) {
 	t.Helper()
 	if got := p.wait(t); got != want {
@@ -75,7 +75,8 @@ func outOfMemory(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	f.start(t, "grab").expect(t, environment.Exit{Code: -1, Signal: "SIGKILL", OOM: true})
-	// A process that ends otherwise was not out of memory, although another one of its group was.
+	// Exit.OOM is not set for a process that ends otherwise, although the OOM killer has already ended
+	// another process of its cgroup.
 	p := f.start(t, "count")
 	p.ready(t)
 	if err := p.Kill(); err != nil {

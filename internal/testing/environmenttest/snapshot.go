@@ -18,9 +18,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// Snapshot lists, by kind, what an environment can leave on the host. Other tests may run at the same
-// time: kinds that the whole host shares are selected by the id of the run, and mounts and links are
-// those of the test's own namespaces (Main).
+// Snapshot lists, by kind, the things that an environment can leave behind on the host. Other tests may
+// run at the same time. So things that the whole host shares are found by the id of the run in their
+// names (see named), and mounts and network interfaces are those of the test's own namespaces (Main).
 type Snapshot map[string][]string
 
 // TakeSnapshot takes a snapshot of the host.
@@ -46,10 +46,10 @@ func TakeSnapshot(t testing.TB) Snapshot {
 	return s
 }
 
-// settleBound is how long kernel and Go runtime may take to release closed resources.
+// settleBound is how long the kernel and the Go runtime may take to release closed resources.
 const settleBound = time.Minute
 
-// MustEqual fails the test if Left finds anything.
+// MustEqual fails the test if Left finds a difference within settleBound.
 func (s Snapshot) MustEqual(t testing.TB, run string) {
 	t.Helper()
 	for _, l := range s.Left(t, run, settleBound) {
@@ -57,8 +57,8 @@ func (s Snapshot) MustEqual(t testing.TB, run string) {
 	}
 }
 
-// Left compares the host with the snapshot and looks for names with the id of the run. It waits up to
-// settleBound until there is no difference.
+// Left compares the host with the snapshot and looks for names with the id of the run. It returns the
+// differences that are still there after the time within.
 func (s Snapshot) Left(t testing.TB, run string, within time.Duration) []string {
 	t.Helper()
 	pause := 10 * time.Millisecond
@@ -92,8 +92,8 @@ func (s Snapshot) difference(now Snapshot) []string {
 	return all
 }
 
-// hostHas says whether the host still has a mount that this process has a copy of. The kernel removes
-// the copy when the mount's directory is removed.
+// hostHas says whether the host still has a mount that was in this process's own mount namespace. When
+// the host unmounts it and removes its directory, the kernel removes the mount here too.
 func hostHas(line string) bool {
 	its, err := proc.ParseMountInfo([]byte(line + "\n"))
 	if err != nil {
@@ -118,7 +118,7 @@ func minus(a, b []string) []string {
 	return rest
 }
 
-// named are all control groups, mounts and state files with the id of a run in their name.
+// named lists all cgroups, mounts and state files with the id of a run in their name.
 func named(run string) []string {
 	var all []string
 	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
@@ -196,8 +196,8 @@ func withToken(token string) []string {
 
 var inode = regexp.MustCompile(`^(socket|pipe):\[\d+\]$`)
 
-// descriptors are the open files of this process: namespaces, files of groups, pidfds. Descriptors of
-// the Go runtime are left out, because they come and go.
+// descriptors are the open files of this process: namespaces, files of cgroups, pidfds. It skips
+// descriptors of the Go runtime, which opens and closes them at any time.
 func descriptors() ([]string, error) {
 	fds, err := os.ReadDir("/proc/self/fd")
 	var all []string
@@ -211,8 +211,8 @@ func descriptors() ([]string, error) {
 	return all, err
 }
 
-// threadNamespaces are the namespaces of all threads of this process. A thread that stayed in another
-// one would run other goroutines there.
+// threadNamespaces are the namespaces of all threads of this process. A thread that an environment has
+// left in another namespace would run other goroutines there.
 func threadNamespaces() ([]string, error) {
 	tasks, err := filepath.Glob("/proc/self/task/*/ns/*")
 	var all []string
@@ -224,6 +224,7 @@ func threadNamespaces() ([]string, error) {
 	return all, err
 }
 
+// links are the network interfaces of this network namespace.
 func links() ([]string, error) {
 	list, err := netlink.LinkList()
 	var all []string
@@ -258,10 +259,10 @@ func rules() ([]string, error) {
 	return all, err
 }
 
-// portChain is a chain that CNI's portmap makes for a pod. To remove it portmap empties it first, which
-// makes a chain that does not exist; and a kubelet removes a pod's network several times, also after
-// the pod is gone from the API. kube-proxy empties the chains of a removed Service too and removes
-// them later.
+// portChain is a chain that CNI's portmap makes for a pod. It can appear again, empty, after the pod is
+// gone: portmap flushes a chain before it removes it, a flush makes a missing chain, and a kubelet
+// removes a pod's network several times. kube-proxy also empties the chains of a removed Service at once
+// and removes them later.
 var portChain = regexp.MustCompile(`^CNI-(SN|DN)-`)
 
 // sysctls are settings of the host that container software often changes.
@@ -279,8 +280,8 @@ func sysctls() ([]string, error) {
 	return all, nil
 }
 
-// mounts are all mounts if this process has its own mount namespace. On the host they are the mounts of
-// pods, because other programs mount there too.
+// mounts are all mounts if this process has its own mount namespace. In the host's namespace, where
+// other programs mount too, they are only the mounts of pods.
 func mounts() ([]string, error) {
 	if !isolated() {
 		return nil, nil

@@ -1,6 +1,6 @@
-// Package faultfs is a file system for tests. It passes all operations through to a directory,
-// counts those that change it, and answers one of them, chosen by number, with an error. So a
-// program is tested as it is, without hooks in it.
+// Package faultfs is a FUSE file system for tests. It passes all operations through to a directory
+// and counts those that change it. It answers one of these, which the test chooses by its number,
+// with an error. So the program under test needs no hooks.
 package faultfs
 
 import (
@@ -48,12 +48,12 @@ type Op struct {
 
 func (o Op) String() string { return fmt.Sprintf("%s %d (%s)", o.Kind, o.Number, o.Path) }
 
-// Fault is an error and the operation that it answers.
+// Fault is an error and the operation that fails with it.
 type Fault struct {
 	Kind    Kind
 	Number  int // of the operation, from 1; 0: none
 	Error   syscall.Errno
-	Lasting bool // from then on all operations fail that the error can hit
+	Lasting bool // all later operations fail too, as far as they can have this error (see hits)
 }
 
 func (f Fault) String() string {
@@ -64,8 +64,8 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%s %d: %v, %s", f.Kind, f.Number, f.Error, how)
 }
 
-// hits says whether a lasting fault hits a kind: a removal needs no room, and a sync of written
-// data none either.
+// hits says whether a lasting fault fails operations of a kind. On a full disk (ENOSPC) unlink, rename
+// and sync succeed, because they need no space. On a read-only file system (EROFS) sync succeeds.
 func (f Fault) hits(k Kind) bool {
 	if f.Error == syscall.ENOSPC {
 		return k != Unlink && k != Sync && k != Rename
@@ -76,7 +76,7 @@ func (f Fault) hits(k Kind) bool {
 // FS is a mounted file system.
 type FS struct {
 	Dir     string // mount point
-	Backing string // the directory behind it, for looking without the file system
+	Backing string // the directory behind it; its files can be read without passing the file system
 
 	mu         sync.Mutex
 	counted    func(path string) bool // nil: all paths count
@@ -100,9 +100,9 @@ func Mount(t testing.TB) *FS {
 	if err != nil {
 		t.Fatal(err)
 	}
-	brief := time.Duration(0) // no caching: others change what is behind it
+	uncached := time.Duration(0) // tests also change the backing directory
 	server, err := fs.Mount(f.Dir, root, &fs.Options{
-		EntryTimeout: &brief, AttrTimeout: &brief, NegativeTimeout: &brief, NullPermissions: true,
+		EntryTimeout: &uncached, AttrTimeout: &uncached, NegativeTimeout: &uncached, NullPermissions: true,
 		MountOptions: fuse.MountOptions{AllowOther: true, DirectMountStrict: true, FsName: "tare-faults", Name: "faultfs"},
 	})
 	if err != nil {
@@ -132,8 +132,8 @@ func closeOnExec() {
 	}
 }
 
-// Arm starts counting anew, up to the fault. counted says which paths count, relative to the
-// root of the file system; nil: all.
+// Arm sets the fault and starts counting anew. counted says which paths count, relative to the root
+// of the file system; nil: all.
 func (f *FS) Arm(fault Fault, counted func(path string) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

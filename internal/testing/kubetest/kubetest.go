@@ -1,4 +1,5 @@
-// Package kubetest gives tests the cluster of $KUBECONFIG, and finds what a test left in it.
+// Package kubetest gives tests the cluster of $KUBECONFIG, and finds tare's objects that a test left
+// behind in it.
 package kubetest
 
 import (
@@ -32,7 +33,7 @@ type Admin struct {
 	http   *http.Client
 }
 
-// Need asks for the tier and its cluster.
+// Need returns the cluster. It skips the test unless the tier and its cluster are there.
 func Need(t *testing.T) *Admin {
 	t.Helper()
 	testneed.Long(t, Tier)
@@ -152,7 +153,7 @@ func (a *Admin) Left(t *testing.T) []string {
 	return all
 }
 
-// podGroups finds control groups of pods on this host, also below a group of the node.
+// podGroups finds the cgroups of pods on this host, also below the cgroup of a node.
 func podGroups() []string {
 	var all []string
 	for _, pattern := range []string{"*/kubepods*/*/pod*", "*/kubepods*/pod*", "kubepods*/*/*pod*", "*/*/kubepods*/*/pod*", "*/*/kubepods*/pod*"} {

@@ -1,5 +1,5 @@
-// Package launchtest helps tests of environments: it opens arms and starts a load in them that reports
-// what it sees.
+// Package launchtest helps tests of environments: it opens arms and starts in them a process that reports
+// its surroundings, such as mounts, limits and open files.
 package launchtest
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// Main is the TestMain of a package that opens arms. The test binary plays tare's roles, and
-// Look is the load, which reports what it sees. Killed works for the environments envs.
+// Main is the TestMain of a package that opens arms. The test binary has tare's hidden commands, and the
+// command Look as the load. Killed works for the environments envs.
 func Main(m *testing.M, envs ...environment.Environment) int {
 	if code, ok := hidden.Run(launch.Roles(), os.Args[1:]); ok {
 		return code
@@ -54,7 +54,7 @@ const Look = "__look"
 
 const holdCommand = "__hold"
 
-// View is what a process in an arm sees.
+// View has the surroundings of a process in an arm, as the process itself sees them.
 type View struct {
 	Pid      int
 	Hostname string
@@ -62,15 +62,16 @@ type View struct {
 	Files    []string          // open descriptors
 	Env      []string
 	Dir      string
-	Volume   []string // names in the working directory
-	Mounts   []string // mount point, type, options; sorted
-	Dev      []string // names in /dev
-	Limits   string   // /proc/self/limits
-	Try      map[string]string
-	Usr      string // error of stat(2) for /usr/bin/env, which every host has; empty: none
+	Volume   []string          // names in the working directory
+	Mounts   []string          // mount point, type, options; sorted
+	Dev      []string          // names in /dev
+	Limits   string            // /proc/self/limits
+	Try      map[string]string // see tries
+	Usr      string            // error of stat(2) for /usr/bin/env, which every host has; empty: none
 }
 
-func seen() View {
+// view is the View of this process.
+func view() View {
 	v := View{Pid: os.Getpid(), Status: map[string]string{}, Env: os.Environ()}
 	v.Hostname, _ = os.Hostname()
 	b, _ := os.ReadFile("/proc/self/status")
@@ -117,7 +118,7 @@ func mounts() []string {
 	return all
 }
 
-// tries are things that a container must not do, and their errors.
+// tries does things that a container must not do, and returns their results by name.
 func tries() map[string]string {
 	hidden, _ := os.ReadFile("/proc/timer_list")
 	read := func(f string, flags int) string {
@@ -128,7 +129,7 @@ func tries() map[string]string {
 		file.Close()
 		return "opened"
 	}
-	_, _, unshare := unix.RawSyscall(unix.SYS_UNSHARE, 0, 0, 0) // of nothing
+	_, _, unshare := unix.RawSyscall(unix.SYS_UNSHARE, 0, 0, 0) // no flags: it changes nothing
 	_, _, bpf := unix.RawSyscall(unix.SYS_BPF, 0, 0, 0)
 	return map[string]string{
 		"timer_list": fmt.Sprint(len(hidden) > 0),
@@ -144,7 +145,7 @@ func tries() map[string]string {
 // See is the function of the command Look.
 func See(args []string) int {
 	f := os.NewFile(3, "view")
-	if err := json.NewEncoder(f).Encode(seen()); err != nil {
+	if err := json.NewEncoder(f).Encode(view()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

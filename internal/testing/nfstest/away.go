@@ -13,17 +13,17 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// Away is an NFS 4 server in a network namespace of its own, with its own name and address, so
-// that a client takes two of them for two machines.
+// Away is an NFS 4 server in a network namespace of its own, with a host name and an address of its
+// own. A client takes two such servers for two machines.
 type Away struct {
 	Address string
 	Dir     string // the exported directory: Address:Dir
-	Disk    string // the file system below, which has nothing else
+	Disk    string // mount point of the file system that holds Dir and nothing else
 
 	t      testing.TB
-	outer  string // its interface in the test's namespace
-	keeper *exec.Cmd
-	empty  func()
+	outer  string    // the test's end of the veth pair to the server
+	keeper *exec.Cmd // a process that keeps the server's namespaces
+	empty  func()    // ends Fill
 }
 
 // last is the number of the server that this process started last.
@@ -43,7 +43,7 @@ func StartAway(t testing.TB, size int) *Away {
 	a.must("modprobe", "-a", "nfsd", "nfs", "nfsv4", "veth", "sch_netem", "loop")
 	a.disk(size)
 	a.namespace()
-	if err := a.nodes(); err != nil {
+	if err := a.serverFiles(); err != nil {
 		t.Fatal(err)
 	}
 	a.Export()
@@ -69,7 +69,7 @@ func (a *Away) disk(size int) {
 	}
 }
 
-// namespace makes the namespaces and the wire to them. Both end with the keeper process.
+// namespace makes the server's namespaces and a veth pair to them. Both end with the keeper process.
 func (a *Away) namespace() {
 	a.t.Helper()
 	a.keeper = exec.Command("unshare", "--net", "--mount", "--uts", "--propagation", "private",
@@ -98,9 +98,9 @@ func (a *Away) namespace() {
 	a.inside("ip", "link", "set", "lo", "up")
 }
 
-// nodes makes the files that a separate server needs: its state, and the kernel's files of this
-// namespace. A client tells servers apart by their names.
-func (a *Away) nodes() error {
+// serverFiles makes the files that a separate server needs: its state directory, and the kernel's NFS
+// files of this namespace. It also sets the host name, by which a client tells servers apart.
+func (a *Away) serverFiles() error {
 	return a.inside("sh", "-ec", `mount -t tmpfs state /var/lib/nfs
 		mkdir /var/lib/nfs/nfsdcld /var/lib/nfs/rpc_pipefs
 		mount -t rpc_pipefs pipes /var/lib/nfs/rpc_pipefs
@@ -111,9 +111,9 @@ func (a *Away) nodes() error {
 		echo 10 >/proc/fs/nfsd/nfsv4gracetime`)
 }
 
-// daemons starts the programs that the kernel's server asks: which clients may mount, and which
-// clients it had before its start. Without the latter the server makes all clients wait for its
-// grace period.
+// daemons starts the two programs that the kernel's NFS server asks: rpc.mountd says which clients may
+// mount, nfsdcld which clients the server had before its start. Without nfsdcld the server makes all
+// clients wait for its grace period.
 func (a *Away) daemons() {
 	a.t.Helper()
 	var all []*exec.Cmd
@@ -140,7 +140,7 @@ func (a *Away) Serve(threads int) {
 	a.inside("rpc.nfsd", "-N", "3", "-V", "4.2", fmt.Sprint(threads))
 }
 
-// clients are the addresses that may mount, with the directory.
+// clients is the argument of exportfs: the subnet that may mount, and the directory.
 func (a *Away) clients() string { return strings.TrimSuffix(a.Address, "2") + "0/24:" + a.Dir }
 
 // Export exports the directory, until Withdraw.
@@ -156,12 +156,12 @@ func (a *Away) Withdraw() {
 	a.inside("exportfs", "-f")
 }
 
-// Volume is the server's export as a word for a volume.
+// Volume is the server's export as the volume level of an experiment: nfs:ADDRESS:DIR with options.
 func (a *Away) Volume(options string) string {
 	return "nfs:" + a.Address + ":" + a.Dir + ",vers=4.2" + options
 }
 
-// Delay adds a delay to every answer, and so to a round trip.
+// Delay delays every packet from the server, and so every round trip.
 func (a *Away) Delay(by time.Duration) {
 	a.t.Helper()
 	a.inside("tc", "qdisc", "replace", "dev", a.outer+"i", "root", "netem", "delay", by.String(), "limit", "100000")
@@ -181,7 +181,7 @@ func (a *Away) Mend() {
 	a.must("tc", "qdisc", "del", "dev", a.outer, "root")
 }
 
-// Fill uses up all room on the server's disk, also room that becomes free later, until Empty.
+// Fill uses up all space on the server's disk, including space that becomes free later, until Empty.
 func (a *Away) Fill() {
 	a.t.Helper()
 	f, err := os.Create(filepath.Join(a.Disk, "fill"))

@@ -36,14 +36,14 @@ var inEtc = []string{
 	"/etc/resolv.conf", "/etc/ssl/openssl.cnf", "/etc/timezone",
 }
 
-// packaged are prefixes of directories with the files of packages.
+// packaged are prefixes of the paths of files that the distribution's packages install.
 var packaged = []string{"/usr/", "/lib", "/bin/", "/sbin/", "/opt/"}
 
-// nowhere matches open files without a path: sockets, pipes, memory.
-var nowhere = regexp.MustCompile(`^(socket:|pipe:|anon_inode:|/memfd:|/dev/zero \(deleted\)|/SYSV[0-9a-f]{8} \(deleted\)|/\[aio\]|\[.*\]$|$)`)
+// pathless matches open files without a path: sockets, pipes, memory.
+var pathless = regexp.MustCompile(`^(socket:|pipe:|anon_inode:|/memfd:|/dev/zero \(deleted\)|/SYSV[0-9a-f]{8} \(deleted\)|/\[aio\]|\[.*\]$|$)`)
 
-// look checks the process and its descendants. who is the account that all must have. nil means that
-// the process may still be starting: neither its account nor the files of tare's binary are checked.
+// look checks the process and its descendants. who is the account that all must have. If who is nil, the
+// process may still be starting: look then checks neither accounts nor processes that run tare's binary.
 func (w watch) look(t *testing.T, who *account.Account) {
 	t.Helper()
 	for _, pid := range family(w.pid) {
@@ -132,7 +132,7 @@ func (w watch) file(t *testing.T, pid int, file string, written bool) {
 	name := strings.TrimSuffix(file, " (deleted)")
 	inside := func(dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 	switch {
-	case nowhere.MatchString(file), inside(w.arm.Place().Volume), name == w.log, name == "/dev/null":
+	case pathless.MatchString(file), inside(w.arm.Place().Volume), name == w.log, name == "/dev/null":
 	case written:
 		t.Errorf("process %d has %s open to be written", pid, file)
 	case inside("/proc"), inside("/sys"), inside("/dev"), name == "/":

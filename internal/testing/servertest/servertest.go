@@ -1,5 +1,5 @@
-// Package servertest tests, in every environment, the promises on the processes of servers and loads:
-// their account, and which files they have open. It reads both from /proc while they work.
+// Package servertest tests, in every environment, which account the processes of servers and loads run
+// as and which files they have open. It reads both from /proc while the processes work.
 package servertest
 
 import (
@@ -48,23 +48,24 @@ func Run(t *testing.T, env environment.Environment, host facts.Host) {
 			if name == "mysql" || name == "percona" {
 				t.Skip("the same description as mariadb, in a root file system of its own elsewhere")
 			}
-			server(t, env, host, s.Describe())
+			testServer(t, env, host, s.Describe())
 		})
 	}
-	t.Run("load", func(t *testing.T) { ownLoad(t, env, host, false) })
-	t.Run("client", func(t *testing.T) { ownLoad(t, env, host, true) })
+	t.Run("load", func(t *testing.T) { testLoad(t, env, host, false) })
+	t.Run("client", func(t *testing.T) { testLoad(t, env, host, true) })
 }
 
-// sets are the data sets that were prepared: func() (dataset.Prepared, error) by name of the database.
-var sets sync.Map
+// dataSets are the prepared data sets: by the name of the database a func() (dataset.Prepared, error),
+// which prepares at its first call.
+var dataSets sync.Map
 
-// set prepares the empty data set of a database, once for all environments.
-func set(t *testing.T, name string) dataset.Prepared {
+// emptyDataSet prepares the empty data set of a database, once for all environments.
+func emptyDataSet(t *testing.T, name string) dataset.Prepared {
 	t.Helper()
 	if _, err := serve.Find(t.Context(), name, "", ""); err != nil {
 		testneed.Feature(t, name, err)
 	}
-	once, _ := sets.LoadOrStore(name, sync.OnceValues(func() (dataset.Prepared, error) {
+	once, _ := dataSets.LoadOrStore(name, sync.OnceValues(func() (dataset.Prepared, error) {
 		dir, err := os.MkdirTemp("", "tare-servertest")
 		if err != nil {
 			return dataset.Prepared{}, err
@@ -78,9 +79,9 @@ func set(t *testing.T, name string) dataset.Prepared {
 	return p
 }
 
-// Clean removes the data sets.
+// Clean removes the data sets that emptyDataSet prepared.
 func Clean() {
-	sets.Range(func(_, once any) bool {
+	dataSets.Range(func(_, once any) bool {
 		if p, err := once.(func() (dataset.Prepared, error))(); err == nil {
 			os.RemoveAll(filepath.Dir(p.Dir))
 		}
@@ -88,7 +89,7 @@ func Clean() {
 	})
 }
 
-// scratch is a directory that every account can search, like /var/tmp.
+// scratch makes a directory that every account can enter, like /var/tmp.
 func scratch(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -101,7 +102,7 @@ func scratch(t *testing.T) string {
 // open opens an arm on a data set, or on an empty directory if data is "".
 func open(t *testing.T, env environment.Environment, host facts.Host, data string) (environment.OpenArm, environment.Spec, *os.File) {
 	t.Helper()
-	// In the user's state directory, so that tare cleanup undoes the steps of a killed test.
+	// The journal is in the user's state directory: there tare cleanup finds it after a killed test.
 	j, err := journal.Open(journal.StateDir(), fmt.Sprintf("s%dx%d", os.Getpid(), time.Now().UnixNano()%1e6))
 	if err != nil {
 		t.Fatal(err)
@@ -140,9 +141,9 @@ var statements = map[string][]string{
 	"redis":    {"SET a b", "GET a", "DEL a"},
 }
 
-// server runs a server in an arm and checks its processes from their start on.
-func server(t *testing.T, env environment.Environment, host facts.Host, d db.Description) {
-	p := set(t, d.Name)
+// testServer runs a server in an arm and checks its processes from their start on.
+func testServer(t *testing.T, env environment.Environment, host facts.Host, d db.Description) {
+	p := emptyDataSet(t, d.Name)
 	arm, spec, log := open(t, env, host, p.Dir)
 	at := arm.Place()
 	if at.Sandboxed {
@@ -159,9 +160,10 @@ func server(t *testing.T, env environment.Environment, host facts.Host, d db.Des
 		t.Fatal(err)
 	}
 	if d.TCPOnly {
-		// The port may be in the arm's network namespace, which a load outside of the arm reaches.
+		// The test may not reach the port, which may be in the arm's network namespace. A load that
+		// the arm starts beside it does.
 		client := fmt.Sprintf(`{"service":%q,"server":{"dir":%q,"listen":%q},"dial":%q,"queries":["SELECT count(*) FROM numbers(1000)"]}`, d.Name, p.Dir, at.Listen, at.Dial)
-		aLoad(t, w, d.Name, client, true, log)
+		checkLoad(t, w, d.Name, client, true, log)
 	} else {
 		w.ask(t, d, p, running, want)
 	}
@@ -171,14 +173,15 @@ func server(t *testing.T, env environment.Environment, host facts.Host, d db.Des
 	}
 }
 
-// ask lets the server write and read, over its socket.
+// ask makes the server write and read, by statements over its Unix socket.
 func (w watch) ask(t *testing.T, d db.Description, p dataset.Prepared, running environment.Running, want account.Account) {
 	t.Helper()
 	secret, err := serve.Secret(p.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A socket in an overlay answers only by its path in the overlay.
+	// A Unix socket in an overlay can be reached only by its path in the overlay, not by its path in
+	// the overlay's upper directory.
 	dir := filepath.Join(fmt.Sprintf("/proc/%d/root", running.Pid()), w.arm.Place().Volume)
 	c, err := serve.Connect(db.Address{Protocol: d.Protocol, Dir: dir, User: db.User, Secret: secret, Database: db.Database})
 	if err != nil {
@@ -212,8 +215,8 @@ func expected(users ...string) (account.Account, error) {
 	return a, err
 }
 
-// ownLoad runs one of tare's own loads: commit in the arm, or spin outside.
-func ownLoad(t *testing.T, env environment.Environment, host facts.Host, outside bool) {
+// testLoad runs one of tare's own loads and checks its processes: commit in the arm, or spin outside.
+func testLoad(t *testing.T, env environment.Environment, host facts.Host, outside bool) {
 	arm, spec, log := open(t, env, host, "")
 	at := arm.Place()
 	if at.Sandboxed && !outside {
@@ -223,11 +226,11 @@ func ownLoad(t *testing.T, env environment.Environment, host facts.Host, outside
 	if outside {
 		kind, params = load.KindSpin, `{"rounds":2000,"work":1}`
 	}
-	aLoad(t, watch{arm: arm, spec: spec, log: log.Name(), seen: map[string]bool{}}, kind, params, outside, log)
+	checkLoad(t, watch{arm: arm, spec: spec, log: log.Name(), seen: map[string]bool{}}, kind, params, outside, log)
 }
 
-// aLoad runs a load in the arm of a watch, or outside, and checks its processes.
-func aLoad(t *testing.T, w watch, kind, params string, outside bool, log *os.File) {
+// checkLoad runs a load in the arm of a watch, or outside, and checks its processes.
+func checkLoad(t *testing.T, w watch, kind, params string, outside bool, log *os.File) {
 	t.Helper()
 	memory, err := counter.Create(1)
 	if err != nil {

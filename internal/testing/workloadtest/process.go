@@ -29,12 +29,12 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// patience is how long anything may take before it counts as never. It is not
-// a measure of speed: the machine may be busy with other tests.
+// patience is the time-out of every wait. It is long because the machine may be busy with other
+// tests: no test fails for being slow.
 const patience = 5 * time.Minute
 
-// Main is the TestMain of a package that starts loads: the test binary is the
-// binary that is re-executed.
+// Main is the TestMain of a package that starts loads. tare starts loads and servers by executing its
+// own binary; in a test that is the test binary, so Main handles these hidden commands.
 func Main(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -71,7 +71,7 @@ func runIn(m *testing.M) int {
 // atOnce is the least number of parallel tests: they mostly wait for servers.
 const atOnce = 4
 
-// Process is a started task.
+// Process is the process of a workload.Task.
 type Process struct {
 	cmd    *exec.Cmd
 	done   chan struct{}
@@ -79,7 +79,7 @@ type Process struct {
 	stderr bytes.Buffer
 }
 
-// Write collects standard error.
+// Write makes a Process the writer that collects its standard error.
 func (p *Process) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +93,7 @@ func (p *Process) Said() string {
 	return p.stderr.String()
 }
 
-// Start starts a task with counters, which may be nil. The process is killed when the test ends.
+// Start starts a task, with counters unless m is nil. The process is killed when the test ends.
 func Start(t testing.TB, task workload.Task, m *counter.Memory) *Process {
 	t.Helper()
 	p := &Process{cmd: exec.Command("/proc/self/exe", task.Args...), done: make(chan struct{})}
@@ -186,7 +186,8 @@ func signalChild(pid int, parents []int, s syscall.Signal) error {
 	return nil
 }
 
-// stopAll stops the processes and returns when every thread is stopped.
+// stopAll stops the processes and their descendants (SIGSTOP) and returns when every thread of them is
+// stopped.
 func stopAll(t testing.TB, ps []*Process) {
 	t.Helper()
 	for _, p := range ps {
@@ -252,7 +253,7 @@ type LaunchedLoad struct {
 	Place    wire.Place
 	// Processes are the server, if there is one, and the load.
 	Processes []*Process
-	// Windowed and Together are those of the stages.
+	// Windowed and Together are the fields of workload.Stages.
 	Windowed *workload.Windowed
 	Together int
 }
@@ -271,8 +272,8 @@ func Counters(t testing.TB, threads int) *counter.Memory {
 	return m
 }
 
-// Launch prepares the data set in a new directory, starts server and load and returns when the load is
-// ready.
+// Launch prepares the data set in a new directory, then starts the server and the load. It returns when
+// the load is ready.
 func Launch(t testing.TB, s workload.Stages) *LaunchedLoad {
 	t.Helper()
 	port := testneed.Address(t)
@@ -287,8 +288,8 @@ func Launch(t testing.TB, s workload.Stages) *LaunchedLoad {
 	return Relaunch(t, s, at)
 }
 
-// copied is a copy of the data set that was prepared for a directory, or the directory itself if the data
-// set is in it.
+// copied returns a directory with the prepared data set that is the test's own: dir itself if the data
+// set is in it, or else a copy below dir.
 func copied(t testing.TB, dir string) string {
 	t.Helper()
 	p, err := dataset.Resolve(dir)
@@ -311,7 +312,7 @@ func CopyTree(t testing.TB, to, from string) {
 	}
 }
 
-// Relaunch starts server and load in a place that is prepared.
+// Relaunch starts the server and the load in a place where the data is already prepared.
 func Relaunch(t testing.TB, s workload.Stages, at wire.Place) *LaunchedLoad {
 	t.Helper()
 	a := &LaunchedLoad{Counters: Counters(t, s.Threads), Place: at, Windowed: s.Windowed, Together: s.Together}
@@ -340,8 +341,8 @@ func Relaunch(t testing.TB, s workload.Stages, at wire.Place) *LaunchedLoad {
 	return a
 }
 
-// Goes waits until n more operations are counted. A load that has to be asked for windows gets one window
-// instead.
+// Goes waits until the load has counted n more operations. If the load measures only on request
+// (Windowed), Goes asks for one window instead.
 func (a *LaunchedLoad) Goes(t testing.TB, n uint64) {
 	t.Helper()
 	from := a.Counters.Ops()

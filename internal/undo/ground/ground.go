@@ -1,8 +1,8 @@
 // Package ground makes the directories that tare works in, at a place that the user names: on
 // the disk under test, perhaps in a directory of another user such as a database. The owner of
-// that directory can rename what is in it and put a link there. So root works in such a
-// directory through a mount whose path nobody else can change and every account can enter. Root
-// does the same in a directory that other accounts cannot enter.
+// that directory can rename its entries and replace them by links. So root works there through a
+// bind mount below /run/tare, whose path nobody else can change and every account can enter. Root
+// does the same below a directory that other accounts cannot enter.
 package ground
 
 import (
@@ -22,20 +22,21 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// Record writes a step to the journal before the change is made, and keeps back as its undo.
+// Record writes a step to the journal, before the change is made, and keeps back, the function that
+// undoes the change.
 type Record func(s journal.Step, back func() error) error
 
-// points is the directory of the mount points.
+// points is the directory with the mount points of all runs.
 const points = "/run/tare"
 
-// Make makes a directory, with a name that the journal may remove, and returns the path to work
-// with. The parent directory exists.
+// Make makes a directory, with a name that the journal may remove, and returns the path to use for
+// it, which may be a bind mount elsewhere. The parent directory must exist.
 func Make(record Record, path string, mode fs.FileMode) (string, error) {
 	if err := record(steps.Directory{Path: path}, func() error { return steps.RemoveDirectory(path) }); err != nil {
 		return "", err
 	}
 	parent := filepath.Dir(path)
-	if os.Geteuid() != 0 || trust.Dir(parent) == nil && (open(parent) || !account.CanMount()) {
+	if os.Geteuid() != 0 || trust.Dir(parent) == nil && (enterable(parent) || !account.CanMount()) {
 		if err := os.Mkdir(path, mode); err != nil {
 			return "", err
 		}
@@ -49,9 +50,9 @@ func Make(record Record, path string, mode fs.FileMode) (string, error) {
 	return mountAt(record, dir, filepath.Base(path))
 }
 
-// open says whether all accounts can enter a directory. The server of an arm on the host is not
-// root, and could not reach its data below root's home.
-func open(dir string) bool {
+// enterable says whether all accounts can enter a directory. The server of an arm on the host does
+// not run as root, so it could not reach data below root's home.
+func enterable(dir string) bool {
 	blocked, err := account.Nobody.Blocked(filepath.Join(dir, "."))
 	if err != nil || blocked != "" {
 		return false
@@ -60,8 +61,8 @@ func open(dir string) bool {
 	return err == nil && info.Mode().Perm()&0o001 != 0
 }
 
-// create makes a directory and opens it. If another directory was put in its place meanwhile,
-// own finds that it is not root's.
+// create makes a directory and opens it. If somebody has put another directory in its place between
+// the two, checkOwn finds that it is not root's.
 func create(path string, mode fs.FileMode) (*os.File, error) {
 	parent, err := unix.Open(filepath.Dir(path), unix.O_DIRECTORY|unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -94,7 +95,7 @@ func checkOwn(dir *os.File) error {
 		return fmt.Errorf("look at %s: %w", dir.Name(), err)
 	}
 	names, _ := dir.Readdirnames(1)
-	// An NFS server may have made it nobody's, on behalf of root.
+	// An NFS server may squash root to nobody, who then owns the new directory.
 	if len(names) > 0 || st.Uid != 0 && where.Type != unix.NFS_SUPER_MAGIC {
 		return hint.New(fmt.Errorf("%s is not the directory that was made a moment ago: user %d has put it there", dir.Name(), st.Uid),
 			"name a directory in which only root can write")
@@ -102,8 +103,8 @@ func checkOwn(dir *os.File) error {
 	return nil
 }
 
-// free is the first of path, path-2, path-3 and so on that does not exist. An arm with an NFS
-// volume holds two directories of one name: one here and one on the server.
+// free is the first of path, path-2, path-3 and so on that does not exist. path itself may exist: an
+// arm with an NFS volume has two directories of one name, one here and one on the server.
 func free(path string) (string, error) {
 	const most = 100
 	for n := 1; n <= most; n++ {
@@ -120,8 +121,8 @@ func free(path string) (string, error) {
 	return "", &os.PathError{Op: "make", Path: path, Err: fs.ErrExist}
 }
 
-// mountAt mounts an open directory on a mount point of that name in a directory that only root can
-// change.
+// mountAt bind-mounts an open directory on a new mount point below points, in which only root can
+// write. It returns the mount point.
 func mountAt(record Record, dir *os.File, name string) (string, error) {
 	err := os.MkdirAll(points, 0o755)
 	if err == nil {

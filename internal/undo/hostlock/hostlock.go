@@ -35,11 +35,12 @@ const (
 	file      = "host.lock"
 )
 
-// shown ends the name of the file beside a lock that says who holds it. All users may read that
-// file. Only the owner may open the lock itself, because whoever can open a file can lock it.
-const shown = ".json"
+// holderSuffix is the suffix of the file beside a lock that says who holds the lock. All users may
+// read that file. Only the owner may open the lock itself, because whoever can open a file can
+// lock it.
+const holderSuffix = ".json"
 
-// holder is the first line of the file beside a lock.
+// holder is the run that holds a lock: the first line of the file beside the lock.
 type holder struct {
 	Pid       int       `json:"pid"`
 	Start     uint64    `json:"start_ticks"` // field 22 of /proc/PID/stat
@@ -47,17 +48,17 @@ type holder struct {
 	Since     time.Time `json:"since"`
 }
 
-// Lock is a lock that a run holds until Release. nil is the lock of a run that could not have
-// one.
+// Lock is a lock that a run holds until Release. A run without a lock has a nil Lock, whose Release
+// does nothing.
 type Lock struct {
-	own *os.File // the lock
-	pid int
+	file *os.File
+	pid  int // of the process that took it
 }
 
-// places are the path of this user's lock and those of other users' locks that matter to it:
-// root looks at the locks of all users, and they at root's. A user's file cannot keep root from
-// measuring.
-func places() (own string, others []string) {
+// lockPaths returns the path of this user's lock and the paths of the other users' locks that it
+// looks at. Root looks at the locks of all users, and they look at root's lock. No user can keep
+// root from measuring: root only warns of their runs (Users).
+func lockPaths() (own string, others []string) {
 	uid := strconv.Itoa(os.Geteuid())
 	switch dir := os.Getenv(DirEnv); {
 	case filepath.IsAbs(dir):
@@ -77,10 +78,10 @@ func places() (own string, others []string) {
 }
 
 // Take takes the lock for a measurement into a result directory. With beside several runs share
-// it. Take does not wait: if a run measures that does not share the lock, the error wraps
-// ErrHeld and names the run. Users' runs do not keep root from measuring; see Users.
+// it. Take does not wait: if another run holds the lock, and not both runs share it, the error wraps
+// ErrHeld and names that run. A run of another user does not keep root from measuring; see Users.
 func Take(directory string, beside bool) (*Lock, error) {
-	path, others := places()
+	path, others := lockPaths()
 	how := unix.LOCK_EX
 	if beside {
 		how = unix.LOCK_SH
@@ -92,7 +93,7 @@ func Take(directory string, beside bool) (*Lock, error) {
 		return nil, hint.New(fmt.Errorf("keep other runs away: %w", err),
 			"--beside measures without; "+DirEnv+" names another directory, the same for all runs of this host")
 	}
-	l := &Lock{own: f, pid: os.Getpid()}
+	l := &Lock{file: f, pid: os.Getpid()}
 	if err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
 		err = errHeld()
 	}
@@ -106,8 +107,9 @@ func Take(directory string, beside bool) (*Lock, error) {
 	return l, nil
 }
 
+// measuring says whether a run holds the lock at a path.
 func measuring(path string) bool {
-	_, ok := read(path)
+	_, ok := readHolder(path)
 	return ok
 }
 
@@ -117,9 +119,9 @@ func Users() (all []string) {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	_, others := places()
+	_, others := lockPaths()
 	for _, path := range others {
-		if h, ok := read(path); ok {
+		if h, ok := readHolder(path); ok {
 			all = append(all, h.String())
 		}
 	}
@@ -132,16 +134,17 @@ func (h holder) String() string {
 
 // Release releases the lock.
 func (l *Lock) Release() {
-	if l == nil || l.own == nil {
+	if l == nil || l.file == nil {
 		return
 	}
-	if h, ok := read(l.own.Name()); ok && h.Pid == l.pid { // this process may have taken the lock again
-		_ = os.Truncate(l.own.Name()+shown, 0)
+	if h, ok := readHolder(l.file.Name()); ok && h.Pid == l.pid { // this process may have taken the lock again
+		_ = os.Truncate(l.file.Name()+holderSuffix, 0)
 	}
-	l.own.Close()
-	l.own = nil
+	l.file.Close()
+	l.file = nil
 }
 
+// create opens a file, or makes it. Other users must not be able to replace it.
 func create(path string, mode os.FileMode) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -161,8 +164,8 @@ func create(path string, mode os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// writeHolder writes who holds the lock. Other processes read the file at any moment: the new
-// line is whole before the rest of the old one is cut off.
+// writeHolder writes who holds the lock. Other processes may read the file at any moment, so it is
+// not truncated first: it writes the new line over the old one and then cuts off the rest.
 func (l *Lock) writeHolder(directory string) error {
 	self, err := proc.FS("/").Process(l.pid)
 	if err != nil {
@@ -175,7 +178,7 @@ func (l *Lock) writeHolder(directory string) error {
 	if err != nil {
 		return err
 	}
-	f, err := create(l.own.Name()+shown, 0o644)
+	f, err := create(l.file.Name()+holderSuffix, 0o644)
 	if err != nil {
 		return err
 	}
@@ -186,22 +189,22 @@ func (l *Lock) writeHolder(directory string) error {
 	return errors.Join(err, f.Close())
 }
 
-// errHeld is ErrHeld with the run that measures.
+// errHeld is ErrHeld with the run that holds the lock, and a remedy.
 func errHeld() error {
 	remedy := "wait until it has ended, or end it; --beside measures all the same, and each disturbs the other"
-	own, others := places()
+	own, others := lockPaths()
 	for _, path := range append(others, own) {
-		if h, ok := read(path); ok {
+		if h, ok := readHolder(path); ok {
 			return hint.New(fmt.Errorf("%w: %v", ErrHeld, h), remedy)
 		}
 	}
 	return hint.New(ErrHeld, remedy)
 }
 
-// read is the holder of the lock at a path; ok is false if its process has ended.
-func read(path string) (h holder, ok bool) {
+// readHolder reads the holder of the lock at a path. ok is false if its process has ended.
+func readHolder(path string) (h holder, ok bool) {
 	const longest = 8 << 10 // bytes
-	b, err := trust.Read(path+shown, longest)
+	b, err := trust.Read(path+holderSuffix, longest)
 	line, _, _ := bytes.Cut(b, []byte("\n"))
 	if err != nil || json.Unmarshal(line, &h) != nil {
 		return h, false

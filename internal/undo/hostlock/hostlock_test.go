@@ -206,7 +206,7 @@ func TestUsers(t *testing.T) {
 		t.Errorf("a user, beside root: %v %s", err, out)
 	}
 	lock.Release()
-	if h, ok := read(filepath.Join(rootDir, file)); ok {
+	if h, ok := readHolder(filepath.Join(rootDir, file)); ok {
 		t.Errorf("released, and still said: %+v", h)
 	}
 }

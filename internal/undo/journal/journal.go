@@ -38,12 +38,12 @@ type Journal struct {
 // Token identifies a step in a journal.
 type Token uint64
 
-// line is one line of the file, with one of header, step (and its token) and done.
+// line is one line of the file. It has either Header, or Step and Token, or Done.
 type line struct {
 	Header *Header         `json:"header,omitempty"`
 	Step   json.RawMessage `json:"step,omitempty"` // result of Text
 	Done   Token           `json:"done,omitempty"`
-	// Token is that of Step.
+	// Token identifies Step.
 	Token Token `json:"token,omitempty"`
 }
 
@@ -101,8 +101,8 @@ func checkRun(run string) error {
 	return nil
 }
 
-// Open makes the journal of a run below stateDir and locks it. Before anything is changed it
-// fails if the journal cannot be written, or if Undo would refuse it.
+// Open makes the journal of a run below stateDir and locks it. It returns an error if the journal
+// cannot be written, or if Undo would refuse it: the run then ends before it changes anything.
 func Open(stateDir, run string) (*Journal, error) {
 	if err := checkRun(run); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func Open(stateDir, run string) (*Journal, error) {
 	}
 	j, err := create(stateDir, run)
 	if err != nil {
-		return nil, notHere(err)
+		return nil, openError(err)
 	}
 	return j, nil
 }
@@ -121,21 +121,23 @@ func Open(stateDir, run string) (*Journal, error) {
 // have written it.
 func Trusted(stateDir string) error {
 	if err := trust.Dir(journalDir(stateDir)); err != nil {
-		return notHere(err)
+		return openError(err)
 	}
 	return nil
 }
 
-func notHere(err error) error {
+// openError is the error of Open and Trusted, with a remedy.
+func openError(err error) error {
 	remedy := "let XDG_STATE_HOME name a directory that you can write, and nobody else, or unset it"
 	return hint.New(fmt.Errorf("open the undo journal: %w", err), cmp.Or(hint.Of(err), remedy))
 }
 
-// create makes the file under another name and links it under its own when it is locked and has
-// its header, so that no cleanup finds it without.
+// create makes the file under a temporary name. It links the file to its final name only when the
+// file is locked and has its header, so that a cleanup never finds a journal without them.
 func create(stateDir, run string) (*Journal, error) {
 	dir := journalDir(stateDir)
-	above := append(parents(dir), filepath.Dir(stateDir)) // a killed run may have left that one unsynced
+	// A killed run may have made stateDir without syncing the directory above it.
+	toSync := append(parents(dir), filepath.Dir(stateDir))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -162,7 +164,7 @@ func create(stateDir, run string) (*Journal, error) {
 	if err == nil {
 		err = syncDir(dir)
 	}
-	for _, up := range above {
+	for _, up := range toSync {
 		if serr := syncDir(up); err == nil && !errors.Is(serr, os.ErrPermission) {
 			err = serr
 		}
@@ -174,8 +176,8 @@ func create(stateDir, run string) (*Journal, error) {
 	return j, nil
 }
 
-// parents are the directories with the entries of dir and of the missing directories above it:
-// those to sync after dir is made.
+// parents returns the directories that must be synced after os.MkdirAll(dir): the parent of dir, and
+// the parent of each directory above dir that is missing now.
 func parents(dir string) (all []string) {
 	for up, there := dir, false; !there; {
 		up = filepath.Dir(up)
@@ -190,9 +192,9 @@ const newPrefix = "new-"
 // newName is the pattern of the names of this process's files before they become journals.
 func newName() string { return fmt.Sprintf("%s%d-*", newPrefix, os.Getpid()) }
 
-// collectNew removes files that did not become journals before their process ended; no change
-// was made by them. A young file without a lock is kept: its process may be about to lock it,
-// and may be in a pid namespace that this process does not see.
+// collectNew removes files that did not become journals because their process ended before. Such a
+// process made no change. collectNew keeps a young file without a lock: its process may be about
+// to lock it, and may be in a pid namespace that this process does not see.
 func collectNew(dir string) {
 	const young = time.Minute
 	files, _ := filepath.Glob(filepath.Join(dir, newPrefix+"*")) // the pattern is valid
@@ -209,7 +211,7 @@ func collectNew(dir string) {
 	}
 }
 
-// makerGone says whether the process in the name of such a file has ended.
+// makerGone says whether the process whose pid is in the file's name (newName) has ended.
 func makerGone(file string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(file), newPrefix), "-")
 	pid, err := strconv.Atoi(name)
@@ -282,8 +284,8 @@ func (j *Journal) Close() error {
 	return err
 }
 
-// append writes one whole line. It cuts off what a failed write left, so that the next line
-// starts at a line start.
+// append writes one whole line. After a failed write it truncates the file to its last whole line,
+// so that the next line does not begin in the middle of one.
 func (j *Journal) append(l line, sync bool) error {
 	if j.file == nil {
 		return errors.New("the journal is closed")

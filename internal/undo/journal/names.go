@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// Prefix begins the name of everything that tare may remove.
+// Prefix is the beginning of the name of everything that tare may remove.
 const Prefix = cgroup.Prefix
 
 // OfRun says whether a name belongs to a run: it is tare-RUN or begins with tare-RUN-. The id
@@ -23,7 +23,8 @@ func InRun(path, run string) bool {
 	return Plain(path) && slices.ContainsFunc(strings.Split(path, "/"), func(e string) bool { return OfRun(e, run) })
 }
 
-// Plain says whether a path is absolute and clean: it has neither dots nor a slash at its end.
+// Plain says whether a path is absolute and clean: it has no element . or .., no double slash and no slash
+// at its end.
 func Plain(path string) bool { return filepath.IsAbs(path) && path == filepath.Clean(path) }
 
 // PartOf says whether an id belongs to an arm of a run and can be a file name.

@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
+// self is the header that this process writes.
 func self(run string) (Header, error) {
 	start, err := startTicks(os.Getpid())
 	if err != nil {
@@ -36,24 +37,24 @@ func lock(f *os.File) error {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
 
-// since says in which boot of the machine a journal was written.
-type since int
+// writtenIn says in which boot of the machine a journal was written.
+type writtenIn int
 
 const (
-	sinceThis since = iota
-	sinceEarlier
-	sinceUnknown // neither the journal nor the kernel may say
+	thisBoot writtenIn = iota
+	earlierBoot
+	unknownBoot // the header has no boot id, or the kernel gives none
 )
 
-func (h Header) since() since {
+func (h Header) writtenIn() writtenIn {
 	boot, err := bootID()
 	switch {
 	case err != nil || h.Boot == "":
-		return sinceUnknown
+		return unknownBoot
 	case h.Boot != boot:
-		return sinceEarlier
+		return earlierBoot
 	}
-	return sinceThis
+	return thisBoot
 }
 
 // alive says whether the process that wrote the header still runs.

@@ -21,7 +21,7 @@ func (j *Journal) Record(s Step, back func() error) (undo func() error, err erro
 	}, nil
 }
 
-// UndoStack is the undo functions of a part of a run. It is safe for concurrent use.
+// UndoStack has the undo functions of a part of a run. It is safe for concurrent use.
 type UndoStack struct {
 	mu   sync.Mutex
 	undo []func() error // oldest first
@@ -36,15 +36,14 @@ func (s *UndoStack) Record(j *Journal, step Step, back func() error) error {
 	return err
 }
 
-// Push adds an undo, which runs before those added earlier.
+// Push adds an undo function. Undo runs it before those that were added earlier.
 func (s *UndoStack) Push(undo func() error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.undo = append(s.undo, undo)
 }
 
-// Undo runs all undos, the newest first, and goes on after errors. The stack is empty
-// afterwards.
+// Undo runs all undo functions, the newest first, and goes on after errors. It empties the stack.
 func (s *UndoStack) Undo() error {
 	s.mu.Lock()
 	undo := s.undo

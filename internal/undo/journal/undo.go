@@ -64,7 +64,7 @@ func undo(stateDir, run string, kinds Kinds, within time.Duration) (Report, erro
 		return c.undo(run, nil), hint.New(fmt.Errorf("%s is damaged and is kept: %w", path, err),
 			"it names what is left, a line each; remove it when nothing of the run is there any longer")
 	}
-	_ = f.Truncate(int64(c.whole)) // notes must start at a line start
+	_ = f.Truncate(int64(c.whole)) // note appends whole lines: cut off a torn last line
 	r := c.undo(run, f)
 	if len(r.Failed) > 0 {
 		return r, nil
@@ -72,9 +72,9 @@ func undo(stateDir, run string, kinds Kinds, within time.Duration) (Report, erro
 	return r, removeIfThere(path)
 }
 
-// lockWithin takes the lock, shared or exclusive, or returns ErrLive. Other processes hold it
-// for a moment: one that reads the journal, and a child that the run forked just before it was
-// killed, until the child executes its program.
+// lockWithin takes the lock, shared or exclusive, or returns ErrLive after the time within. It does not
+// return ErrLive at once, because other processes may hold the lock for a moment: one that reads the
+// journal, or a child that the killed run had just forked, until it executes its program.
 func lockWithin(f *os.File, how int, within time.Duration) error {
 	for end := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
 		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
@@ -101,20 +101,20 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// undo undoes each step, and tries failed steps once more at the end: when later steps are
-// undone, a process may end or a directory be empty.
+// undo undoes each step, the newest first, and then tries failed steps once more: undoing the older
+// steps may have ended a process or emptied a directory.
 func (c content) undo(run string, f *os.File) Report {
 	var r Report
-	since := c.header.since()
-	u := &Undoing{Run: run, Late: time.Now().Add(lateBound), StartUnknown: since == sinceUnknown}
+	boot := c.header.writtenIn()
+	u := &Undoing{Run: run, Late: time.Now().Add(lateBound), StartUnknown: boot == unknownBoot}
 	left := c.steps
-	var stay []Failure
+	var stay []Failure // not tried again, see Stays
 	for u.Round = 1; u.Round <= 2; u.Round++ {
 		var failed []pending
 		r.Failed = nil
 		for _, p := range slices.Backward(left) {
 			u.token = p.token
-			err := undoStep(p.step, since, u)
+			err := undoStep(p.step, boot, u)
 			switch {
 			case err == nil:
 				r.Undone = append(r.Undone, p.step)
@@ -131,8 +131,8 @@ func (c content) undo(run string, f *os.File) Report {
 	}
 	r.Failed = append(r.Failed, stay...)
 	for _, p := range slices.Backward(c.steps) {
-		if last := u.last[p.token]; last != nil {
-			last()
+		if f := u.atEnd[p.token]; f != nil {
+			f()
 		}
 	}
 	return r
@@ -142,13 +142,13 @@ func (c content) undo(run string, f *os.File) Report {
 // host short of CPU time Docker has taken more than a second to load an image.
 const lateBound = 6 * time.Second
 
-// undoStep undoes one step, if it is the run's own and a restart of the machine has not ended
-// the change.
-func undoStep(s Step, since since, u *Undoing) error {
+// undoStep undoes one step. It refuses a step that is not the run's own, and skips a change that a restart
+// of the machine has ended.
+func undoStep(s Step, boot writtenIn, u *Undoing) error {
 	if err := check(s, u.Run); err != nil {
 		return err
 	}
-	if since == sinceEarlier && !s.Lasts() {
+	if boot == earlierBoot && !s.Lasts() {
 		return nil
 	}
 	return s.Undo(u)

@@ -11,15 +11,15 @@ type Undoing struct {
 	Run string
 	// Round is 1, or 2 for a step that failed in the first.
 	Round int
-	// Late is the moment until which a daemon may still do what the killed run asked for. A
-	// step that asked a daemon looks again then.
+	// Late is the time until which a daemon may still carry out a request of the killed run. At
+	// that time a step that undoes a daemon's work looks once more.
 	Late time.Time
 	// StartUnknown says that the journal may be of an earlier boot of this machine.
 	StartUnknown bool
 
 	shared map[reflect.Type]any
-	token  Token // of the step that is being undone
-	last   map[Token]func()
+	token  Token            // of the step that is being undone
+	atEnd  map[Token]func() // see AtEnd
 }
 
 // Shared is the value of type T that all steps of an undoing share. At first it is the zero
@@ -35,20 +35,21 @@ func Shared[T any](u *Undoing) *T {
 	return u.shared[key].(*T)
 }
 
-// AtEnd calls f after every step was tried; the f of the newest step runs first.
+// AtEnd makes Undo call f after all steps were tried. It calls the f of the newest step first.
 func (u *Undoing) AtEnd(f func()) {
-	if u.last == nil {
-		u.last = map[Token]func(){}
+	if u.atEnd == nil {
+		u.atEnd = map[Token]func(){}
 	}
-	u.last[u.token] = f
+	u.atEnd[u.token] = f
 }
 
-// Stays marks the error of a step that need not be tried again: the change stays for a while,
-// and the step has waited long enough.
+// Stays marks the error of a step that must not be tried again in this call of Undo: the change cannot
+// be undone for a while, and the step has waited long enough.
 func Stays(err error) error { return &stays{err} }
 
 type stays struct{ error }
 
 func (s *stays) Unwrap() error { return s.error }
 
+// staying says whether an error is marked by Stays.
 func staying(err error) bool { return errors.As(err, new(*stays)) }

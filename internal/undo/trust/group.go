@@ -11,13 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownsAlone says whether only this user has a group's right to write, because the group is the
-// user's own: Debian and Fedora give each user such a group, and their umask (002) leaves it
-// the right to write. It looks in passwd and group; a group of a directory service is in
-// neither and does not count as the user's own. Nor does any group of root, for whom a wrong
-// answer would cost too much.
+// ownsAlone says whether a group's right to write is only this user's, because the user is the only
+// member of the group. Debian and Fedora give each user such a group, and their umask (002) leaves the
+// group the right to write. ownsAlone looks in passwd and group: a group of a directory service (LDAP)
+// is in neither and counts as others. So does every group for root, because a wrong answer would let
+// others act as root.
 func (u user) ownsAlone(path string, gid uint32) bool {
-	return u.uid != 0 && u.owns(gid) && !listed(path)
+	return u.uid != 0 && u.owns(gid) && !hasACL(path)
 }
 
 // owns says whether a user, under whatever names, is the only member of a group.
@@ -64,9 +64,9 @@ func (u user) entries(file string, fields int) (all [][]string) {
 	return all
 }
 
-// listed says whether a path has an access control list. The group bits of its mode are then
-// those of the whole list.
-func listed(path string) bool {
+// hasACL says whether a path has an access control list, or may have one. The group bits of its mode then
+// hold for the whole list, not for the group alone.
+func hasACL(path string) bool {
 	for _, list := range []string{"system.posix_acl_access", "system.nfs4_acl"} {
 		_, err := unix.Lgetxattr(path, list, nil)
 		if !errors.Is(err, unix.ENODATA) && !errors.Is(err, unix.EOPNOTSUPP) {

@@ -24,8 +24,8 @@ type user struct {
 
 func self() user { return user{os.Geteuid(), "/etc"} }
 
-// File returns an error if other users than this one and root could have written an open file:
-// the file, its directory or one above belongs to another user or is writable for others.
+// File returns an error if users other than this one and root could have written an open file. That
+// is so if the file, its directory or one above belongs to another user, or others can write to it.
 func File(f *os.File) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
@@ -47,9 +47,9 @@ func Dir(path string) error {
 	return self().walk(path)
 }
 
-// Program returns an error if tare must not run a program that a file names: PATH does not lead
-// to it, and others could have put it there. byHand is the command that a person can run
-// instead.
+// Program returns an error if tare must not run the program at a path that it read from a file. tare
+// runs it only if PATH leads to it or if no other user could have put it there. byHand, for the
+// remedy, is the command that a person can run instead.
 func Program(path, byHand string) error {
 	if found, err := exec.LookPath(filepath.Base(path)); err == nil && found == path {
 		return nil
@@ -60,9 +60,9 @@ func Program(path, byHand string) error {
 	return nil
 }
 
-// Entry is File for a file or directory by itself, without the directories above, which the
-// caller trusts. A symbolic link, and a file with several hard links, is an error: another user
-// may have put it there.
+// Entry is like File for a file or directory, but does not check the directories above, which the
+// caller trusts. A symbolic link and a file with several hard links are errors: another user may
+// have put them there.
 func Entry(path string) error {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
@@ -78,8 +78,8 @@ func Entry(path string) error {
 	return self().owned(path, &st)
 }
 
-// Read reads a file whose place other users can write to. It follows no link, reads no pipe or
-// device, and reads at most most bytes.
+// Read reads a file in a directory that other users can write to. It follows no link, refuses pipes
+// and devices, and refuses a file of more than most bytes.
 func Read(path string, most int64) ([]byte, error) {
 	return read(path, unix.O_NOFOLLOW, most)
 }
@@ -87,12 +87,12 @@ func Read(path string, most int64) ([]byte, error) {
 // mostGiven is larger than any script or job for a client.
 const mostGiven = 16 << 20 // bytes
 
-// ReadGiven reads a file that the user named, such as a script or a job. It follows links,
-// reads no pipe or device, which it would have to wait for, and reads at most 16 MiB.
+// ReadGiven reads a file that the user named, such as a script or a job. It follows links. It refuses
+// pipes and devices, which could block, and a file of more than 16 MiB.
 func ReadGiven(path string) ([]byte, error) { return read(path, 0, mostGiven) }
 
-// Open opens a file whose place other users can write to. It follows no link and opens no pipe
-// or device. flags are those of os.OpenFile.
+// Open opens a file in a directory that other users can write to. It follows no link and refuses
+// pipes and devices. flags are those of os.OpenFile.
 func Open(path string, flags int) (*os.File, error) { return open(path, flags|unix.O_NOFOLLOW) }
 
 func open(path string, flags int) (*os.File, error) {
@@ -166,8 +166,9 @@ func (u user) walk(path string) error {
 
 func elements(path string) []string { return strings.Split(path, "/") }
 
-// owned checks one file or directory. In a sticky directory nobody can replace another user's
-// entries. The mode of a link means nothing.
+// owned returns an error if users other than u and root own or can write to one file or directory.
+// A sticky directory passes: nobody can replace another user's entries in it. So does a link, whose
+// mode has no effect.
 func (u user) owned(path string, st *unix.Stat_t) error {
 	const group, others = 0o020, 0o002
 	kind := st.Mode & unix.S_IFMT

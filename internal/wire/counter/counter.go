@@ -1,10 +1,10 @@
-// Package counter is the shared memory in which a load counts operations, errors and latencies, so
-// that tare can cut a window of any length without restarting or asking the load. It knows layout
-// and memory order; it does not know what an operation is.
+// Package counter is the shared memory in which a load counts operations, errors and latencies. tare
+// reads it at the beginning and at the end of a window of any length, without restarting or asking
+// the load. The package knows layout and memory order; it does not know what an operation is.
 //
-// One writer per slot (a thread of the load), one reader (the rotation). All
-// words are naturally aligned and written by sync/atomic, 64 bits each, but
-// for the gate, on which the kernel can wait only as 32 bits.
+// Each slot has one writer (a thread of the load) and one reader (the rotation, the part of tare
+// that runs the windows). All words are naturally aligned and written by sync/atomic. Counters have
+// 64 bits; words on which a process can wait (futexes) have 32.
 package counter
 
 import (
@@ -25,8 +25,8 @@ import (
 const (
 	magic     = 0x3165726174 // "tare1", little endian
 	pageBytes = 4096
-	// A slot starts with one cache line pair of counters; 128 bytes keep the
-	// adjacent-line prefetcher of x86 from sharing them between threads.
+	// A slot starts with 128 bytes of counters: two cache lines, because the adjacent-line
+	// prefetcher of x86 would otherwise share a line between two threads.
 	slotHead  = 128
 	slotBytes = (slotHead + record.Buckets*8 + pageBytes - 1) / pageBytes * pageBytes
 	noteBytes = 1024
@@ -65,7 +65,7 @@ type header struct {
 type Slot struct {
 	ops     atomic.Uint64
 	errors  atomic.Uint64
-	cut     atomic.Uint64 // operations with a pause within
+	cut     atomic.Uint64 // operations during which the load was paused
 	late    atomic.Uint64 // open loop: started more than 1 ms after the intended time
 	backlog atomic.Uint64 // open loop: arrivals that wait now
 	busy    atomic.Uint64 // 1 while an operation is in flight
@@ -78,10 +78,10 @@ type Memory struct {
 	file *os.File
 	data []byte
 	head *header
-	base time.Time // a moment ...
-	mono int64     // ... and CLOCK_MONOTONIC of the creator at that moment, ns
+	base time.Time // a moment on the clock of the Go runtime
+	mono int64     // CLOCK_MONOTONIC of the creator at the moment base, ns
 
-	// Not shared: this process was told to end; Fail was called.
+	// Not shared: stopped says that this process was told to end, failed that it called Fail.
 	stopped, failed atomic.Bool
 }
 
@@ -177,13 +177,13 @@ func readClock(id int32) (at time.Time, ns int64, err error) {
 	return at, ns, nil
 }
 
-// farClock is the difference between two epochs above which the processes have different
-// CLOCK_MONOTONIC. The epoch of one clock changes that much only when somebody sets the wall clock
-// or suspends the machine.
+// farClock is the difference between the epochs of two processes above which they have different
+// CLOCK_MONOTONIC. One process's epoch changes by as much only when somebody sets the wall clock or
+// suspends the machine.
 const farClock = time.Second
 
 // shareClock makes Now return the creator's CLOCK_MONOTONIC. In another time namespace and on
-// another kernel (gVisor) that clock differs, and the wall clock shows by how much.
+// another kernel (gVisor) CLOCK_MONOTONIC differs; the wall clock, which does not, shows by how much.
 func (m *Memory) shareClock() error {
 	if own := timeSpace(); own != 0 && own == m.head.space.Load() {
 		return nil

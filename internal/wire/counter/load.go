@@ -6,7 +6,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// The side of the load. A thread of it repeats
+// This file has the load's side. A thread of the load repeats
 //
 //	start := m.Begin(slot)
 //	err := work()
@@ -14,7 +14,8 @@ import (
 //
 // until Stopped. Begin waits at the gate.
 
-// SetReady says that the load is warmed up and counts. After HoldWhenReady it closes the gate first.
+// SetReady says that the load has warmed up and counts. If tare has called HoldWhenReady, SetReady
+// closes the gate first.
 func (m *Memory) SetReady() {
 	if m.head.holds.Load() != 0 {
 		m.head.gate.Store(1)
@@ -22,7 +23,7 @@ func (m *Memory) SetReady() {
 	m.head.state.Store(Ready)
 }
 
-// Fail says that the load gave up, and why. A long reason is cut; only the first reason is kept.
+// Fail says that the load gave up, and why. It truncates a long reason, and keeps only the first one.
 func (m *Memory) Fail(reason string) {
 	if m.failed.Swap(true) {
 		return
@@ -79,9 +80,9 @@ func (m *Memory) Begin(s *Slot) int64 {
 	return m.Now()
 }
 
-// End counts the operation that began, or should have begun, at start (CLOCK_MONOTONIC in ns). The
-// latency is not counted if a pause was within the operation. A failed operation counts as an error
-// only. The operation is in flight until it is counted.
+// End counts the operation that began, or in an open loop should have begun, at start (CLOCK_MONOTONIC
+// in ns). It does not count the latency if the load was paused during the operation. A failed operation
+// counts only as an error. The operation is in flight until End has counted it.
 func (m *Memory) End(s *Slot, start int64, err error) {
 	if err != nil {
 		m.EndMany(s, start, 0, 1)
@@ -107,7 +108,7 @@ func (m *Memory) EndMany(s *Slot, start int64, done, failed uint64) {
 	s.busy.Store(0)
 }
 
-// Idle says that no operation is in flight and counts none.
+// Idle says that no operation is in flight, without counting one.
 func (s *Slot) Idle() { s.busy.Store(0) }
 
 // Late counts an open-loop operation that began more than 1 ms after its intended time.

@@ -7,7 +7,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// The side of the rotation.
+// This file has the side of the rotation.
 
 // State is the state of the load; note is the reason if it failed.
 func (m *Memory) State() (state uint64, note string) {
@@ -30,13 +30,13 @@ func (m *Memory) SetGate(closed bool) {
 	wake(&m.head.gate)
 }
 
-// HoldWhenReady makes the load close its gate when it is ready. tare could close it too late: loads
-// at full speed can keep tare from the CPU. Call it before the load is started.
+// HoldWhenReady makes the load itself close the gate when it is ready. tare could close it too late,
+// because loads at full speed can keep tare from the CPU. Call it before the load is started.
 func (m *Memory) HoldWhenReady() { m.head.holds.Store(1) }
 
 // MarkThaw sets the time of the thaw: operations that began before are counted without latency, and
-// an open loop starts a new schedule. Call it right before the thaw or before the gate opens: later
-// would miss operations that end in between.
+// an open loop starts a new schedule. Call it right before the thaw or before the gate opens: after it
+// some operations may already have ended.
 func (m *Memory) MarkThaw() { m.head.thawed.Store(m.Now()) }
 
 // SetSeed sets the seed of an open loop's arrivals. Call it before MarkThaw.
@@ -61,7 +61,7 @@ func (m *Memory) Ops() uint64 {
 	return n
 }
 
-// Words are the addresses of the operation counters that Ops adds up, one for each thread.
+// Words are the addresses of the words that Ops adds up, one for each thread.
 func (m *Memory) Words() []*uint64 {
 	words := make([]*uint64, m.Threads())
 	for i := range words {

@@ -11,24 +11,24 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Windows on request, for a load whose tool has no counters that can be read at any time: the rotation
-// asks for a window of some length, the load runs its tool for that long, adds the tool's results
-// to a slot, and answers. Between answer and request such a load does nothing.
+// This file has windows on request, for a load whose tool has no counters that can be read at any
+// time. The rotation requests a window of some length; the load runs its tool for that long, adds the
+// tool's results to a slot, and answers. From its answer to the next request such a load is idle.
 
-// ask is written by the rotation, number last.
+// ask is the request. The rotation writes it, number last.
 type ask struct {
 	length  atomic.Int64 // ns to measure
 	discard atomic.Int64 // ns to run before that
 	number  atomic.Uint32
 }
 
-// answer is written by the load, began and number last.
+// answer is the answer. The load writes it, number last; it writes began when the window opens.
 type answer struct {
 	seconds     atomic.Uint64 // float64: measured length
 	half        atomic.Uint64 // operations of the first half; see Answer
 	halfSeconds atomic.Uint64 // float64
-	began       atomic.Uint32 // number of the window whose discard is over
-	number      atomic.Uint32 // number of the last window with an answer
+	began       atomic.Uint32 // number of the last request whose discard is over
+	number      atomic.Uint32 // number of the last request with an answer
 }
 
 // Request asks for one window.
@@ -39,11 +39,11 @@ type Request struct {
 	Length, Discard time.Duration
 }
 
-// Answer is the load's answer for a window, in addition to what it counted.
+// Answer is the load's answer to a request, in addition to its counters.
 type Answer struct {
 	Seconds float64 // measured length
-	// First are the operations of the first half and FirstSeconds is its length; 0: the tool
-	// does not report it.
+	// First is the number of operations in the first half of the window, FirstSeconds the length of
+	// that half. Both are 0 if the tool does not report them.
 	First        uint64
 	FirstSeconds float64
 }
@@ -59,12 +59,13 @@ func (m *Memory) Ask(length, discard time.Duration) Request {
 	return r
 }
 
-// Began waits up to limit until the discard is over and the window is open, and says whether it is.
+// Began waits, at most for limit, until the discard is over and the window is open. It returns whether
+// the window is open.
 func (m *Memory) Began(r Request, limit time.Duration) bool {
 	return m.reached(&m.head.answer.began, r.Number, limit)
 }
 
-// Answered waits up to limit for the answer; false: it did not come.
+// Answered waits for the answer, at most for limit. It returns false if no answer came.
 func (m *Memory) Answered(r Request, limit time.Duration) (Answer, bool) {
 	a := &m.head.answer
 	if !m.reached(&a.number, r.Number, limit) {
@@ -96,7 +97,7 @@ func (m *Memory) reached(word *atomic.Uint32, number uint32, limit time.Duration
 	}
 }
 
-// Next waits for the next request; ok is false when the load was told to end.
+// Next waits for the next request. ok is false if the load was told to end.
 func (m *Memory) Next() (r Request, ok bool) {
 	a := &m.head.ask
 	for !m.Stopped() {
@@ -106,7 +107,7 @@ func (m *Memory) Next() (r Request, ok bool) {
 				Number: seen, Length: time.Duration(a.length.Load()), Discard: time.Duration(a.discard.Load()),
 			}, true
 		}
-		waitFor(&a.number, seen, 20*time.Millisecond) // notices Stop, and requests from a kernel that cannot wake it
+		waitFor(&a.number, seen, 20*time.Millisecond) // wakes to notice Stop, and requests from another kernel (gVisor)
 	}
 	return Request{}, false
 }
@@ -127,8 +128,8 @@ func (m *Memory) Answer(r Request, a Answer) {
 	wake(&to.number)
 }
 
-// Add counts the results of a tool: successful operations, errors, and the latencies that the tool
-// reports, which may be fewer.
+// Add counts the results of a tool: successful operations, errors, and latencies. The tool may report
+// fewer latencies than operations.
 func (s *Slot) Add(ops, errors uint64, latency record.Histogram) {
 	s.ops.Add(ops)
 	s.errors.Add(errors)
@@ -137,6 +138,7 @@ func (s *Slot) Add(ops, errors uint64, latency record.Histogram) {
 	}
 }
 
+// waitFor sleeps until the word is not seen any more, a process wakes it, or limit is over.
 func waitFor(word *atomic.Uint32, seen uint32, limit time.Duration) {
 	t := unix.NsecToTimespec(int64(limit))
 	// The result only says why the sleep ended; the caller reads the word again anyway.

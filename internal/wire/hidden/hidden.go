@@ -1,5 +1,5 @@
-// Package hidden has what the hidden commands of tare share. tare starts its own binary for
-// several roles, each with a command of its own; cmd/tare lists them.
+// Package hidden has the code that tare's hidden commands share. tare starts its own binary in
+// several roles; each role has a hidden command. cmd/tare lists them.
 package hidden
 
 import (
@@ -18,26 +18,26 @@ import (
 	"github.com/tarelab/tare/internal/linux/reserve"
 )
 
-// ErrKind means that a command has no such kind.
+// ErrKind means that a hidden command was called with a kind that it does not have.
 var ErrKind = errors.New("called wrongly")
 
 // ShortCode is the exit code for reserve.ErrShort.
 const ShortCode = 5
 
-// Main is a hidden command that takes a kind and its parameters in JSON. do gets both and
-// returns when it has finished or ctx ends, which SIGTERM does. The exit code is 0, 1 on an
-// error, ShortCode for reserve.ErrShort, and 2 for other arguments or ErrKind. Errors are
-// written to standard error.
+// Main runs a hidden command whose two arguments are a kind and its parameters in JSON. do gets both;
+// it returns when it has finished or ctx ends, which SIGTERM does. Main returns the exit code: 0, or
+// 1 on an error, ShortCode for reserve.ErrShort, 2 for wrong arguments or ErrKind. It writes errors
+// to standard error.
 func Main(command string, args []string, do func(ctx context.Context, kind string, params []byte) error) int {
 	if len(args) != 2 {
 		fmt.Fprintf(os.Stderr, "tare %s: want a kind and its parameters; only tare itself starts this\n", command)
-		return wrongly
+		return wrongArguments
 	}
-	// Ctrl-C reaches every process of the terminal; tare decides what follows.
+	// Ctrl-C signals every process of the terminal. This one ignores it: tare ends it if need be.
 	signal.Ignore(unix.SIGINT, unix.SIGHUP)
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
 	defer stop()
-	_ = oom.Offer(oom.Load) // a read-only /proc leaves the process as likely a victim as others
+	_ = oom.Offer(oom.Load) // it fails if /proc is read-only: then the OOM killer does not prefer this process
 	err := do(ctx, args[0], []byte(args[1]))
 	if err == nil {
 		return 0
@@ -48,7 +48,7 @@ func Main(command string, args []string, do func(ctx context.Context, kind strin
 	}
 	switch {
 	case errors.Is(err, ErrKind):
-		return wrongly
+		return wrongArguments
 	case errors.Is(err, reserve.ErrShort):
 		return ShortCode
 	}

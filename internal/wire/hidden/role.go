@@ -13,16 +13,16 @@ type Role struct {
 	// Args names the arguments behind it: "SOCKET [DIR]". Run checks how many there are;
 	// "..." takes any number.
 	Args    string
-	Purpose string // who is started so, and what for
+	Purpose string // which process has this role, and what for
 	// Run returns the exit code; many roles return only on an error, because the process
 	// executes another program.
 	Run func(args []string) int
 }
 
-// wrongly is the exit code of a role that was started with other arguments.
-const wrongly = 2
+// wrongArguments is the exit code of a role that was started with wrong arguments.
+const wrongArguments = 2
 
-// Run runs the role that the first argument names; ok is false where it names none.
+// Run runs the role that the first argument names. ok is false if it names no role.
 func Run(roles []Role, args []string) (code int, ok bool) {
 	if len(args) == 0 {
 		return 0, false
@@ -34,7 +34,7 @@ func Run(roles []Role, args []string) (code int, ok bool) {
 	r := roles[i]
 	if !r.takes(len(args) - 1) {
 		fmt.Fprintf(os.Stderr, "tare %s: want %s; only tare itself starts this\n", r.Name, r.Args)
-		return wrongly, true
+		return wrongArguments, true
 	}
 	return r.Run(args[1:]), true
 }

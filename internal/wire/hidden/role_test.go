@@ -22,14 +22,14 @@ func TestRun(t *testing.T) {
 		{nil, 0, false},
 		{[]string{"run"}, 0, false},
 		{[]string{"__none"}, 10, true},
-		{[]string{"__none", "a"}, wrongly, true},
-		{[]string{"__two", "a"}, wrongly, true},
+		{[]string{"__none", "a"}, wrongArguments, true},
+		{[]string{"__two", "a"}, wrongArguments, true},
 		{[]string{"__two", "a", "b"}, 20, true},
-		{[]string{"__two", "a", "b", "c"}, wrongly, true},
-		{[]string{"__optional"}, wrongly, true},
+		{[]string{"__two", "a", "b", "c"}, wrongArguments, true},
+		{[]string{"__optional"}, wrongArguments, true},
 		{[]string{"__optional", "a"}, 30, true},
 		{[]string{"__optional", "a", "b"}, 30, true},
-		{[]string{"__optional", "a", "b", "c"}, wrongly, true},
+		{[]string{"__optional", "a", "b", "c"}, wrongArguments, true},
 		{[]string{"__any"}, 40, true},
 		{[]string{"__any", "a", "b", "c"}, 40, true},
 	} {
@@ -38,7 +38,7 @@ func TestRun(t *testing.T) {
 		if code != c.code || ok != c.ok {
 			t.Errorf("%q: %d %v", c.args, code, ok)
 		}
-		if ok && code != wrongly && !slices.Equal(got, c.args[1:]) {
+		if ok && code != wrongArguments && !slices.Equal(got, c.args[1:]) {
 			t.Errorf("%q: it has %q", c.args, got)
 		}
 	}

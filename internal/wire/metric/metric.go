@@ -1,5 +1,5 @@
-// Package metric is the only catalogue of metrics: name, unit, whether more is better, and the
-// words that people use. It does not know how a metric is computed or printed.
+// Package metric is the only catalogue of metrics: name, unit, whether more is better, and the labels
+// in reports. It does not know how a metric is computed or printed.
 package metric
 
 import (
@@ -17,7 +17,8 @@ type Metric struct {
 	Better int
 	// Quantile is the quantile of a latency, 0 to 1; 0 for other metrics.
 	Quantile float64
-	// Label fits into "3 % less …", Head over a column; both default to the name.
+	// Label is the metric in a sentence: "3 % less LABEL". Head heads a table's column. Both
+	// default to the name.
 	Label, Head string
 	// Help is one line for people. Only metrics that a load adds up itself have it.
 	Help string
@@ -33,7 +34,8 @@ var (
 	P99        = Quantile(0.99)
 	// CPUPerOp is 1 over Efficiency.
 	CPUPerOp = Metric{Name: "cpu_per_op", Unit: "s", Better: -1, Label: "CPU time per operation", Head: "CPU/op"}
-	// From the CPU's performance counters, where the host has them.
+	// InstructionsPerOp and CyclesPerOp come from the CPU's performance counters, where the host has
+	// them.
 	InstructionsPerOp = Metric{Name: "instructions_per_op", Unit: "1", Better: -1, Label: "instructions per operation", Head: "instr/op"}
 	CyclesPerOp       = Metric{Name: "cycles_per_op", Unit: "1", Better: -1, Label: "cycles per operation", Head: "cycles/op"}
 )
@@ -49,7 +51,8 @@ func All() []Metric {
 	return []Metric{Throughput, Efficiency, P50, P95, P99, CPUPerOp, InstructionsPerOp, CyclesPerOp}
 }
 
-// Find finds a metric of a load by name. What the load declares itself wins over what tare computes.
+// Find finds a metric of a load by name. A metric that the load declares itself comes before one of
+// the same name that tare computes.
 func Find(declared []record.Metric, name string) (Metric, bool) {
 	if i := slices.IndexFunc(declared, func(m record.Metric) bool { return m.Name == name }); i >= 0 {
 		return Declared(declared[i]), true
@@ -77,9 +80,9 @@ func Better(declared []record.Metric, name string) int {
 	return m.Better
 }
 
-// Judged lists the metrics of a load whose intervals hold simultaneously, as the plan fixed them.
-// Older records did not say: there it is the primary metric, and efficiency beside throughput
-// where cpu says that windows have CPU time.
+// Judged lists the metrics of a load whose intervals hold simultaneously, as the plan fixed them. The
+// plans of older records do not list them: there it is the primary metric, and, if that is throughput
+// and the windows have CPU time (cpu), also efficiency.
 func Judged(load record.Workload, cpu bool) []string {
 	switch {
 	case len(load.Judged) > 0:

@@ -17,15 +17,15 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// name is the name of the anonymous file. By it a load recognizes the descriptor: the runtime of its
-// language may have opened another file under that number.
+// name is the name of the anonymous file. A load checks the name of an inherited descriptor: the
+// runtime of its language may have opened another file with that number.
 const name = "tare-facts"
 
 // Create makes the file. The caller closes it.
 func Create() (*os.File, error) { return memfd.Create(name, nil) }
 
-// Write writes settings to the file that this process inherited as descriptor fd. It does nothing if
-// it inherited none.
+// Write writes settings to the file that this process inherited as descriptor fd. If fd is not such
+// a file, Write does nothing.
 func Write(fd int, settings []record.Setting) error {
 	link, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
 	if err != nil || !strings.HasPrefix(link, "/memfd:"+name) {
@@ -46,7 +46,7 @@ func Write(fd int, settings []record.Setting) error {
 	return nil
 }
 
-// Read reads all settings that were written so far.
+// Read reads all settings that the load has written so far.
 func Read(f *os.File) ([]record.Setting, error) {
 	var out []record.Setting
 	for d := json.NewDecoder(io.NewSectionReader(f, 0, 1<<30)); ; {

@@ -20,8 +20,8 @@ type Process struct {
 	Start uint64 `json:"start_ticks,omitempty"`
 }
 
-// ProcessOf is the step for a process that runs already. Start the process so that it ends with
-// tare until the step is written.
+// ProcessOf is the step for a process that runs already. Nothing undoes the process before the step is
+// written: start it so that until then it ends together with tare.
 func ProcessOf(pid int) (Process, error) {
 	p, err := proc.FS("/").Process(pid)
 	if err != nil {

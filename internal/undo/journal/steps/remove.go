@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// RemoveDirectory removes a directory with all in it. It follows no symbolic link. If there is
-// a mount point in the directory, it removes nothing.
+// RemoveDirectory removes a directory with everything in it. It follows no symbolic link. If a file
+// system is mounted on or below the directory, it removes nothing and returns an error.
 func RemoveDirectory(path string) error {
 	mounts, err := mountsBelow(path)
 	if err != nil {
@@ -38,8 +38,8 @@ func RemoveDirectory(path string) error {
 	return nil
 }
 
-// notThere says whether an error means that a path cannot exist: a directory above it is
-// missing, or is a file.
+// notThere says whether an error means that a path does not exist: it or a directory above it is
+// missing, or a file is where a directory should be.
 func notThere(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR)
 }
@@ -68,28 +68,29 @@ func mountsBelow(dir string) ([]string, error) {
 	return found, nil
 }
 
-// walker has only one directory open at a time: a tree may be deeper than a process may have
-// descriptors.
+// walker removes a directory tree. It has only one directory open at a time, the current one: a tree
+// may be deeper than a process may have descriptors.
 type walker struct {
 	fd    int
-	depth int // below the directory that is removed
+	depth int // of the current directory below the one that RemoveDirectory removes
 }
 
 // deepest limits the memory for the walk of a tree.
 const deepest = 200_000
 
-// errMoved means that another process moved a directory while its entries were removed. The
-// walker's place is then unknown, so nothing more is removed.
+// errMoved means that another process moved a directory while its entries were removed. The walker
+// then does not know where its current directory is, so it removes nothing more.
 var errMoved = errors.New("it was moved while it was removed")
 
-// remove removes an entry of the current directory. It recognises a mount point that appeared
-// meanwhile by STATX_ATTR_MOUNT_ROOT (Linux 5.8) and leaves it.
+// remove removes an entry of the current directory. A file system may have been mounted on it since
+// RemoveDirectory looked: remove recognises that by STATX_ATTR_MOUNT_ROOT (Linux 5.8) and returns an
+// error.
 func (w *walker) remove(name string) error {
 	err := again.Do(func() error { return unix.Unlinkat(w.fd, name, 0) })
 	switch {
 	case err == nil || errors.Is(err, unix.ENOENT):
 		return nil
-	case !errors.Is(err, unix.EISDIR) && !errors.Is(err, unix.EPERM): // POSIX has EPERM for a directory
+	case !errors.Is(err, unix.EISDIR) && !errors.Is(err, unix.EPERM): // POSIX: unlink of a directory is EPERM; Linux: EISDIR
 		return &os.PathError{Op: "remove", Path: name, Err: err}
 	}
 	var st unix.Statx_t
@@ -112,8 +113,8 @@ func (w *walker) remove(name string) error {
 	return nil
 }
 
-// empty removes the entries of a directory in the current one, goes on after errors, and comes
-// back to the current one.
+// empty removes the entries of a subdirectory of the current directory. It goes on after errors, and
+// then makes the current directory the current one again.
 func (w *walker) empty(name string) error {
 	above, err := identityOf(w.fd)
 	if err != nil {
@@ -138,11 +139,11 @@ func (w *walker) empty(name string) error {
 
 const intoDirectory = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
-// enter makes a directory the current one and returns the names of its entries; nil: the
-// current directory is as before.
+// enter makes a subdirectory the current directory and returns the names of its entries. If entries
+// is nil, the current directory has not changed.
 func (w *walker) enter(name string) (entries []string, err error) {
 	fd, err := openAt(w.fd, name, intoDirectory)
-	if errors.Is(err, unix.EACCES) && allow(w.fd, name) == nil {
+	if errors.Is(err, unix.EACCES) && makeReadable(w.fd, name) == nil {
 		// An overlay's work directory has mode 0; its owner may change that.
 		fd, err = openAt(w.fd, name, intoDirectory)
 	}
@@ -160,7 +161,7 @@ func (w *walker) enter(name string) (entries []string, err error) {
 	return append([]string{}, entries...), err
 }
 
-// leave returns to the directory above, if that is still the one from which enter came.
+// leave makes the directory above the current one, if it is still the directory that enter left.
 func (w *walker) leave(name string, above identity) error {
 	const up = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	fd, err := openAt(w.fd, "..", up)
@@ -206,9 +207,9 @@ func namesIn(fd int, name string) ([]string, error) {
 	return dir.Readdirnames(-1)
 }
 
-// allow gives the owner of a directory the right to read it. It follows no symbolic link,
-// unlike chmod by name: another process may have put a link there.
-func allow(parent int, name string) error {
+// makeReadable gives the owner of a directory all rights to it (mode 0700). It follows no symbolic
+// link, unlike chmod by name: another process may have put a link there.
+func makeReadable(parent int, name string) error {
 	fd, err := unix.Openat(parent, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err

@@ -35,10 +35,10 @@ func TestAllowFollowsNoLink(t *testing.T) {
 		}
 		return i.Mode().Perm()
 	}
-	if err := allow(parent, "link"); err == nil || mode() != 0 {
+	if err := makeReadable(parent, "link"); err == nil || mode() != 0 {
 		t.Errorf("through a link: %v, and its target has mode %s", err, mode())
 	}
-	if err := allow(parent, "target"); err != nil || mode() != 0o700 {
+	if err := makeReadable(parent, "target"); err != nil || mode() != 0o700 {
 		t.Errorf("the directory itself: %v, mode %s", err, mode())
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// Runtime kills every process of this user with the directory as its XDG_RUNTIME_DIR, and then
-// removes the directory as Directory does.
+// Runtime is the step for a directory that is the XDG_RUNTIME_DIR of processes, such as a rootless engine's.
+// Its undo kills every such process of this user, and then removes the directory as Directory does.
 type Runtime struct {
 	Path string `json:"path,omitempty"`
 }
@@ -47,8 +47,8 @@ const endBound = time.Minute
 // EndRuntime kills every process of this user with the directory as its XDG_RUNTIME_DIR, and
 // waits until none is left that could write there.
 func EndRuntime(dir string) error {
-	const turn = 10 * time.Millisecond
-	for range int(endBound / turn) {
+	const pause = 10 * time.Millisecond
+	for range int(endBound / pause) {
 		pids := havingRuntime(dir)
 		if len(pids) == 0 {
 			return nil
@@ -58,7 +58,7 @@ func EndRuntime(dir string) error {
 				return fmt.Errorf("end process %d: %w", pid, err)
 			}
 		}
-		time.Sleep(turn)
+		time.Sleep(pause)
 	}
 	return fmt.Errorf("processes %v with XDG_RUNTIME_DIR=%s do not end", havingRuntime(dir), dir)
 }

@@ -1,6 +1,5 @@
-// Package steps has the kinds of steps that most of tare uses: control groups, mounts,
-// directories and processes. Its functions that undo such changes are also for the code that
-// made them.
+// Package steps has the kinds of journal steps that several packages write: cgroups, mounts, directories
+// and processes. The code that makes such a change undoes it with the same functions.
 package steps
 
 import "github.com/tarelab/tare/internal/undo/journal"
