@@ -15,8 +15,8 @@ import (
 type pinned struct{}
 
 func (pinned) Describe() Description {
-	return Description{Name: "cpuset.pinned", Title: "kept on the last CPUs, which the arm may use too",
-		Level: Level{Default: "1", Help: "how many CPUs", Check: check(cpuCount)}}
+	return Description{Name: "cpuset.pinned", Title: titlePinned,
+		Level: Level{Default: "1", Help: helpPinned, Check: check(cpuCount)}}
 }
 
 func cpuCount(s string) (int, error) { return whole(s, 1, 1<<16) }
@@ -25,9 +25,9 @@ func (pinned) Support(h facts.Host) facts.Support { return manyCPUs(h) }
 
 func manyCPUs(h facts.Host) facts.Support {
 	if n := len(h.Control.CPUs); n == 1 {
-		return facts.Unsupported("there is only one CPU", "a machine with more CPUs")
+		return facts.Unsupported(oneCPU, moreCPUs)
 	} else if n == 0 {
-		return facts.Support{Answer: facts.Unknown, Reason: "the CPUs of this host are not known"}
+		return facts.Support{Answer: facts.Unknown, Reason: unknownCPUs}
 	}
 	return can(h, "", "cpuset")
 }
@@ -65,8 +65,8 @@ func cut(level string, h facts.Host) (first, last []int, err error) {
 type split struct{}
 
 func (split) Describe() Description {
-	return Description{Name: "cpuset.split", Title: "CPUs of its own, the last ones; the arm has the rest",
-		Level: Level{Default: "1", Help: "how many CPUs the neighbour gets", Check: check(cpuCount)}}
+	return Description{Name: "cpuset.split", Title: titleSplit,
+		Level: Level{Default: "1", Help: helpSplit, Check: check(cpuCount)}}
 }
 
 func (split) Support(h facts.Host) facts.Support { return manyCPUs(h) }

@@ -9,11 +9,11 @@ import (
 type idle struct{}
 
 func (idle) Describe() Description {
-	return Description{Name: "cpu.idle", Title: "runs only where nobody else wants to"}
+	return Description{Name: "cpu.idle", Title: titleIdle}
 }
 
 func (idle) Support(h facts.Host) facts.Support {
-	return can(h, "a kernel from 5.15 on", "cpu", "cpu.idle")
+	return can(h, kernelWithIdle, "cpu", "cpu.idle")
 }
 
 func (idle) Settings(string, facts.Host) (Settings, error) {

@@ -15,8 +15,8 @@ import (
 type ioWeight struct{}
 
 func (ioWeight) Describe() Description {
-	return Description{Name: "io.weight", Title: "a smaller weight in the division of disk time",
-		Level: Level{Default: "1", Help: "1 to 1000, where 100 is everybody's", Check: check(ioLevel)}}
+	return Description{Name: "io.weight", Title: titleIOWeight,
+		Level: Level{Default: "1", Help: helpIOWeight, Check: check(ioLevel)}}
 }
 
 func ioLevel(s string) (int, error) { return whole(s, 1, 1000) }
@@ -31,13 +31,12 @@ func weightFiles(h facts.Host) []string {
 
 func (ioWeight) Support(h facts.Host) facts.Support {
 	files := weightFiles(h)
-	s := can(h, "modprobe bfq", "io", files[0])
+	s := can(h, loadBFQ, "io", files[0])
 	if s.Answer == facts.No && h.Control.Files[files[1]] {
 		s = can(h, "", "io")
 	}
 	if s.Answer == facts.Yes && h.Control.Scheduler != "bfq" {
-		return facts.Unsupported("the scheduler of the disk does not divide by weight: "+h.Control.Scheduler,
-			"echo bfq > /sys/dev/block/"+h.Control.Disk+"/queue/scheduler, which changes what is measured in every arm")
+		return facts.Unsupported(noWeights(h.Control.Scheduler), useBFQ(h.Control.Disk))
 	}
 	return s
 }
@@ -70,19 +69,19 @@ func weightIs(n int) func(string) bool {
 type ioMax struct{}
 
 func (ioMax) Describe() Description {
-	return Description{Name: "io.max", Title: "an upper bound of reads and of writes on the disk",
-		Level: Level{Default: "10MiB/s", Help: "of each: bytes such as 10MiB/s, or operations such as 100/s",
+	return Description{Name: "io.max", Title: titleIOMax,
+		Level: Level{Default: "10MiB/s", Help: helpIOMax,
 			Check: func(s string) error { _, _, err := perSecond(s); return err }}}
 }
 
 func (ioMax) Support(h facts.Host) facts.Support {
 	if h.Control.Disk == "" {
-		return facts.Unsupported("no disk whose use could be bounded: "+h.Control.DiskWhy, "name a directory on a disk with --scratch")
+		return facts.Unsupported(noDisk(h.Control.DiskWhy), scratchOnDisk)
 	}
 	if v1(h, "io") {
-		return can(h, "a kernel with CONFIG_BLK_DEV_THROTTLING", "io", "blkio.throttle.read_bps_device")
+		return can(h, kernelWithIOMax, "io", "blkio.throttle.read_bps_device")
 	}
-	return can(h, "a kernel with CONFIG_BLK_DEV_THROTTLING", "io", "io.max")
+	return can(h, kernelWithIOMax, "io", "io.max")
 }
 
 func (ioMax) Settings(level string, h facts.Host) (Settings, error) {

@@ -15,7 +15,7 @@ func pages(s string) (string, error) {
 
 // bytesLevel is the level of a limit of memory.
 func bytesLevel(standard string) Level {
-	return Level{Default: standard, Help: "such as 64MiB", Check: check(size)}
+	return Level{Default: standard, Help: helpBytes, Check: check(size)}
 }
 
 // memoryMax limits the neighbour's memory: above the limit the kernel reclaims the neighbour's
@@ -23,7 +23,7 @@ func bytesLevel(standard string) Level {
 type memoryMax struct{}
 
 func (memoryMax) Describe() Description {
-	return Description{Name: "memory.max", Title: "a hard bound of memory", Level: bytesLevel("128MiB")}
+	return Description{Name: "memory.max", Title: titleMemoryMax, Level: bytesLevel("128MiB")}
 }
 
 func (memoryMax) Support(h facts.Host) facts.Support { return can(h, "", "memory") }
@@ -44,11 +44,11 @@ func (memoryMax) Settings(level string, h facts.Host) (Settings, error) {
 type memoryHigh struct{}
 
 func (memoryHigh) Describe() Description {
-	return Description{Name: "memory.high", Title: "reclaims its own memory above a bound", Level: bytesLevel("128MiB")}
+	return Description{Name: "memory.high", Title: titleMemoryHigh, Level: bytesLevel("128MiB")}
 }
 
 func (memoryHigh) Support(h facts.Host) facts.Support {
-	return can(h, unified, "memory", "memory.high")
+	return can(h, bootWithVersion2, "memory", "memory.high")
 }
 
 func (memoryHigh) Settings(level string, _ facts.Host) (Settings, error) {
@@ -64,11 +64,11 @@ func (memoryHigh) Settings(level string, _ facts.Host) (Settings, error) {
 type memoryLow struct{}
 
 func (memoryLow) Describe() Description {
-	return Description{Name: "memory.low", Title: "the arm's memory is not reclaimed for others, up to a size", Level: bytesLevel("256MiB")}
+	return Description{Name: "memory.low", Title: titleMemoryLow, Level: bytesLevel("256MiB")}
 }
 
 func (memoryLow) Support(h facts.Host) facts.Support {
-	return can(h, unified, "memory", "memory.low")
+	return can(h, bootWithVersion2, "memory", "memory.low")
 }
 
 func (memoryLow) Settings(level string, _ facts.Host) (Settings, error) {

@@ -8,7 +8,7 @@ import (
 type none struct{}
 
 func (none) Describe() Description {
-	return Description{Name: None, Title: "nothing between the two"}
+	return Description{Name: None, Title: titleNone}
 }
 
 func (none) Support(facts.Host) facts.Support { return facts.Supported() }
@@ -20,7 +20,7 @@ func (none) Settings(string, facts.Host) (Settings, error) { return Settings{Liv
 type group struct{}
 
 func (group) Describe() Description {
-	return Description{Name: "cpu.group", Title: "a cpu group of its own, with equal weight"}
+	return Description{Name: "cpu.group", Title: titleGroup}
 }
 
 func (group) Support(h facts.Host) facts.Support { return can(h, "", "cpu") }

@@ -16,14 +16,14 @@ const QoSLevel = "cpu.qos_level"
 type qosLevel struct{}
 
 func (qosLevel) Describe() Description {
-	return Description{Name: QoSLevel, Title: "offline, as openEuler calls it: gives way to every group that is online",
-		Level: Level{Default: "-1", Help: "-1, or -2 where the kernel has five levels", Check: check(qos)}}
+	return Description{Name: QoSLevel, Title: titleQoS,
+		Level: Level{Default: "-1", Help: helpQoS, Check: check(qos)}}
 }
 
 func qos(s string) (int, error) { return whole(s, -2, -1) }
 
 func (qosLevel) Support(h facts.Host) facts.Support {
-	return can(h, "a kernel of openEuler with control groups of version 1; cpu.idle does the same on others", "cpu", QoSLevel)
+	return can(h, kernelWithQoS, "cpu", QoSLevel)
 }
 
 func (qosLevel) Settings(level string, _ facts.Host) (Settings, error) {

@@ -14,10 +14,10 @@ import (
 type quota struct{ burst bool }
 
 func (q quota) Describe() Description {
-	d := Description{Name: "cpu.quota", Title: "an upper bound of CPU time",
-		Level: Level{Default: "25%", Help: "share of all CPUs, such as 25%", Check: check(percent)}}
+	d := Description{Name: "cpu.quota", Title: titleQuota,
+		Level: Level{Default: "25%", Help: helpQuota, Check: check(percent)}}
 	if q.burst {
-		d.Name, d.Title = "cpu.burst", "an upper bound of CPU time, and as much again of what was not used before"
+		d.Name, d.Title = "cpu.burst", titleBurst
 	}
 	return d
 }
@@ -30,7 +30,7 @@ func (q quota) Support(h facts.Host) facts.Support {
 	if q.burst {
 		files = append(files, q.burstFile(h))
 	}
-	return can(h, "a kernel with CONFIG_CFS_BANDWIDTH, from 5.14 on for bursts", "cpu", files...)
+	return can(h, kernelWithQuota, "cpu", files...)
 }
 
 func (quota) burstFile(h facts.Host) string {

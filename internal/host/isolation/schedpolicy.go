@@ -22,12 +22,12 @@ func (t schedPolicy) Describe() Description {
 	var d Description
 	switch {
 	case t.niceness:
-		d.Name, d.Title = "nice", "a lower priority among the threads of its cpu group"
-		d.Level = Level{Default: "19", Help: "1 to 19, the least", Check: check(niceLevel)}
+		d.Name, d.Title = "nice", titleNice
+		d.Level = Level{Default: "19", Help: helpNice, Check: check(niceLevel)}
 	case t.policy == batch:
-		d.Name, d.Title = "sched.batch", "SCHED_BATCH: woken threads do not interrupt others"
+		d.Name, d.Title = "sched.batch", titleBatch
 	default:
-		d.Name, d.Title = "sched.idle", "SCHED_IDLE: the least priority among the threads of its cpu group"
+		d.Name, d.Title = "sched.idle", titleSchedIdle
 	}
 	return d
 }
@@ -38,7 +38,7 @@ func (schedPolicy) Support(h facts.Host) facts.Support {
 	// No controller is needed: any thread may lower its own policy. A group is needed to list
 	// the threads.
 	if h.Groups == nil {
-		return facts.Unsupported("no control groups: "+h.GroupsWhy, h.GroupsRemedy)
+		return facts.Unsupported(noGroups(h.GroupsWhy), h.GroupsRemedy)
 	}
 	return facts.Supported()
 }

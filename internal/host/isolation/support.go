@@ -2,7 +2,6 @@ package isolation
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -12,7 +11,7 @@ import (
 // remedy is for files that are missing.
 func can(h facts.Host, remedy string, controller string, files ...string) facts.Support {
 	if h.Groups == nil {
-		return facts.Unsupported("no control groups: "+h.GroupsWhy, h.GroupsRemedy)
+		return facts.Unsupported(noGroups(h.GroupsWhy), h.GroupsRemedy)
 	}
 	var why *cgroup.Unusable
 	if err := h.Groups.Can(controller); errors.As(err, &why) {
@@ -22,10 +21,10 @@ func can(h facts.Host, remedy string, controller string, files ...string) facts.
 	}
 	for _, f := range files {
 		if h.Control.Files == nil {
-			return facts.Support{Answer: facts.Unknown, Reason: "the control files could not be listed: " + h.Control.Why}
+			return facts.Support{Answer: facts.Unknown, Reason: filesNotListed(h.Control.Why)}
 		}
 		if !h.Control.Files[f] {
-			return facts.Unsupported(fmt.Sprintf("this kernel's control groups have no %s", f), remedy)
+			return facts.Unsupported(noFile(f), remedy)
 		}
 	}
 	return facts.Supported()
@@ -35,6 +34,3 @@ func can(h facts.Host, remedy string, controller string, files ...string) facts.
 func v1(h facts.Host, controller string) bool {
 	return h.Groups != nil && h.Groups.Version(controller) == 1
 }
-
-// unified is the remedy for a mechanism that only version 2 has.
-const unified = "boot with control groups of version 2 alone: systemd.unified_cgroup_hierarchy=1"

@@ -12,8 +12,8 @@ import (
 type weight struct{}
 
 func (weight) Describe() Description {
-	return Description{Name: "cpu.weight", Title: "a smaller weight in the division of CPU time",
-		Level: Level{Default: "1", Help: "1 to 10000, where 100 is everybody's", Check: check(weightLevel)}}
+	return Description{Name: "cpu.weight", Title: titleWeight,
+		Level: Level{Default: "1", Help: helpWeight, Check: check(weightLevel)}}
 }
 
 func weightLevel(s string) (int, error) { return whole(s, 1, 10_000) }

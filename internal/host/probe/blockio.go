@@ -22,10 +22,10 @@ func (blockIO) Name() string { return "block I/O" }
 
 func (blockIO) Metrics() []Metric {
 	return []Metric{
-		{Name: "io.read", Unit: "B", PerOp: true, Help: "bytes that the arm read from disks"},
-		{Name: "io.written", Unit: "B", PerOp: true, Help: "bytes that the arm wrote to disks"},
-		{Name: "io.reads", Unit: "1", PerOp: true, Help: "read operations of the arm on disks"},
-		{Name: "io.writes", Unit: "1", PerOp: true, Help: "write operations of the arm on disks"},
+		{Name: "io.read", Unit: "B", PerOp: true, Help: helpIORead},
+		{Name: "io.written", Unit: "B", PerOp: true, Help: helpIOWritten},
+		{Name: "io.reads", Unit: "1", PerOp: true, Help: helpIOReads},
+		{Name: "io.writes", Unit: "1", PerOp: true, Help: helpIOWrites},
 	}
 }
 

@@ -28,14 +28,14 @@ func cephOps() []string { return []string{"read", "write", "metadata"} }
 
 func (cephClient) Metrics() []Metric {
 	all := []Metric{
-		{Name: "ceph.waiting", Unit: "1", Kind: Level, Help: "requests that wait for the answer of a store of the Ceph cluster, when a window ends"},
-		{Name: "ceph.homeless", Unit: "1", Kind: Level, Help: "requests for which the Ceph cluster has no store that is up, when a window ends"},
+		{Name: "ceph.waiting", Unit: "1", Kind: Level, Help: helpCephWaiting},
+		{Name: "ceph.homeless", Unit: "1", Kind: Level, Help: helpCephHomeless},
 	}
 	for _, op := range cephOps() {
 		requests := "ceph." + op + ".requests"
 		all = append(all,
-			Metric{Name: requests, Unit: "1", PerOp: true, Help: op + " requests to the Ceph file system of the arm's data"},
-			Metric{Name: "ceph." + op + ".time", Unit: "s", Of: requests, Rounded: 1e-6, Help: "time until " + op + " requests to the Ceph file system were answered"})
+			Metric{Name: requests, Unit: "1", PerOp: true, Help: helpCephOf(op)},
+			Metric{Name: "ceph." + op + ".time", Unit: "s", Of: requests, Rounded: 1e-6, Help: helpCephTime(op)})
 	}
 	return all
 }
@@ -77,7 +77,7 @@ func (p cephClient) Open(t Target) (Reader, error) {
 		paths: []string{filepath.Join(dir, "metrics", "latency"), filepath.Join(dir, "metrics")}, names: names[2:], parse: cephLatency(),
 	}
 	if image {
-		latency = absent("only the client of a Ceph file system counts its requests; those of an image are at its device", names[2:]...)
+		latency = absent(noRequestsOfImage, names[2:]...)
 	}
 	return openFiles(waiting, latency)
 }

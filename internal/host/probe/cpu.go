@@ -20,9 +20,9 @@ func (cpuTime) Name() string { return "CPU time" }
 
 func (cpuTime) Metrics() []Metric {
 	return []Metric{
-		{Name: "cpu.time", Unit: "s", PerOp: true, Help: "CPU time of the arm"},
-		{Name: "cpu.user", Unit: "s", PerOp: true, Help: "CPU time of the arm in user mode"},
-		{Name: "cpu.system", Unit: "s", PerOp: true, Help: "CPU time of the arm in the kernel"},
+		{Name: "cpu.time", Unit: "s", PerOp: true, Help: helpCPUTime},
+		{Name: "cpu.user", Unit: "s", PerOp: true, Help: helpCPUUser},
+		{Name: "cpu.system", Unit: "s", PerOp: true, Help: helpCPUSystem},
 	}
 }
 

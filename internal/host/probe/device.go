@@ -44,17 +44,17 @@ func dataMount(t Target) (proc.Mount, error) {
 // (loop, dm) includes that of the device below.
 type device struct{}
 
-func (device) Name() string { return "device of the data" }
+func (device) Name() string { return nameDevice }
 
 func (device) Metrics() []Metric {
 	return []Metric{
-		{Name: "device.reads", Unit: "1", PerOp: true, Help: "read requests of anybody on the device of the arm's data"},
-		{Name: "device.writes", Unit: "1", PerOp: true, Help: "write requests of anybody on the device of the arm's data"},
-		{Name: "device.flushes", Unit: "1", PerOp: true, Help: "cache flushes on the device of the arm's data"},
-		{Name: "device.read.time", Unit: "s", Of: "device.reads", Help: "time that reads took on the device of the arm's data, with its queue"},
-		{Name: "device.write.time", Unit: "s", Of: "device.writes", Help: "time that writes took on the device of the arm's data, with its queue"},
-		{Name: "device.flush.time", Unit: "s", Of: "device.flushes", Help: "time that flushes took on the device of the arm's data"},
-		{Name: "device.inflight", Unit: "1", Kind: Level, Help: "requests under way on the device of the arm's data, when a window ends"},
+		{Name: "device.reads", Unit: "1", PerOp: true, Help: helpDeviceReads},
+		{Name: "device.writes", Unit: "1", PerOp: true, Help: helpDeviceWrites},
+		{Name: "device.flushes", Unit: "1", PerOp: true, Help: helpDeviceFlushes},
+		{Name: "device.read.time", Unit: "s", Of: "device.reads", Help: helpDeviceReadTime},
+		{Name: "device.write.time", Unit: "s", Of: "device.writes", Help: helpDeviceWriteTime},
+		{Name: "device.flush.time", Unit: "s", Of: "device.flushes", Help: helpDeviceFlushTime},
+		{Name: "device.inflight", Unit: "1", Kind: Level, Help: helpDeviceInflight},
 	}
 }
 
@@ -77,7 +77,7 @@ func (p device) Open(t Target) (Reader, error) {
 	}
 	why := ""
 	if _, err := os.Stat(filepath.Join(d.Dir, "mq")); errors.Is(err, fs.ErrNotExist) {
-		why = "this device counts a flush as a write, if at all: it has no queue of requests (dm, LVM, md)"
+		why = noFlushes
 	}
 	return openFiles(source{paths: []string{filepath.Join(d.Dir, "stat")}, names: names, why: why,
 		parse: func(text []byte, dst []float64) error {

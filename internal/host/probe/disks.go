@@ -16,11 +16,11 @@ func (disks) Name() string { return "disks" }
 
 func (disks) Metrics() []Metric {
 	return []Metric{
-		{Name: "disk.read", Unit: "B", PerOp: true, Help: "bytes read from all disks of the host"},
-		{Name: "disk.written", Unit: "B", PerOp: true, Help: "bytes written to all disks of the host"},
-		{Name: "disk.reads", Unit: "1", PerOp: true, Help: "read operations on all disks of the host"},
-		{Name: "disk.writes", Unit: "1", PerOp: true, Help: "write operations on all disks of the host"},
-		{Name: "disk.flushes", Unit: "1", PerOp: true, Help: "cache flushes sent to all disks of the host, as a sync sends them"},
+		{Name: "disk.read", Unit: "B", PerOp: true, Help: helpDiskRead},
+		{Name: "disk.written", Unit: "B", PerOp: true, Help: helpDiskWritten},
+		{Name: "disk.reads", Unit: "1", PerOp: true, Help: helpDiskReads},
+		{Name: "disk.writes", Unit: "1", PerOp: true, Help: helpDiskWrites},
+		{Name: "disk.flushes", Unit: "1", PerOp: true, Help: helpDiskFlushes},
 	}
 }
 

@@ -10,8 +10,8 @@ func (faults) Name() string { return "page faults" }
 
 func (faults) Metrics() []Metric {
 	return []Metric{
-		{Name: "faults.minor", Unit: "1", PerOp: true, Help: "page faults that the kernel met from memory"},
-		{Name: "faults.major", Unit: "1", PerOp: true, Help: "page faults that had to read from a disk"},
+		{Name: "faults.minor", Unit: "1", PerOp: true, Help: helpFaultsMinor},
+		{Name: "faults.major", Unit: "1", PerOp: true, Help: helpFaultsMajor},
 	}
 }
 

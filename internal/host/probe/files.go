@@ -2,7 +2,6 @@ package probe
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -52,11 +51,11 @@ func groupDir(g cgroup.Group, controller string) (dir, why string) {
 	case err == nil:
 		return dir, ""
 	case len(g.Dirs) == 0:
-		return "", "this arm has no control group"
+		return "", noGroup
 	case controller == cgroup.Unified:
-		return "", "no control group of version 2 for this arm, and version 1 does not count it by group"
+		return "", noGroupOfV2
 	}
-	return "", fmt.Sprintf("no %s group for this arm", controller)
+	return "", noGroupOf(controller)
 }
 
 // keyed parses a file of keys and numbers; scale converts to base units.
@@ -128,7 +127,7 @@ func (p *part) reason() string {
 	case p.bad == nil:
 		return p.why
 	case p.file != nil && !errors.As(p.bad, &pe):
-		return filepath.Base(p.file.Path()) + ": " + p.bad.Error()
+		return fileError(filepath.Base(p.file.Path()), p.bad)
 	}
 	return explain(p.bad)
 }
@@ -143,19 +142,19 @@ func explain(err error) string {
 	_, ofProcess := proc.Uint([]byte(dir))
 	switch {
 	case errors.Is(err, unix.EOPNOTSUPP) && strings.HasSuffix(name, ".pressure"):
-		return "pressure accounting is off: start the kernel with psi=1"
+		return pressureOff
 	case errors.Is(err, fs.ErrNotExist) && ofProcess:
-		return "process " + dir + " has ended, or this kernel has no " + name + " of processes"
+		return noProcessFile(dir, name)
 	case errors.Is(err, fs.ErrNotExist) && slices.Contains([]string{"proc", "self", "net"}, dir):
-		return "this kernel has no " + dir + "/" + name
+		return noKernelFile(dir + "/" + name)
 	case errors.Is(err, fs.ErrNotExist):
-		return "this kernel has no " + name
+		return noKernelFile(name)
 	case errors.Is(err, unix.ENODEV):
-		return name + ": the control group is gone"
+		return groupGone(name)
 	case errors.Is(err, unix.ESRCH):
-		return name + ": the process has ended"
+		return processEnded(name)
 	}
-	return fmt.Sprintf("%s %s: %v", pe.Op, name, pe.Err)
+	return accessError(pe.Op, name, pe.Err)
 }
 
 // Read reads every file once.
@@ -236,7 +235,7 @@ func (f files) Reason(i int) string {
 		if why := p.reason(); why != "" {
 			return why
 		}
-		return filepath.Base(p.file.Path()) + " has no " + p.names[i]
+		return lacks(filepath.Base(p.file.Path()), p.names[i])
 	}
 	return ""
 }

@@ -39,8 +39,6 @@ type task struct {
 	fresh bool // not read yet
 }
 
-const noneLeft = "no process of this arm is left"
-
 // Read brings the sums up to date and appends them.
 func (f *follow) Read(dst []float64) []float64 {
 	f.bad = nil
@@ -53,7 +51,7 @@ func (f *follow) Read(dst []float64) []float64 {
 	}
 	switch {
 	case f.bad != nil:
-		f.reason = f.file + ": " + f.bad.Error()
+		f.reason = fileError(f.file, f.bad)
 	case len(f.tasks) > 0:
 		return append(dst, f.sum[:f.width]...)
 	case f.unopened != nil:

@@ -26,8 +26,8 @@ const (
 
 func (hardware) Metrics() []Metric {
 	return []Metric{
-		{Name: Cycles, Unit: "1", PerOp: true, Help: "cycles of the CPUs that worked for the arm"},
-		{Name: Instructions, Unit: "1", PerOp: true, Help: "instructions that the CPUs did for the arm"},
+		{Name: Cycles, Unit: "1", PerOp: true, Help: helpCPUCycles},
+		{Name: Instructions, Unit: "1", PerOp: true, Help: helpCPUInstructions},
 	}
 }
 

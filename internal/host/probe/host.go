@@ -19,8 +19,8 @@ func (host) Name() string { return "host" }
 
 func (host) Metrics() []Metric {
 	return []Metric{
-		{Name: "cpu.steal", Unit: "s", Help: "time in which a CPU of this host was ready and the hypervisor ran something else, all CPUs added up"},
-		{Name: "cpu.foreign", Unit: "s", Help: "CPU time of everything on this host but the arm, its neighbour and tare, threads of the kernel included"},
+		{Name: "cpu.steal", Unit: "s", Help: helpCPUSteal},
+		{Name: "cpu.foreign", Unit: "s", Help: helpCPUForeign},
 	}
 }
 
@@ -137,11 +137,11 @@ func (h *hostReader) rest(busy, own, self float64) float64 {
 	x := busy - own - self
 	switch {
 	case math.IsNaN(own):
-		h.why = "the arm's own CPU time is missing: " + h.own.Reason(0)
+		h.why = armTimeMissing(h.own.Reason(0))
 	case math.IsNaN(busy):
-		h.why = "the host's CPU time is missing: " + h.stat.Reason(1)
+		h.why = hostTimeMissing(h.stat.Reason(1))
 	case x < h.foreign-behind:
-		h.why = "the arm seems to have used more CPU time than the host"
+		h.why = moreThanHost
 	default:
 		h.foreign = max(h.foreign, x)
 		return h.foreign

@@ -15,12 +15,12 @@ func (memory) Name() string { return "memory" }
 
 func (memory) Metrics() []Metric {
 	return []Metric{
-		{Name: "memory.refaulted", Unit: "B", Help: "memory that was read again after the kernel had reclaimed it, file pages and swap"},
-		{Name: "memory.scanned", Unit: "B", Help: "memory that the kernel looked at for something to reclaim"},
-		{Name: "memory.reclaimed", Unit: "B", Help: "memory that the kernel took away from the arm"},
-		{Name: "memory.limit_hits", Unit: "1", Help: "times that the arm was about to go beyond its memory limit (max or high)"},
-		{Name: "memory.oom_kills", Unit: "1", Help: "processes of the arm that the out-of-memory killer ended"},
-		{Name: "memory.used", Unit: "B", Kind: Level, Help: "memory that is charged to the arm, page cache included"},
+		{Name: "memory.refaulted", Unit: "B", Help: helpMemoryRefaulted},
+		{Name: "memory.scanned", Unit: "B", Help: helpMemoryScanned},
+		{Name: "memory.reclaimed", Unit: "B", Help: helpMemoryReclaimed},
+		{Name: "memory.limit_hits", Unit: "1", Help: helpMemoryLimitHits},
+		{Name: "memory.oom_kills", Unit: "1", Help: helpMemoryOOMKills},
+		{Name: "memory.used", Unit: "B", Kind: Level, Help: helpMemoryUsed},
 	}
 }
 
@@ -36,7 +36,7 @@ func (memory) Open(t Target) (Reader, error) {
 	}
 	return openFiles(
 		of([]string{"memory.stat"}, refaultV1, "workingset_refault"),
-		absent("control groups of version 1 do not count reclaim by group", "scanned", "reclaimed"),
+		absent(noReclaimInV1, "scanned", "reclaimed"),
 		of([]string{"memory.failcnt"}, single(1), "number"),
 		of([]string{"memory.oom_control"}, keyed(1, "oom_kill"), "oom_kill"),
 		of([]string{"memory.usage_in_bytes"}, single(1), "number"))

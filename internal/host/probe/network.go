@@ -12,9 +12,9 @@ func (network) Name() string { return "network softirq" }
 
 func (network) Metrics() []Metric {
 	return []Metric{
-		{Name: "net.handled", Unit: "1", PerOp: true, Help: "packets that the network softirq of the host handled; a veth or a bridge makes one packet several"},
-		{Name: "net.dropped", Unit: "1", Help: "packets that the host dropped because the backlog of a CPU was full"},
-		{Name: "net.squeezed", Unit: "1", Help: "times that the network softirq of the host ran out of its turn with packets left"},
+		{Name: "net.handled", Unit: "1", PerOp: true, Help: helpNetHandled},
+		{Name: "net.dropped", Unit: "1", Help: helpNetDropped},
+		{Name: "net.squeezed", Unit: "1", Help: helpNetSqueezed},
 	}
 }
 

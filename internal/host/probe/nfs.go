@@ -20,19 +20,19 @@ func nfsOps() []string { return []string{"READ", "WRITE", "COMMIT", "GETATTR"} }
 
 func (nfsMount) Metrics() []Metric {
 	all := []Metric{
-		{Name: "nfs.requests", Unit: "1", PerOp: true, Help: "requests of any kind to the NFS server of the arm's data"},
-		{Name: "nfs.retransmits", Unit: "1", PerOp: true, Help: "requests that were sent to the NFS server once more"},
-		{Name: "nfs.sent", Unit: "B", PerOp: true, Help: "bytes sent to the NFS server, with all headers of requests"},
-		{Name: "nfs.received", Unit: "B", PerOp: true, Help: "bytes received from the NFS server, with all headers of answers"},
+		{Name: "nfs.requests", Unit: "1", PerOp: true, Help: helpNFSRequests},
+		{Name: "nfs.retransmits", Unit: "1", PerOp: true, Help: helpNFSRetransmits},
+		{Name: "nfs.sent", Unit: "B", PerOp: true, Help: helpNFSSent},
+		{Name: "nfs.received", Unit: "B", PerOp: true, Help: helpNFSReceived},
 	}
 	for _, op := range nfsOps() {
 		name := "nfs." + strings.ToLower(op)
 		requests := name + ".requests"
 		all = append(all,
-			Metric{Name: requests, Unit: "1", PerOp: true, Help: op + " requests to the NFS server"},
-			Metric{Name: name + ".queue", Unit: "s", Of: requests, Help: "time that " + op + " requests waited before they were sent"},
-			Metric{Name: name + ".rtt", Unit: "s", Of: requests, Help: "time from sending " + op + " requests to their answers: wire and server"},
-			Metric{Name: name + ".execute", Unit: "s", Of: requests, Help: "time that " + op + " requests took in all, with the client's own part"})
+			Metric{Name: requests, Unit: "1", PerOp: true, Help: helpNFSOf(op)},
+			Metric{Name: name + ".queue", Unit: "s", Of: requests, Help: helpNFSQueue(op)},
+			Metric{Name: name + ".rtt", Unit: "s", Of: requests, Help: helpNFSRTT(op)},
+			Metric{Name: name + ".execute", Unit: "s", Of: requests, Help: helpNFSExecute(op)})
 	}
 	return all
 }

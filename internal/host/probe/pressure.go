@@ -15,13 +15,13 @@ func (pressure) Name() string { return "pressure" }
 func (pressure) Metrics() []Metric {
 	var all []Metric
 	for _, r := range []struct{ name, wait string }{
-		{"cpu", "waited for a CPU"},
-		{"memory", "waited for memory (reclaim, refault, swap)"},
-		{"io", "waited for block input or output"},
+		{"cpu", waitCPU},
+		{"memory", waitMemory},
+		{"io", waitIO},
 	} {
 		all = append(all,
-			Metric{Name: "pressure." + r.name + ".some", Unit: "s", Help: "time in which at least one thread of the arm " + r.wait},
-			Metric{Name: "pressure." + r.name + ".full", Unit: "s", Help: "time in which every thread of the arm that had work " + r.wait})
+			Metric{Name: "pressure." + r.name + ".some", Unit: "s", Help: helpPressureSome(r.wait)},
+			Metric{Name: "pressure." + r.name + ".full", Unit: "s", Help: helpPressureFull(r.wait)})
 	}
 	return all
 }
@@ -29,7 +29,7 @@ func (pressure) Metrics() []Metric {
 func (pressure) Open(t Target) (Reader, error) {
 	var all []source
 	for _, r := range []string{"cpu", "memory", "io"} {
-		all = append(all, inGroup(t.Group, cgroup.Unified, []string{r + ".pressure"}, someAndFull, "total of some", "total of full"))
+		all = append(all, inGroup(t.Group, cgroup.Unified, []string{r + ".pressure"}, someAndFull, totalOfSome, totalOfFull))
 	}
 	return openFiles(all...)
 }

@@ -4,7 +4,7 @@
 // cannot be read is missing with a reason, never zero. The package knows files of the
 // kernel and what their numbers mean, and nothing of loads, windows or statistics.
 //
-// To add a probe: a file with a Probe, and one line in All.
+// To add a probe: a file with a Probe, what its metrics are in words.go, and one line in All.
 package probe
 
 import (

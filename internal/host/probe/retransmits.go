@@ -16,7 +16,7 @@ func (retransmits) Name() string { return "TCP retransmits" }
 
 func (retransmits) Metrics() []Metric {
 	return []Metric{{Name: "net.retransmits", Unit: "1", PerOp: true,
-		Help: "TCP segments sent again in the network namespaces of the arm"}}
+		Help: helpNetRetransmits}}
 }
 
 func (retransmits) Open(t Target) (Reader, error) {

@@ -17,9 +17,9 @@ func (runQueue) Name() string { return "run queue" }
 func (runQueue) Metrics() []Metric {
 	return []Metric{
 		{Name: "cpu.wait", Unit: "s", PerOp: true,
-			Help: "time that threads of the arm were ready and waited for a CPU, all threads added up"},
+			Help: helpCPUWait},
 		{Name: "cpu.turns", Unit: "1", PerOp: true,
-			Help: "turns on a CPU that the threads of the arm were given"},
+			Help: helpCPUTurns},
 	}
 }
 

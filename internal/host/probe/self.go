@@ -16,10 +16,10 @@ func (self) Name() string { return "tare itself" }
 
 func (self) Metrics() []Metric {
 	return []Metric{
-		{Name: "self.cpu", Unit: "s", Help: "CPU time of tare"},
-		{Name: "self.thread_cpu", Unit: "s", Help: "CPU time of the thread of tare that controls the run"},
-		{Name: "self.memory", Unit: "B", Kind: Level, Help: "resident memory of tare"},
-		{Name: "self.max_memory", Unit: "B", Kind: Level, Help: "largest resident memory of tare so far"},
+		{Name: "self.cpu", Unit: "s", Help: helpSelfCPU},
+		{Name: "self.thread_cpu", Unit: "s", Help: helpSelfThreadCPU},
+		{Name: "self.memory", Unit: "B", Kind: Level, Help: helpSelfMemory},
+		{Name: "self.max_memory", Unit: "B", Kind: Level, Help: helpSelfMaxMemory},
 	}
 }
 

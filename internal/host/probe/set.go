@@ -2,7 +2,6 @@ package probe
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -43,7 +42,7 @@ func OpenAll(probes []Probe, t Target) *Set {
 		if err != nil {
 			o.why, o.nothing = err.Error(), errors.Is(err, errNothing)
 			if remedy := hint.Of(err); remedy != "" {
-				o.why += ": " + remedy
+				o.why = withRemedy(o.why, remedy)
 			}
 		} else {
 			o.reader = r
@@ -144,7 +143,7 @@ func (s *Set) Values(before, after []float64) map[string]record.Value {
 		for i := range o.n {
 			m := s.metrics[o.first+i]
 			if !complete {
-				out[m.Name] = record.Missing("the window has no reading at one of its ends")
+				out[m.Name] = record.Missing(noReadingAtEnd)
 				continue
 			}
 			if why := s.tooCoarse(o.first+i, before, after); why != "" {
@@ -170,7 +169,7 @@ func (s *Set) tooCoarse(i int, before, after []float64) string {
 	}
 	of := slices.IndexFunc(s.metrics, func(x Metric) bool { return x.Name == m.Of })
 	if after[of] > before[of] && after[of]*m.Rounded > maxRounding*(after[i]-before[i]) {
-		return fmt.Sprintf("the kernel's mean is too coarse after %.0f requests since the mount", after[of])
+		return tooCoarse(after[of])
 	}
 	return ""
 }
@@ -182,7 +181,7 @@ func (o openProbe) value(kind Kind, i int, before, after float64) record.Value {
 	case kind == Level:
 		return record.Number(after)
 	case after < before:
-		return record.Missing(fmt.Sprintf("counter ran backwards, from %g to %g", before, after))
+		return record.Missing(ranBackwards(before, after))
 	}
 	return record.Number(after - before)
 }
@@ -194,7 +193,7 @@ func (o openProbe) reason(i int) string {
 	if why := o.reader.Reason(i); why != "" {
 		return why
 	}
-	return "not read"
+	return notRead
 }
 
 // Close closes all probes. It may be called twice.

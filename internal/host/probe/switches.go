@@ -16,9 +16,9 @@ func (switches) Name() string { return "context switches" }
 func (switches) Metrics() []Metric {
 	return []Metric{
 		{Name: "switches.voluntary", Unit: "1", PerOp: true,
-			Help: "times that a thread of the arm gave its CPU up to wait for something"},
+			Help: helpSwitchesVoluntary},
 		{Name: "switches.involuntary", Unit: "1", PerOp: true,
-			Help: "times that a thread of the arm was taken off its CPU"},
+			Help: helpSwitchesInvoluntary},
 	}
 }
 

@@ -14,9 +14,9 @@ func (throttling) Name() string { return "quota throttling" }
 
 func (throttling) Metrics() []Metric {
 	return []Metric{
-		{Name: "cpu.periods", Unit: "1", Help: "quota periods in which the arm ran"},
-		{Name: "cpu.throttled_periods", Unit: "1", Help: "quota periods in which the arm used its quota up"},
-		{Name: "cpu.throttled", Unit: "s", Help: "time that the arm's run queues were throttled by its quota, all CPUs added up"},
+		{Name: "cpu.periods", Unit: "1", Help: helpCPUPeriods},
+		{Name: "cpu.throttled_periods", Unit: "1", Help: helpCPUThrottledPeriods},
+		{Name: "cpu.throttled", Unit: "s", Help: helpCPUThrottled},
 	}
 }
 

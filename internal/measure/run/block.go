@@ -76,7 +76,7 @@ func (l *loadRun) removeEnded() error {
 		}
 		if err != nil {
 			arms := l.sites.armsOn(s)
-			detail := err.Error() + lastLines(s.log.Name())
+			detail := withLog(err, lastLines(s.log.Name()))
 			if err := errors.Join(l.sites.remove(s), l.armsEnded(arms, err, detail)); err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ func (l *loadRun) removeEndedNeighbour(s *site) error {
 		return nil
 	}
 	arms := l.sites.removeArms(func(a *arm) bool { return a.site == s && a.planned.Neighbour != nil })
-	detail := fmt.Sprintf("neighbour %s: %v%s", s.neighbour.planned.Name, err, lastLines(s.neighbour.log.Name()))
+	detail := neighbourEnded(s.neighbour.planned.Name, err, lastLines(s.neighbour.log.Name()))
 	return errors.Join(s.undoIsolation(), s.endNeighbour(), l.armsEnded(arms, hint.New(errors.New(detail), hint.Of(err)), detail))
 }
 
@@ -114,12 +114,12 @@ func (l *loadRun) armsEnded(arms []*arm, why error, detail string) error {
 		}
 		left := record.Left{Workload: l.load.Name, Arm: name, Reason: detail, Remedy: hint.Of(why)}
 		if left.Remedy == "" {
-			left.Remedy = "see " + record.RawDir + "/"
+			left.Remedy = seeLogs
 		}
 		if l.schedule.countFailure(name) {
 			l.giveUp(left)
 		}
-		l.run.rec.warn(record.Warning{Workload: l.load.Name, Arm: name, Text: "ended in the middle of a launch: " + left.Reason, Remedy: left.Remedy})
+		l.run.rec.warn(endedInLaunch(left.Reason, left.Remedy).of(l.load.Name, name))
 	}
 	return nil
 }

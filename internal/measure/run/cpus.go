@@ -1,7 +1,6 @@
 package run
 
 import (
-	"fmt"
 	"os"
 
 	"k8s.io/utils/cpuset"
@@ -22,12 +21,7 @@ func (l *loadRun) warnOfCPUs(arm string, settings []record.Setting) {
 	}
 	for _, s := range settings {
 		if s.Name == probe.CPUsAllowed && beyond(own["Cpus_allowed_list"], s.Got) {
-			l.run.rec.warn(record.Warning{
-				Workload: l.load.Name, Arm: arm,
-				Text: fmt.Sprintf("may use the CPUs %s, where tare and what it starts on the host are kept to %s: "+
-					"its difference from the host is also that of the CPUs", s.Got, own["Cpus_allowed_list"]),
-				Remedy: "start tare without taskset or CPUAffinity=, and keep arms to CPUs by their key cpuset",
-			})
+			l.run.rec.warn(moreCPUs(s.Got, own["Cpus_allowed_list"]).of(l.load.Name, arm))
 		}
 	}
 }

@@ -19,8 +19,6 @@ import (
 // ErrUnequal means that no arm is as durable as the baseline.
 var ErrUnequal = errors.New("nothing to compare")
 
-const unequalRemedy = "make them equal, or compare them all the same with --set unequal=mark, which marks every result of theirs"
-
 // compareDurability leaves out or marks the arms whose durability is not the baseline's. It does
 // nothing for loads that are not about what they write.
 func (l *loadRun) compareDurability(ctx context.Context, line *record.Generation) error {

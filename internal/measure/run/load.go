@@ -94,13 +94,10 @@ func (l *loadRun) lengthen(why string) error {
 		return nil
 	}
 	next := l.schedule.lengths
-	l.run.rec.warn(record.Warning{
-		Workload: l.load.Name, Text: "windows were made longer and measuring began again: " + why,
-		Remedy: "give the run a longer --budget, or fix the window in the experiment",
-	})
+	l.run.rec.warn(lengthened(why).of(l.load.Name, ""))
 	return l.results.beginPilot(&record.Pilot{
 		Workload: l.load.Name, Window: next.Window.Seconds(), Discard: next.Discard.Seconds(),
-		Blocks: next.Blocks, Pause: o.Pause, Why: "longer windows: " + why,
+		Blocks: next.Blocks, Pause: o.Pause, Why: longerWindows(why),
 	})
 }
 

@@ -164,7 +164,7 @@ func (n *neighbour) trouble() error {
 		return err
 	}
 	if kills := n.process.Kills(); kills > 0 {
-		return n.memoryError(fmt.Sprintf("the out-of-memory killer ended %d of its processes", kills))
+		return n.memoryError(killedProcesses(kills))
 	}
 	return nil
 }

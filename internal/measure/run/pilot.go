@@ -171,21 +171,10 @@ func armError(a *arm, err error) error {
 // warnOfLengths warns of lengths in the experiment that do not suit what the kernel grants an arm.
 func (l *loadRun) warnOfLengths() {
 	lengths, granted, need := l.schedule.lengths, l.load.Granted(), l.load.Settle()
-	warn := func(text, key string, need time.Duration, of string) {
-		l.run.rec.warn(record.Warning{
-			Workload: l.load.Name, Text: text,
-			Remedy: fmt.Sprintf("leave %s: out of the experiment, or make it %s%s", key, of, need),
-		})
-	}
 	if lengths.Discard < need {
-		why := "beside a neighbour CPU time is divided otherwise than later on"
-		if granted > 0 {
-			why = "an arm with a quota has more than its share"
-		}
-		warn(fmt.Sprintf("discard: %s is too short: until %s after a thaw %s", lengths.Discard, need, why), "discard", need, "")
+		l.run.rec.warn(shortDiscard(lengths.Discard, need, granted > 0).of(l.load.Name, ""))
 	}
 	if granted > 0 && lengths.Window%granted != 0 {
-		warn(fmt.Sprintf("window: %s is no multiple of %s, the period of a quota: a window holds more or less of it by chance", lengths.Window, granted),
-			"window", granted, "a multiple of ")
+		l.run.rec.warn(partialPeriod(lengths.Window, granted).of(l.load.Name, ""))
 	}
 }

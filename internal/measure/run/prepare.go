@@ -129,7 +129,7 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 		if errors.Is(context.Cause(ctx), reserve.ErrShort) {
 			err = errors.Join(err, removeUnfinished())
 		}
-		remedy := "see " + log
+		remedy := seeLog(log)
 		if errors.Is(err, reserve.ErrShort) {
 			remedy = cacheRemedy
 		}
@@ -140,7 +140,7 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 		return none, err
 	}
 	if p.Instead != "" {
-		l.run.rec.warn(record.Warning{Workload: l.load.Name, Text: "prepared anew, for the data set in the cache is not used: " + p.Instead})
+		l.run.rec.warn(preparedAnew(p.Instead).of(l.load.Name, ""))
 	}
 	if len(p.Versions) > 0 {
 		maps.Copy(l.run.rec.manifest.Versions, p.Versions)

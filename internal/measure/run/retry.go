@@ -76,7 +76,7 @@ func (l *loadRun) retry(ctx context.Context, line *record.Generation, began time
 		switch {
 		case l.sites.arm(left.Arm) != nil:
 			line.Left = withoutArm(line.Left, left.Arm)
-			l.run.rec.warn(record.Warning{Workload: l.load.Name, Arm: left.Arm, Text: "was launched at another try; before: " + left.Reason, Remedy: left.Remedy})
+			l.run.rec.warn(launchedLater(left.Reason, left.Remedy).of(l.load.Name, left.Arm))
 		case !l.schedule.givenUp[left.Arm]:
 			l.giveUp(left)
 		}

@@ -23,12 +23,12 @@ const (
 
 // watchHost begins to watch what every run uses: scratch directory, result directory, process ids.
 func (r *runner) watchHost() {
-	r.watch.Host(r.scratchParent(), "tare run --scratch DIR, a directory on a file system with more room")
+	r.watch.Host(r.scratchParent(), scratchRemedy)
 	dir, err := filepath.Abs(r.rec.dir)
 	if err != nil {
 		dir = r.rec.dir
 	}
-	r.watch.Host(dir, "tare run -o DIR, a directory on a file system with more room")
+	r.watch.Host(dir, resultRemedy)
 	r.watch.Pids(r.config.Groups)
 }
 
@@ -43,8 +43,6 @@ func (r *runner) whileRoom(ctx context.Context, do func(context.Context) error) 
 	return err
 }
 
-const cacheRemedy = "tare cache prune, or XDG_CACHE_HOME=DIR on a file system with more room"
-
 // watchCache begins to watch the directory in which data sets are prepared.
 func (r *runner) watchCache() {
 	if store, err := dataset.Default(); err == nil {
@@ -58,7 +56,7 @@ func (l *loadRun) watchLayer(s *site, v volume.Volume) {
 	if v.Kind() != volume.Layer || s.processes.Place.HostVolume == "" {
 		return
 	}
-	l.run.watch.Host(s.processes.Place.HostVolume, "make room there, or leave arm "+s.name+" out with --arms")
+	l.run.watch.Host(s.processes.Place.HostVolume, layerRemedy(s.name))
 	l.sites.layers = append(l.sites.layers, s.processes.Place.HostVolume)
 }
 

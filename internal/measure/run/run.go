@@ -161,17 +161,11 @@ func Execute(ctx context.Context, c Config) (out Outcome, err error) {
 func (r *runner) protect() (undo func()) {
 	how, undo, err := sched.Protect()
 	if err != nil {
-		r.rec.warn(record.Warning{
-			Text:   fmt.Sprintf("tare's own thread has no real-time priority (%s): it freezes and thaws late when the arms saturate every CPU", err),
-			Remedy: "run as root or grant CAP_SYS_NICE",
-		})
+		r.rec.warn(notProtected(err).of("", ""))
 	}
-	r.rec.manifest.Versions["scheduling of the controller"] = how
+	r.rec.manifest.Versions[controllerScheduling] = how
 	if why := r.guard.Inside; why != nil && os.Geteuid() == 0 {
-		r.rec.warn(record.Warning{
-			Text:   fmt.Sprintf("a kill of the whole control group that tare runs in would leave changes on this host: %v", why),
-			Remedy: "tare cleanup takes them back",
-		})
+		r.rec.warn(notGuarded(why).of("", ""))
 	}
 	return undo
 }
@@ -190,8 +184,7 @@ func (r *runner) open() (err error) {
 		}
 	}()
 	if e := r.config.Earlier; e != nil && e.Torn {
-		r.rec.warn(record.Warning{Text: "the end of the record was cut off, as a kill or a power cut leaves it, " +
-			"and was removed before the record was continued"})
+		r.rec.warn(tornRecord().of("", ""))
 	}
 	if r.journal, err = journal.Open(r.config.StateDir, r.config.ID); err != nil {
 		return err

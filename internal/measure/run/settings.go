@@ -79,7 +79,7 @@ func (s *site) withClient(all []record.Setting) []record.Setting {
 	if s.server == nil || slices.ContainsFunc(all, func(x record.Setting) bool { return x.Name == "client" }) {
 		return all
 	}
-	return append(all, record.Setting{Name: "client", Got: "on the host, outside of the arm"})
+	return append(all, record.Setting{Name: "client", Got: clientOnHost})
 }
 
 // without returns the facts whose names no setting has.

@@ -159,6 +159,6 @@ func (r *runner) loadRuns() []*loadRun {
 func noTimeFor(w record.Workload) record.Left {
 	return record.Left{
 		Workload: w.Name, Arm: w.Baseline, Reason: record.LeftBudget,
-		Remedy: "give the run a longer --budget, or name fewer workloads with --workload",
+		Remedy: budgetRemedy,
 	}
 }

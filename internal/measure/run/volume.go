@@ -11,7 +11,6 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/measure/session"
 	"github.com/tarelab/tare/internal/planning/plan"
-	"github.com/tarelab/tare/record"
 )
 
 // bytesNeeded is how many bytes of data a load needs: the size of its data set, or, before that is
@@ -113,7 +112,7 @@ func (l *loadRun) closeVolumes() error {
 		o.Unwatch(&l.run.watch)
 		err := o.Close()
 		if held := (*volume.DeviceInUse)(nil); errors.As(err, &held) {
-			l.run.rec.warn(record.Warning{Workload: l.load.Name, Text: err.Error(), Remedy: "it goes when that process ends; losetup -l shows it"})
+			l.run.rec.warn(deviceHeld(err).of(l.load.Name, ""))
 			continue
 		}
 		errs = append(errs, err)

@@ -80,7 +80,7 @@ func (a *arm) fill(w *record.Window, seen wire.Sample) {
 		case ok:
 			w.Probes[m.Name] = v
 		case len(seen.Probes) == 0:
-			w.Probes[m.Name] = record.Missing("the window has no reading of it")
+			w.Probes[m.Name] = record.Missing(noReading)
 		} // else the probe has nothing to observe here
 	}
 	if n := a.runningNeighbour(); n != nil {
@@ -90,7 +90,7 @@ func (a *arm) fill(w *record.Window, seen wire.Sample) {
 		if w.Values == nil {
 			w.Values = map[string]record.Value{}
 		}
-		v := record.Missing("the load said nothing of it in this window")
+		v := record.Missing(loadSilent)
 		if x := shut.Mean(seen.Open[i]); !math.IsNaN(x) {
 			v = record.Number(x)
 		}
@@ -109,7 +109,7 @@ func dropReason(a *arm, w record.Window, err error) (reason, detail string) {
 	case errors.Is(err, launch.ErrSilent):
 		return record.DropSilent, launch.ErrSilent.Error()
 	case died != nil:
-		return record.DropDied, died.Error() + lastLines(s.log.Name())
+		return record.DropDied, withLog(died, lastLines(s.log.Name()))
 	case trouble != nil:
 		return record.DropNeighbour, trouble.Error()
 	case errors.Is(err, wire.ErrNotFrozen):
@@ -125,7 +125,7 @@ func dropReason(a *arm, w record.Window, err error) (reason, detail string) {
 	case err != nil:
 		return record.DropError, err.Error()
 	case w.Errors > 0:
-		return record.DropError, fmt.Sprintf("%d errors%s", w.Errors, lastLines(s.log.Name()))
+		return record.DropError, reportedErrors(w.Errors, lastLines(s.log.Name()))
 	}
 	return "", ""
 }

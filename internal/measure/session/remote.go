@@ -30,7 +30,7 @@ func (s *remote) Settle(ctx context.Context, d time.Duration) (time.Duration, er
 }
 
 func (s *remote) Observe(probes []probe.Probe) {
-	s.probes = probe.Unread(probes, "it is read where the load is")
+	s.probes = probe.Unread(probes, readElsewhere)
 }
 
 func (s *remote) Metrics() []probe.Metric { return s.probes.Metrics() }

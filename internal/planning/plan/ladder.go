@@ -125,8 +125,7 @@ func rungSupport(r Rung, host facts.Host) facts.Support {
 }
 
 func needsNode(what string, host facts.Host) facts.Support {
-	return facts.Unsupported(what+" needs tare on node "+host.PodNode+", where the pods are",
-		"--nodes "+host.PodNode+" --node-helper, or run tare there")
+	return facts.Unsupported(needsPodNode(what, host.PodNode), toPodNode(host.PodNode))
 }
 
 // TwinName is the name of the twin of the baseline.
@@ -136,7 +135,7 @@ const TwinName = "twin"
 func twin(base PlannedArm) PlannedArm {
 	t := base
 	t.Name, t.Twin, t.Step = TwinName, true, ""
-	t.Title = base.Name + " again: the noise floor"
+	t.Title = twinTitle(base.Name)
 	return t
 }
 

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"time"
 )
@@ -40,9 +39,9 @@ func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, str
 	}
 	l.Blocks = max(2, perLaunch(budget, launch, block, l.Generations))
 	if l.Generations == 1 {
-		return l, fmt.Sprintf("one launch of %d blocks: the budget has no room for more", l.Blocks)
+		return l, oneLaunch(l.Blocks)
 	}
-	return l, fmt.Sprintf("about %d launches of %d blocks (a launch takes %.1f s, a block %.2g s)", l.Generations, l.Blocks, launch, block)
+	return l, someLaunches(l.Generations, l.Blocks, launch, block)
 }
 
 // perLaunch returns how many blocks each launch can have. Times are in seconds.

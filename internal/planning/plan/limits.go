@@ -37,17 +37,9 @@ func limitsOf(spec experiment.ArmSpec, r Rung, host facts.Host) (cgroup.Limits, 
 	}
 	if host.Groups != nil {
 		if err := host.Groups.Can("cpuset"); err != nil {
-			return l, impossible{facts.Unsupported("cpuset: "+err.Error(), hint.Of(err))}
+			return l, impossible{facts.Unsupported(noCPUSet(err), hint.Of(err))}
 		}
 	}
 	l.CPUSet = set.String() // as the kernel writes it
 	return l, nil
-}
-
-// bytes formats a size in GiB, or in MiB where it is not a multiple of one.
-func bytes(n int64) string {
-	if n%(1<<30) == 0 {
-		return fmt.Sprintf("%d GiB", n>>30)
-	}
-	return fmt.Sprintf("%d MiB", n>>20)
 }

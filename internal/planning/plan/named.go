@@ -219,7 +219,7 @@ func volumeOf(word string, host facts.Host) (volume.Volume, error) {
 	}
 	s, ok := host.Volumes[word]
 	if !ok {
-		s = facts.Unsupported("this host was not asked about it", "")
+		s = facts.Unsupported(notAsked, "")
 	}
 	return v, requireSupport(s)
 }
@@ -262,8 +262,7 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 	}
 	for _, t := range stages.Tools {
 		if b.host.PodNode == "" && b.host.Tools[t.Name].Path == "" {
-			return nil, impossible{facts.Unsupported(
-				fmt.Sprintf("neighbour %s needs %s, which is not in PATH", name, t.Name), "apt-get install "+t.Package)}
+			return nil, impossible{facts.Unsupported(needsTool(name, t.Name), installPackage(t.Package))}
 		}
 	}
 	values, err := workload.Complete(kind, spec.Params)
@@ -301,20 +300,19 @@ func (b builder) neighbourEnvironment(word string) (environment.Environment, err
 // requireLimits returns nil if the neighbour's memory and processes can be limited and paused, else an
 // impossible error. In a pod on another node the agent in the pod does that.
 func (b builder) requireLimits(name string, env environment.Environment) error {
-	what := "neighbour " + name + " needs a control group with limits: "
 	h := b.host
 	switch {
 	case h.PodNode == "":
 	case env == b.c.Beside:
-		return impossible{needsNode("neighbour "+name+" on the host", h)}
+		return impossible{needsNode(neighbourOnHost(name), h)}
 	default:
 		return nil
 	}
 	if h.Groups == nil {
-		return impossible{facts.Unsupported(what+h.GroupsWhy, h.GroupsRemedy)}
+		return impossible{facts.Unsupported(needsLimits(name, h.GroupsWhy), h.GroupsRemedy)}
 	}
 	if err := h.Groups.Can("memory", "pids"); err != nil {
-		return impossible{facts.Unsupported(what+err.Error(), "run as root")}
+		return impossible{facts.Unsupported(needsLimits(name, err.Error()), runAsRoot)}
 	}
 	return nil
 }
@@ -335,55 +333,14 @@ func (b builder) isolation(spec experiment.ArmSpec, r Rung) ([]isolation.Setting
 			return nil, err
 		}
 		if len(s.Arm) > 0 && !r.Capabilities().Grouped {
-			return nil, impossible{facts.Unsupported(
-				fmt.Sprintf("%s is set on the arm, and %s has no %s group of its own", text, r.Name(), strings.Join(s.Arm, " or ")),
-				"environment: cgroup")}
+			return nil, impossible{facts.Unsupported(needsOwnGroup(text, r.Name(), s.Arm), inCgroup)}
 		}
 		all = append(all, s)
 	}
 	return all, nil
 }
 
-// titleOf describes an arm in one line, such as "beside stress, unprotected, in container".
-func titleOf(a PlannedArm) string {
-	var parts []string
-	if a.Neighbour != nil {
-		parts = append(parts, besideTitle(a))
-	}
-	for _, chosen := range a.Chosen() {
-		switch {
-		case chosen.Got == "" || chosen.Name == "environment" && chosen.Got == experiment.Baseline:
-		case chosen.Name == "environment":
-			parts = append(parts, "in "+chosen.Got)
-		case chosen.Name == "volume":
-			parts = append(parts, "on "+chosen.Got)
-		case chosen.Name == "memory":
-			parts = append(parts, "memory "+bytes(a.MemoryBytes))
-		default:
-			parts = append(parts, chosen.Name+" "+chosen.Got)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(a.Set)) {
-		parts = append(parts, name+"="+a.Set[name])
-	}
-	if len(parts) == 0 {
-		return "alone"
-	}
-	return strings.Join(parts, ", ")
-}
-
-// besideTitle describes an arm's neighbour and the isolation from it.
-func besideTitle(a PlannedArm) string {
-	name, words := a.Neighbour.Name, a.Arm.Isolation
-	switch {
-	case a.Neighbour.Environment != "":
-		return "beside " + name + ": in a pod of its own (" + a.Neighbour.Environment + ")"
-	case len(words) == 0:
-		return "beside " + name + ", unprotected"
-	}
-	return fmt.Sprintf("beside %s, %s: %s", name, strings.Join(words, " and "), strings.Join(mechanismTitles(words), "; "))
-}
-
+// mechanismTitles returns the titles of the mechanisms of isolation.
 func mechanismTitles(words []string) (titles []string) {
 	for _, text := range words {
 		if m, _, err := isolation.Parse(text); err == nil {

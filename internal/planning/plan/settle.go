@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -34,19 +33,19 @@ func settle(o Observed) (time.Duration, []record.ThawNoise, string) {
 		}
 		seen = append(seen, record.ThawNoise{Discard: d.Seconds(), Ratio: off, Half: half})
 		if half > hidingNoise {
-			return d, seen, fmt.Sprintf("noise (±%.0f %%) hides the transient after a thaw, %s taken until the windows tell", 100*half, formatLength(d))
+			return d, seen, noiseHidesTransient(half, d)
 		}
 		if math.Abs(off) <= max(leastTransient, half) {
-			return d, seen, fmt.Sprintf("after %s no arm has a transient of its own (at most %.1f %% ±%.1f %%, %s)", formatLength(d), 100*math.Abs(off), 100*half, arm)
+			return d, seen, noTransient(d, off, half, arm)
 		}
 	}
 	if len(seen) == 0 {
 		d := settleTimes[0]
-		return d, nil, fmt.Sprintf("too few operations to see a transient after a thaw, %s taken", formatLength(d))
+		return d, nil, fewForTransient(d)
 	}
 	d := settleTimes[min(len(seen), len(settleTimes)-1)]
 	last := seen[len(seen)-1]
-	return d, seen, fmt.Sprintf("%s after a thaw an arm still has a transient of its own (%.1f %% ±%.1f %%), %s taken", formatLength(settleTimes[len(seen)-1]), 100*math.Abs(last.Ratio), 100*last.Half, formatLength(d))
+	return d, seen, transientLeft(settleTimes[len(seen)-1], last.Ratio, last.Half, d)
 }
 
 // A transient compares two parts of a trace after the settle time, in ticks: the first earlyTicks,
@@ -151,7 +150,7 @@ func (h *Halves) Uneven() (arm, why string) {
 		}
 		e := stat.Trimmed(h.of[n], 0.1)
 		if e.SE < most && math.Abs(e.Mean) > sure*e.SE && math.Abs(e.Mean)/2 > off {
-			return n, fmt.Sprintf("the first half of the windows of %s is %+.1f %% off the second, against the baseline (standard error %.1f %%)", n, 100*math.Expm1(e.Mean), 100*e.SE)
+			return n, halvesDiffer(n, math.Expm1(e.Mean), e.SE)
 		}
 	}
 	return "", ""

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"time"
 
@@ -62,32 +61,28 @@ type Lengths struct {
 func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	out := fixed
 	p := record.Pilot{Pause: o.Pause}
-	why, least := "settle time as asked", fixed.Discard
+	settleWhy, least := settleAsked, fixed.Discard
 	switch {
 	case fixed.Discard > 0:
 		o.Settle = 0
 	case o.Settle >= settleTimes[len(settleTimes)-1]:
-		why, least = formatLength(o.Settle)+" of settle time for a quota", settleTimes[0]
+		settleWhy, least = settleForQuota(o.Settle), settleTimes[0]
 	default:
-		least, p.Thaws, why = settle(o)
+		least, p.Thaws, settleWhy = settle(o)
 		if least < o.Settle {
-			why = formatLength(o.Settle) + " of settle time beside a neighbour"
+			settleWhy = settleBesideNeighbour(o.Settle)
 		}
 	}
+	windowWhy := windowAsked
 	if fixed.Window == 0 {
-		var more string
-		out, p.Slots, more = tuneWindow(o, least, fixed)
-		why += "; " + more
-	} else {
-		why += "; window as asked"
+		out, p.Slots, windowWhy = tuneWindow(o, least, fixed)
 	}
 	if fixed.Discard == 0 {
 		out.Discard = max(least, usualSettle(out.Window), o.Settle)
 	}
-	var more string
-	out, more = Allocate(o, out, NoiseOf(p.Slots, out.Window), fixed)
+	out, launchesWhy := Allocate(o, out, NoiseOf(p.Slots, out.Window), fixed)
 	p.Window, p.Discard, p.Blocks = out.Window.Seconds(), out.Discard.Seconds(), out.Blocks
-	p.Why = why + "; " + more
+	p.Why = everyReason(settleWhy, windowWhy, launchesWhy)
 	return out, p
 }
 
@@ -138,15 +133,15 @@ func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []reco
 		if out.Window = longestFitting(o, overhead); out.Window <= shortest {
 			out.Window = shortest
 			if shortest == o.Least {
-				return out, seen, fmt.Sprintf("the budget is too short to compare window lengths, %s taken, the shortest that are possible", formatLength(shortest))
+				return out, seen, onlyShortest(shortest)
 			}
-			return out, seen, fmt.Sprintf("operations are slow: %s windows hold some of every arm", formatLength(shortest))
+			return out, seen, slowOperations(shortest)
 		}
-		return out, seen, fmt.Sprintf("the budget is too short to compare window lengths, %s taken", formatLength(out.Window))
+		return out, seen, notCompared(out.Window)
 	case math.IsInf(cost, 1):
-		return out, seen, fmt.Sprintf("the shortest windows that are possible, %s", formatLength(out.Window))
+		return out, seen, shortestPossible(out.Window)
 	}
-	return out, seen, fmt.Sprintf("%s windows reach a width soonest on this noise", formatLength(out.Window))
+	return out, seen, soonestOnNoise(out.Window)
 }
 
 // blockVariance is the variance of the log ratio of two windows of a block, as the mean over all pairs of
@@ -299,12 +294,4 @@ func meanPerTick(x []float64) float64 {
 		sum += v
 	}
 	return sum / float64(len(x))
-}
-
-// formatLength formats a duration as people write it: "50 ms", "1.2 s".
-func formatLength(d time.Duration) string {
-	if d < time.Second {
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%g s", math.Round(10*d.Seconds())/10)
 }

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/record"
 )
@@ -13,7 +11,7 @@ import (
 // than zero.
 func TuneWindowed(o Observed, asked workload.Windowed, fixed Lengths) (Lengths, record.Pilot) {
 	out := fixed
-	why := "lengths as asked"
+	windowWhy := lengthsAsked
 	if out.Discard == 0 {
 		out.Discard = max(asked.Discard, o.Settle)
 	}
@@ -25,11 +23,11 @@ func TuneWindowed(o Observed, asked workload.Windowed, fixed Lengths) (Lengths, 
 		if o.Settle >= 2*quotaPeriod {
 			out.Window = out.Window.Truncate(quotaPeriod)
 		}
-		why = fmt.Sprintf("the tool runs anew for each window of %s and needs %s more each time", formatLength(out.Window), formatLength(o.Switch))
+		windowWhy = toolRunsAnew(out.Window, o.Switch)
 	}
-	out, more := Allocate(o, out, 0.05, fixed)
+	out, launchesWhy := Allocate(o, out, 0.05, fixed)
 	return out, record.Pilot{
 		Pause: o.Pause, Window: out.Window.Seconds(), Discard: out.Discard.Seconds(), Blocks: out.Blocks,
-		Why: why + "; " + more,
+		Why: everyReason(windowWhy, launchesWhy),
 	}
 }

@@ -1,0 +1,159 @@
+package probe
+
+import "fmt"
+
+// Sentences of the probes for users, without errors: what each metric is, and why a value is missing.
+
+// What the metrics are, in the order of All.
+const (
+	helpCPUTime   = "CPU time of the arm"
+	helpCPUUser   = "CPU time of the arm in user mode"
+	helpCPUSystem = "CPU time of the arm in the kernel"
+
+	helpCPUSteal   = "time in which a CPU of this host was ready and the hypervisor ran something else, all CPUs added up"
+	helpCPUForeign = "CPU time of everything on this host but the arm, its neighbour and tare, threads of the kernel included"
+
+	helpCPUCycles       = "cycles of the CPUs that worked for the arm"
+	helpCPUInstructions = "instructions that the CPUs did for the arm"
+
+	helpCPUPeriods          = "quota periods in which the arm ran"
+	helpCPUThrottledPeriods = "quota periods in which the arm used its quota up"
+	helpCPUThrottled        = "time that the arm's run queues were throttled by its quota, all CPUs added up"
+
+	helpCPUWait  = "time that threads of the arm were ready and waited for a CPU, all threads added up"
+	helpCPUTurns = "turns on a CPU that the threads of the arm were given"
+
+	helpSwitchesVoluntary   = "times that a thread of the arm gave its CPU up to wait for something"
+	helpSwitchesInvoluntary = "times that a thread of the arm was taken off its CPU"
+
+	helpFaultsMinor = "page faults that the kernel met from memory"
+	helpFaultsMajor = "page faults that had to read from a disk"
+
+	helpMemoryRefaulted = "memory that was read again after the kernel had reclaimed it, file pages and swap"
+	helpMemoryScanned   = "memory that the kernel looked at for something to reclaim"
+	helpMemoryReclaimed = "memory that the kernel took away from the arm"
+	helpMemoryLimitHits = "times that the arm was about to go beyond its memory limit (max or high)"
+	helpMemoryOOMKills  = "processes of the arm that the out-of-memory killer ended"
+	helpMemoryUsed      = "memory that is charged to the arm, page cache included"
+
+	helpIORead    = "bytes that the arm read from disks"
+	helpIOWritten = "bytes that the arm wrote to disks"
+	helpIOReads   = "read operations of the arm on disks"
+	helpIOWrites  = "write operations of the arm on disks"
+
+	helpDiskRead    = "bytes read from all disks of the host"
+	helpDiskWritten = "bytes written to all disks of the host"
+	helpDiskReads   = "read operations on all disks of the host"
+	helpDiskWrites  = "write operations on all disks of the host"
+	helpDiskFlushes = "cache flushes sent to all disks of the host, as a sync sends them"
+
+	helpDeviceReads     = "read requests of anybody on the device of the arm's data"
+	helpDeviceWrites    = "write requests of anybody on the device of the arm's data"
+	helpDeviceFlushes   = "cache flushes on the device of the arm's data"
+	helpDeviceReadTime  = "time that reads took on the device of the arm's data, with its queue"
+	helpDeviceWriteTime = "time that writes took on the device of the arm's data, with its queue"
+	helpDeviceFlushTime = "time that flushes took on the device of the arm's data"
+	helpDeviceInflight  = "requests under way on the device of the arm's data, when a window ends"
+
+	helpNetHandled  = "packets that the network softirq of the host handled; a veth or a bridge makes one packet several"
+	helpNetDropped  = "packets that the host dropped because the backlog of a CPU was full"
+	helpNetSqueezed = "times that the network softirq of the host ran out of its turn with packets left"
+
+	helpNetRetransmits = "TCP segments sent again in the network namespaces of the arm"
+
+	helpNFSRequests    = "requests of any kind to the NFS server of the arm's data"
+	helpNFSRetransmits = "requests that were sent to the NFS server once more"
+	helpNFSSent        = "bytes sent to the NFS server, with all headers of requests"
+	helpNFSReceived    = "bytes received from the NFS server, with all headers of answers"
+
+	helpCephWaiting  = "requests that wait for the answer of a store of the Ceph cluster, when a window ends"
+	helpCephHomeless = "requests for which the Ceph cluster has no store that is up, when a window ends"
+
+	helpSelfCPU       = "CPU time of tare"
+	helpSelfThreadCPU = "CPU time of the thread of tare that controls the run"
+	helpSelfMemory    = "resident memory of tare"
+	helpSelfMaxMemory = "largest resident memory of tare so far"
+)
+
+// What waits are for.
+const (
+	waitCPU    = "waited for a CPU"
+	waitMemory = "waited for memory (reclaim, refault, swap)"
+	waitIO     = "waited for block input or output"
+)
+
+func helpPressureSome(wait string) string {
+	return "time in which at least one thread of the arm " + wait
+}
+
+func helpPressureFull(wait string) string {
+	return "time in which every thread of the arm that had work " + wait
+}
+
+// Kinds of requests: op is the kernel's name.
+
+func helpNFSOf(op string) string { return op + " requests to the NFS server" }
+func helpNFSQueue(op string) string {
+	return "time that " + op + " requests waited before they were sent"
+}
+func helpNFSRTT(op string) string {
+	return "time from sending " + op + " requests to their answers: wire and server"
+}
+func helpNFSExecute(op string) string {
+	return "time that " + op + " requests took in all, with the client's own part"
+}
+func helpCephOf(op string) string { return op + " requests to the Ceph file system of the arm's data" }
+func helpCephTime(op string) string {
+	return "time until " + op + " requests to the Ceph file system were answered"
+}
+
+// Names of numbers, for lacks.
+const (
+	totalOfSome = "total of some"
+	totalOfFull = "total of full"
+)
+
+// nameDevice is the name of the probe device.
+const nameDevice = "device of the data"
+
+// Why a value is missing.
+const (
+	noneLeft          = "no process of this arm is left"
+	noGroup           = "this arm has no control group"
+	noGroupOfV2       = "no control group of version 2 for this arm, and version 1 does not count it by group"
+	noReclaimInV1     = "control groups of version 1 do not count reclaim by group"
+	noRequestsOfImage = "only the client of a Ceph file system counts its requests; those of an image are at its device"
+	noFlushes         = "this device counts a flush as a write, if at all: it has no queue of requests (dm, LVM, md)"
+	pressureOff       = "pressure accounting is off: start the kernel with psi=1"
+	moreThanHost      = "the arm seems to have used more CPU time than the host"
+	noReadingAtEnd    = "the window has no reading at one of its ends"
+	notRead           = "not read"
+)
+
+func noGroupOf(controller string) string { return fmt.Sprintf("no %s group for this arm", controller) }
+
+func noProcessFile(pid, file string) string {
+	return "process " + pid + " has ended, or this kernel has no " + file + " of processes"
+}
+
+func noKernelFile(file string) string         { return "this kernel has no " + file }
+func groupGone(file string) string            { return file + ": the control group is gone" }
+func processEnded(file string) string         { return file + ": the process has ended" }
+func fileError(file string, err error) string { return file + ": " + err.Error() }
+
+func accessError(op, file string, err error) string { return fmt.Sprintf("%s %s: %v", op, file, err) }
+
+func lacks(file, number string) string { return file + " has no " + number }
+
+func withRemedy(why, remedy string) string { return why + ": " + remedy }
+
+func armTimeMissing(why string) string  { return "the arm's own CPU time is missing: " + why }
+func hostTimeMissing(why string) string { return "the host's CPU time is missing: " + why }
+
+func tooCoarse(requests float64) string {
+	return fmt.Sprintf("the kernel's mean is too coarse after %.0f requests since the mount", requests)
+}
+
+func ranBackwards(from, to float64) string {
+	return fmt.Sprintf("counter ran backwards, from %g to %g", from, to)
+}
