@@ -33,7 +33,7 @@ lint: ## formatting, vet, staticcheck, the layers, sentences, and the types on t
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 	@sh tools/layers.sh
 	@sh tools/race.sh -n
-	$(GO) -C tools run ./sentences ../internal/analysis ../internal/host/doctor ../internal/host/isolation ../internal/host/probe ../internal/measure ../internal/planning/plan ../internal/report/export
+	$(GO) -C tools run ./sentences ../internal/analysis ../internal/host/doctor ../internal/host/isolation ../internal/host/probe ../internal/logs ../internal/measure ../internal/planning/plan ../internal/report/export
 	$(GO) -C tools run ./typecheck .. arm64
 
 FUZZTIME ?= 20s

@@ -1,7 +1,7 @@
-// Command sentences finds sentences for users in the middle of code, below the given directories: string
-// literals of three words or more, alone or joined by +. Such texts belong in the file words.go of
-// their package, so that a translator needs only that file. Texts of errors may stay where the error
-// is made.
+// Command sentences finds sentences for users in the middle of code: string literals of
+// three words or more, alone or joined by +, below the given directories. Such texts stand in
+// words.go of their package, one file for a translator. Errors may stay where they are made, and texts
+// with which input is compared.
 package main
 
 import (
@@ -61,7 +61,8 @@ func main() {
 // below returns "file:line:column: text" for each sentence in the packages below a directory. A
 // directory without Go files is an error: somebody has moved the package.
 func below(dir string) (all []string, err error) {
-	files := 0
+	set := token.NewFileSet()
+	var files []parsed
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		name := filepath.Base(path)
 		switch {
@@ -72,24 +73,26 @@ func below(dir string) (all []string, err error) {
 		case d.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
 			return nil
 		}
-		files++
-		if name == catalogue {
-			return nil
-		}
-		set := token.NewFileSet()
 		file, err := parser.ParseFile(set, path, nil, 0)
-		if err != nil {
-			return err
+		files = append(files, parsed{filepath.Dir(path), file})
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(files) == 0:
+		return nil, fmt.Errorf("%s: no Go files", dir)
+	}
+	p := patternsIn(files)
+	for _, f := range files {
+		if filepath.Base(set.Position(f.file.Pos()).Filename) == catalogue {
+			continue
 		}
-		for _, s := range sentences(file) {
+		for _, s := range sentences(f.file, p) {
 			all = append(all, fmt.Sprintf("%s: %s", set.Position(s.at), s.text))
 		}
-		return nil
-	})
-	if err == nil && files == 0 {
-		err = fmt.Errorf("%s: no Go files", dir)
 	}
-	return all, err
+	return all, nil
 }
 
 // sentence is a text and where it begins.
@@ -98,9 +101,12 @@ type sentence struct {
 	text string
 }
 
-// sentences are the sentences of a file that are not texts of errors.
-func sentences(file *ast.File) (all []sentence) {
+// sentences returns the texts of a file that are compared with nothing.
+func sentences(file *ast.File, p *patterns) (all []sentence) {
 	ast.Inspect(file, func(n ast.Node) bool {
+		if p.exprs[n] {
+			return false
+		}
 		switch x := n.(type) {
 		case *ast.ImportSpec, *ast.Field: // a path, a tag
 			return false

@@ -1,7 +1,6 @@
 package clickhouse
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/tarelab/tare/internal/logs/format"
@@ -33,9 +32,9 @@ func servers(one *Run) (out []*observed.Run) {
 		return nil
 	}
 	for i, s := range one.Total.Servers {
-		r := &observed.Run{Sub: fmt.Sprintf("server %d", i+1)}
+		r := &observed.Run{Sub: serverLoad(i)}
 		r.Tool, r.Line, r.Complete = tool, one.Line, true
-		r.MakesLoad("output of version", one.Era)
+		r.MakesLoad(outputOf, one.Era)
 		r.Total(metric.Throughput, s.QPS.NonZero())
 		r.Quantiles(s.Quantiles)
 		out = append(out, r)
@@ -76,7 +75,7 @@ func (r *Run) ownTimes() bool { return r.Era == "19.x" || r.Era == "20 to 23.7" 
 func imported(r *observed.Run, one *Run) []format.Warning {
 	r.Tool, r.Line, r.Complete = tool, one.Line, one.Complete && one.Total != nil
 	r.MakesLoad("queries", observed.Text(one.Loaded))
-	r.MakesLoad("output of version", one.Era)
+	r.MakesLoad(outputOf, one.Era)
 	if one.Cumulative {
 		r.Forget() // every report includes the one before
 	}

@@ -67,7 +67,7 @@ func (p *parser) add(to *Report, o *object, flat bool) (era string) {
 		Quantiles: quantiles(o.Percentiles)}
 	switch {
 	case flat && same(t.QPS, t.RPS, t.MiBPS, t.ResultRPS, t.ResultMiBPS, t.Queries):
-		p.Once(to.Line, "all statistics of this revision are the QPS (ClickHouse issue 619); only QPS and percentiles were read", "")
+		p.Once(to.Line, allQPS, "")
 		s.Queries, era = format.Num{}, "1.1"
 	case flat:
 		era = "1.1 to 18.x"
@@ -75,8 +75,7 @@ func (p *parser) add(to *Report, o *object, flat bool) (era string) {
 		era = "22.5 to 23.7"
 	default:
 		era = "19 to 22.4"
-		p.Once(to.Line, "the rates in this JSON are of one connection: one over the mean query time (ClickHouse pull request 36473)",
-			"multiply by the concurrency (-c) for the whole, or compare ratios at the same concurrency")
+		p.Once(to.Line, oneConnection, timesConcurrency)
 	}
 	to.Servers = append(to.Servers, s)
 	return era

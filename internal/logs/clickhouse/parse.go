@@ -39,13 +39,12 @@ func Parse(r io.Reader, each func(Report) error) (*Log, error) {
 func (p *parser) nothing() error {
 	for _, r := range p.log.Runs {
 		if f := r.Failures; f.Count > 0 {
-			return &format.Error{Line: f.First.Line, Text: "no report; the tool said: " + f.First.Text}
+			return &format.Error{Line: f.First.Line, Text: toolSaid(f.First.Text)}
 		}
 	}
 	err := p.Why()
 	if len(p.log.Runs) > 0 && len(p.log.Warnings) == 0 {
-		err = &format.Error{Line: p.log.Runs[0].Line, Text: "the run that begins here has no report",
-			Remedy: "it was stopped before the first one, or the file is cut"}
+		err = &format.Error{Line: p.log.Runs[0].Line, Text: noReport, Remedy: stoppedSoon}
 	}
 	return err
 }
@@ -110,11 +109,11 @@ func (p *parser) report(executed format.Num) error {
 	}
 	p.need()
 	if now := p.now; now != nil && now.Executed.Known() && (n < executedBy(now) || n == executedBy(now) && p.total()) {
-		than := "fewer queries than"
+		text := fewerQueries
 		if n == executedBy(now) {
-			than = "as many queries as"
+			text = asManyQueries
 		}
-		p.Add(p.Number(), than+" in the report before: taken as another run", "give each run a file of its own")
+		p.Add(p.Number(), text, fileEach)
 		p.start()
 	}
 	if err := p.interim(); err != nil {
@@ -175,18 +174,17 @@ func (p *parser) end() {
 	p.now = nil
 	r.Complete = p.complete(r)
 	if !r.Complete {
-		p.Add(r.Total.Line, "the report of the whole run is missing: the last one is of an interval", "the run was stopped or the file is cut")
+		p.Add(r.Total.Line, noTotal, stoppedOrCut)
 	}
 	if r.ownTimes() {
-		p.Once(r.Total.Line, "clickhouse-benchmark before 23.8 computes QPS from the query times and not from the clock",
-			"compare only runs of the same version, or divide the queries by the run's duration")
+		p.Once(r.Total.Line, ratesOfTimes, sameVersion)
 	}
 }
 
 // complete reports whether the last report covers the whole run.
 func (p *parser) complete(r *Run) bool {
 	if slices.ContainsFunc(r.Total.Servers, func(s Server) bool { return !format.At(s.Quantiles, 0.9999).Known() }) {
-		p.Add(r.Total.Line, "the percentiles of the last report are not complete", "the file is cut")
+		p.Add(r.Total.Line, fewPercentiles, fileCut)
 	}
 	if whole, known := r.Total.whole(); known {
 		return whole
@@ -204,6 +202,6 @@ func (p *parser) spansRun(r *Run) bool {
 	if ok && shortest > p.shortest+0.0005 {
 		return false
 	}
-	p.Add(r.Total.Line, "whether the last report is of the whole run or of an interval cannot be told", "run the tool with -d 0 or keep what it writes to stdout")
+	p.Add(r.Total.Line, maybeInterval, keepStdout)
 	return true
 }

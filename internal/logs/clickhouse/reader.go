@@ -27,7 +27,7 @@ var declared = &format.Tool{
 }
 
 // Reader reads what clickhouse-benchmark prints.
-var Reader = observed.Reader{Tool: declared, Versions: "1.1 to current; JSON to 23.7", Kinds: []observed.Kind{{Name: kind, Read: Import}}}
+var Reader = observed.Reader{Tool: declared, Versions: versions, Kinds: []observed.Kind{{Name: kind, Read: Import}}}
 
 func era(b []byte) string {
 	switch {

@@ -18,7 +18,7 @@ func (p *parser) server(text []byte) {
 	era := s.head(text[:at])
 	if !s.rates(text[at:]) {
 		if point, changed := format.Commas(text); !changed || !s.rates(point[at:]) {
-			p.Add(p.Number(), "a line of figures that is cut off or of an unknown version was left out", "")
+			p.Add(p.Number(), unknownFigures, "")
 			return
 		}
 		p.Comma()

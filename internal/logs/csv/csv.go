@@ -5,7 +5,6 @@ package csv
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -77,11 +76,11 @@ func Parse(r io.Reader, each func(*Table, Row) error) (*Table, error) {
 	switch {
 	case err != nil || p.table.Rows > 0:
 	case p.table.Columns == nil && isPage:
-		err = &format.Error{Line: 1, Text: "the tables of the page have no row"}
+		err = &format.Error{Line: 1, Text: noRowOnPage}
 	case p.table.Columns == nil:
-		err = p.Nothing("a table")
+		err = p.Nothing(output)
 	default:
-		err = &format.Error{Line: 1, Text: "the table has a heading and no row"}
+		err = &format.Error{Line: 1, Text: noRow}
 	}
 	return &p.table, err
 }
@@ -93,7 +92,7 @@ func (p *parser) line(line []byte) error {
 	case p.table.Columns == nil:
 		return p.head(line)
 	case p.Torn() && !p.wholeRow(line):
-		p.Doubt("the last row has no end and fewer fields than columns; it was left out", "the file is cut")
+		p.Doubt(shortRow, fileCut)
 		return nil
 	}
 	if err := p.fields(line); err != nil {
@@ -119,7 +118,7 @@ func (p *parser) wholeRow(line []byte) bool {
 		return false
 	}
 	if format.Whole([]byte(f[len(f)-1])).Known() {
-		p.Add(p.Number(), "the last row has no line end: if the file is cut, its last number has lost digits", "check it")
+		p.Add(p.Number(), lastNumber, checkIt)
 	}
 	return true
 }
@@ -134,7 +133,7 @@ func (p *parser) head(line []byte) error {
 		}
 	}
 	if p.table.Columns == nil {
-		return &format.Error{Line: p.Number(), Text: "the heading has an open quotation mark"}
+		return &format.Error{Line: p.Number(), Text: openHeading}
 	}
 	p.sep = p.table.Separator[0]
 	return p.named()
@@ -144,8 +143,7 @@ func (p *parser) head(line []byte) error {
 func (p *parser) named() error {
 	for _, c := range p.table.Columns {
 		if format.Whole([]byte(c.Name)).Known() {
-			return &format.Error{Line: p.Number(), Text: fmt.Sprintf("the first row does not name the columns: %q is a number", c.Name),
-				Remedy: "put a row with the names of the columns above the figures"}
+			return &format.Error{Line: p.Number(), Text: numberAsName(c.Name), Remedy: nameColumns}
 		}
 	}
 	p.row.Number = make([]format.Num, len(p.table.Columns))
@@ -160,9 +158,9 @@ func (p *parser) fields(line []byte) error {
 		return err
 	}
 	if len(f) != len(p.table.Columns) {
-		e := &format.Error{Line: n, Text: fmt.Sprintf("the row has %d fields, the heading %d", len(f), len(p.table.Columns))}
+		e := &format.Error{Line: n, Text: unequalRow(len(f), len(p.table.Columns))}
 		if _, commas := format.Commas(line); commas && p.sep == ',' {
-			e.Remedy = "if the numbers have decimal commas, write points or separate the columns by semicolons"
+			e.Remedy = decimalCommas
 		}
 		return e
 	}
@@ -220,7 +218,7 @@ var thousands = regexp.MustCompile(`^-?\d{1,3}(?:(?:\.\d{3})+,\d+|(?:,\d{3})+\.\
 func (p *parser) number(s string, commas bool) format.Num {
 	s = strings.TrimSuffix(strings.TrimSpace(s), "%")
 	if thousands.MatchString(s) {
-		p.Doubt("numbers with separators between their thousands were read as such", "check them")
+		p.Doubt(thousandsRead, checkThem)
 		last := strings.LastIndexAny(s, ".,")
 		return format.Whole([]byte(strings.NewReplacer(".", "", ",", "").Replace(s[:last]) + "." + s[last+1:]))
 	}
@@ -237,7 +235,7 @@ func (p *parser) number(s string, commas bool) format.Num {
 		return x
 	}
 	if len(fraction) == 3 && strings.TrimLeft(whole, "-0") != "" {
-		p.Doubt(fmt.Sprintf("%q can be a decimal sign or a thousands separator; such numbers are missing", s), "write a point, or no separator")
+		p.Doubt(ambiguousComma(s), writePoint)
 		return format.Num{}
 	}
 	p.Comma()
@@ -256,7 +254,7 @@ func (p *parser) split(line []byte) (out []string, err error) {
 		if i < len(line) && line[i] == '"' {
 			n := closing(line[i+1:])
 			if n < 0 {
-				return nil, &format.Error{Line: p.Number(), Column: start + 1, Text: "a quotation mark is open at the end of the line"}
+				return nil, &format.Error{Line: p.Number(), Column: start + 1, Text: openField}
 			}
 			field = bytes.ReplaceAll(line[i+1:i+1+n], []byte(`""`), []byte(`"`))
 			i += n + 2

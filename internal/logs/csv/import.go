@@ -1,7 +1,6 @@
 package csv
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"regexp"
@@ -124,8 +123,7 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 		known = known || !r.Empty()
 	}
 	if err == nil && !known {
-		err = &format.Error{Line: 1, Text: "no column of the table is one that is known",
-			Remedy: "call a column tps, throughput, iops, latency (ms), p95 (ms), bandwidth (MiB/s) or time_total (s)"}
+		err = &format.Error{Line: 1, Text: noColumn, Remedy: callColumn}
 	}
 	return p.runs, append(table.Warnings, p.warnings.List()...), err
 }
@@ -169,8 +167,7 @@ func (p *importer) begin(t *Table) {
 		case p.metrics[i].Name == "":
 			p.skipped = append(p.skipped, i)
 		case p.metrics[i].Unit == "s" && c.Unit == "":
-			p.warnings.Add(1, fmt.Sprintf("the column %q has no unit; ratios are right, its own figures are shown as seconds", c.Name),
-				fmt.Sprintf("write it into the heading: %s (ms)", c.Name))
+			p.warnings.Add(1, noUnit(c.Name), writeUnit(c.Name))
 		}
 	}
 	p.refuseDuplicates()
@@ -188,8 +185,7 @@ func (p *importer) warnUnused() {
 		}
 	}
 	if len(names) > 0 {
-		p.warnings.Add(1, "columns whose meaning is not known were left out: "+strings.Join(names, ", "),
-			"call them tps, throughput, iops, latency (ms), p95 (ms), bandwidth (MiB/s) or time_total (s)")
+		p.warnings.Add(1, unknownColumns(names), callColumns)
 	}
 }
 
@@ -214,8 +210,7 @@ func (p *importer) refuseDuplicates() {
 	}
 	for _, m := range slices.Sorted(maps.Keys(columns)) {
 		if c := columns[m]; len(c) > 1 {
-			p.err = &format.Error{Line: 1, Text: fmt.Sprintf("the columns %q and %q are both %s", p.columns[c[0]].Name, p.columns[c[1]].Name, m),
-				Remedy: "keep the one that is to be compared"}
+			p.err = &format.Error{Line: 1, Text: sameColumns(p.columns[c[0]].Name, p.columns[c[1]].Name, m), Remedy: keepOneColumn}
 			return
 		}
 	}
@@ -292,8 +287,7 @@ func (p *importer) addRow(row Row) error {
 		}
 		r.Figure(m).Add(n)
 		if s := row.Text[i]; !row.Number[i].Known() && s != "" && s != "-" {
-			p.warnings.Once(row.Line, fmt.Sprintf("%q in the column %q is no number and was left out, as are others like it",
-				s[:min(len(s), 40)], p.columns[i].Name), "")
+			p.warnings.Once(row.Line, noNumber(s[:min(len(s), 40)], p.columns[i].Name), "")
 		}
 	}
 	p.spans[n][2]++
@@ -329,8 +323,7 @@ func (p *importer) runOf(row Row) (int, error) {
 		return i, nil
 	}
 	if len(p.runs)-p.first == maxRuns {
-		return 0, &format.Error{Line: row.Line, Text: fmt.Sprintf("the table has more than %d arms, loads and settings", maxRuns),
-			Remedy: "split it, or rename the column that is none of them"}
+		return 0, &format.Error{Line: row.Line, Text: manyRuns(maxRuns), Remedy: splitOrRename}
 	}
 	r := &observed.Run{}
 	r.Tool, r.Line = "table", row.Line

@@ -3,7 +3,6 @@ package csv
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -67,7 +66,7 @@ func (p *parser) pageLine(line []byte) error {
 		p.Aside(p.Number(), text)
 		return nil
 	case len(cells) > len(p.table.Columns):
-		return &format.Error{Line: p.Number(), Text: fmt.Sprintf("the row has %d fields, the heading %d", len(cells), len(p.table.Columns))}
+		return &format.Error{Line: p.Number(), Text: unequalRow(len(cells), len(p.table.Columns))}
 	}
 	for len(cells) < len(p.table.Columns) {
 		cells = append(cells, "")
@@ -82,7 +81,7 @@ const mostTables = 1000
 // begin begins a table.
 func (p *parser) begin(heading []string) error {
 	if p.page.tables++; p.page.tables > mostTables {
-		return &format.Error{Line: p.Number(), Text: fmt.Sprintf("the page has more than %d tables", mostTables), Remedy: "split it"}
+		return &format.Error{Line: p.Number(), Text: manyTables(mostTables), Remedy: splitThePage}
 	}
 	p.page.inside = true
 	p.table.Columns = columns(heading)

@@ -1,7 +1,6 @@
 package fio
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -27,21 +26,13 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 		out = append(out, jobRuns(report)...)
 		if n := report.jobs(); report.Started > n {
 			warnings = append(warnings, format.Warning{Line: report.Line,
-				Text:   fmt.Sprintf("fio started %d jobs and %d of them %s here: rates are not those of all", report.Started, n, isAre(n)),
-				Remedy: "let fio run to its end and import the whole report"})
+				Text: someJobs(report.Started, n), Remedy: importWhole})
 		}
 		if report.Failed() {
 			warnings = append(warnings, failure(report))
 		}
 	}
 	return out, warnings, err
-}
-
-func isAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 // jobs returns the number of jobs in the report, without the sum over clients.
@@ -56,9 +47,9 @@ func (r *Run) jobs() (n int) {
 
 // failure returns the warning about a report with errors.
 func failure(r *Run) format.Warning {
-	w := format.Warning{Line: r.Line, Text: "a job ended with an error", Remedy: "find out what failed before the figures are used"}
+	w := format.Warning{Line: r.Line, Text: jobFailed, Remedy: findFailure}
 	if m := r.Messages; m.Count > 0 {
-		w.Line, w.Text = m.First.Line, "fio said: "+m.First.Text
+		w.Line, w.Text = m.First.Line, fioSaid(m.First.Text)
 	}
 	return w
 }
@@ -147,7 +138,7 @@ func addOptions(r *observed.Run, report *Run, jobs []*Job) {
 		}
 		r.MakesLoad(name, v)
 	}
-	r.MakesLoad("kind of I/O", strings.Join(kindsOf(j), " and "))
+	r.MakesLoad(kindOfIO, allKinds(kindsOf(j)))
 }
 
 // option finds an option by its name or its alias, of the job or else global.
@@ -175,7 +166,7 @@ func blockSize(v string) string {
 		}
 		low, high, both := strings.Cut(one, "-")
 		if one = observed.Bytes(low); both && observed.Bytes(high) != one {
-			one += " to " + observed.Bytes(high)
+			one = sizesTo(one, observed.Bytes(high))
 		}
 		if !slices.Contains(sizes, one) {
 			sizes = append(sizes, one)
@@ -370,7 +361,7 @@ func importLog(name string, text io.Reader, version int) ([]*observed.Run, []for
 		if len(byDirection) > 1 {
 			f.Metric = logMetrics[kind].each.Of(names[d])
 		}
-		r.MakesLoad("kind of I/O", names[d])
+		r.MakesLoad(kindOfIO, names[d])
 		r.AddFigure(f)
 		if f.N() > 1 {
 			r.Every = max(r.Every, (last-first)/float64(f.N()-1))

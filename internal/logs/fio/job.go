@@ -199,22 +199,16 @@ func synonyms() map[string]string {
 
 // refused has options that are common in job files, with the reason why tare refuses them.
 func refused() map[string]string {
-	const (
-		outside = "it reaches outside of the data directory"
-		shell   = "it starts other programs"
-		steady  = "a window is one steady load from its beginning to its end"
-		host    = "it changes settings of the host"
-	)
 	return map[string]string{
-		"directory": "files are made in the arm's data directory", "opendir": outside, "filename_format": outside, "read_iolog": outside,
-		"write_iolog": outside, "write_bw_log": outside, "write_lat_log": outside, "write_iops_log": outside, "write_hist_log": outside,
-		"allow_mounted_write": "tare never lets fio write to a device", "fill_device": "a full disk hurts everybody on this host",
-		"exec_prerun": shell, "exec_postrun": shell, "exec": shell,
-		"ioscheduler": host, "cgroup": host, "cgroup_weight": host, "cgroup_nodelete": host,
-		"stonewall": steady, "wait_for_previous": steady, "wait_for": steady, "startdelay": steady, "exitall": steady, "new_group": steady,
-		"loops": steady, "io_size": steady, "number_ios": steady, "steadystate": steady, "ss": steady, "thinktime_iotime": steady,
-		"gtod_reduce": "latencies are measured in every arm alike", "disable_lat": "latencies are measured in every arm alike",
-		"uid": "every process of an arm runs as the same user", "gid": "every process of an arm runs as the same group",
+		"directory": inDataDir, "opendir": reachesOutside, "filename_format": reachesOutside, "read_iolog": reachesOutside,
+		"write_iolog": reachesOutside, "write_bw_log": reachesOutside, "write_lat_log": reachesOutside, "write_iops_log": reachesOutside, "write_hist_log": reachesOutside,
+		"allow_mounted_write": neverDevice, "fill_device": fullDisk,
+		"exec_prerun": startsPrograms, "exec_postrun": startsPrograms, "exec": startsPrograms,
+		"ioscheduler": changesHost, "cgroup": changesHost, "cgroup_weight": changesHost, "cgroup_nodelete": changesHost,
+		"stonewall": notSteady, "wait_for_previous": notSteady, "wait_for": notSteady, "startdelay": notSteady, "exitall": notSteady, "new_group": notSteady,
+		"loops": notSteady, "io_size": notSteady, "number_ios": notSteady, "steadystate": notSteady, "ss": notSteady, "thinktime_iotime": notSteady,
+		"gtod_reduce": latenciesAlike, "disable_lat": latenciesAlike,
+		"uid": sameUser, "gid": sameGroup,
 	}
 }
 

@@ -2,7 +2,6 @@ package fio
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"regexp"
 
@@ -94,8 +93,7 @@ func ParseLog(r io.Reader, opt LogOptions, each func(Entry)) (*Summary, error) {
 	switch opt.Kind {
 	case LatencyLog, BandwidthLog, IOPSLog:
 	default:
-		return &p.sum, &format.Error{Text: "a log of fio does not say what it holds",
-			Remedy: "name it as fio does (..._lat.log, ..._bw.log, ..._iops.log), or say latency, bandwidth or iops"}
+		return &p.sum, &format.Error{Text: unknownLog, Remedy: nameLog}
 	}
 	p.scale = p.fixedScale()
 	err := p.Each(p.line)
@@ -104,7 +102,7 @@ func ParseLog(r io.Reader, opt LogOptions, each func(Entry)) (*Summary, error) {
 	}
 	p.sum.Warnings = p.Doubts()
 	if err == nil && p.sum.Entries == 0 {
-		err = p.Nothing("fio's logs")
+		err = p.Nothing(logsOfFio)
 	}
 	return &p.sum, err
 }
@@ -192,8 +190,7 @@ func (p *logParser) skip(line []byte) {
 	}
 	p.Strange(text)
 	if p.bad++; p.bad == 1 {
-		p.Add(p.Number(), "this line is no entry of a log and was left out, as are others like it",
-			fmt.Sprintf("check the file: %q", text[:min(len(text), 60)]))
+		p.Add(p.Number(), noEntry, checkFile(text[:min(len(text), 60)]))
 	}
 }
 
@@ -221,10 +218,9 @@ func (p *logParser) decide() error {
 		p.scale, p.sum.Version = nano, 3
 	case low*10 > len(p.waiting):
 		p.scale, p.sum.Version = micro, 2
-		p.Add(0, "the log does not say which version wrote it; its latencies were read as microseconds (fio 2), as nanoseconds they would be impossible", "--kind=fio3-log reads them as nanoseconds")
+		p.Add(0, asMicroseconds, asNanoseconds)
 	default:
-		return &format.Error{Text: "it cannot be told whether the latencies are in nanoseconds (fio 3) or microseconds (fio 2)",
-			Remedy: "--kind=fio2-log or --kind=fio3-log says which version wrote it"}
+		return &format.Error{Text: unknownUnit, Remedy: sayVersion}
 	}
 	for i := range p.waiting {
 		p.out(&p.waiting[i])

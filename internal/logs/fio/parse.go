@@ -2,7 +2,6 @@ package fio
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -43,10 +42,9 @@ func Parse(r io.Reader) (*Log, error) {
 	if err == nil && len(p.log.Runs) == 0 {
 		err = p.Why()
 		if m := p.messages; m.Count > 0 && p.Alone() { // fio printed why
-			err = &format.Error{Line: m.First.Line, Text: "fio made no report; it said: " + m.First.Text}
+			err = &format.Error{Line: m.First.Line, Text: onlySaid(m.First.Text)}
 		} else if p.heads != nil && p.Alone() {
-			err = &format.Error{Line: p.Number(), Text: "fio began its jobs and the file ends without a report of them",
-				Remedy: "let fio run to its end"}
+			err = &format.Error{Line: p.Number(), Text: noReport, Remedy: runToEnd}
 		}
 	}
 	return &p.log, err
@@ -168,7 +166,7 @@ func (p *parser) addMessages(r *Run) {
 // add adds a finished report. It becomes pending, because a later one may replace it.
 func (p *parser) add(r *Run) {
 	if v := r.Version; v != "" && !strings.HasPrefix(v, "2.") && !strings.HasPrefix(v, "3.") {
-		p.Once(r.Line, "fio "+v+" is not a version that is known; it was read like 3.42", "check the figures against the report")
+		p.Once(r.Line, unknownVersion(v), checkFigures)
 	}
 	p.addMessages(r)
 	p.reported = true
@@ -180,7 +178,7 @@ func (p *parser) add(r *Run) {
 				kept = r
 			}
 			p.pending = kept
-			p.Once(r.Line, fmt.Sprintf("the same run is there as %s and as %s; the %s is used", names[last.Form], names[r.Form], names[kept.Form]), "")
+			p.Once(r.Line, twoForms(last.Form, r.Form, kept.Form), "")
 			return
 		case goesOn(last, r):
 			r.Started = max(r.Started, last.Started)
@@ -214,18 +212,14 @@ func (p *parser) closeText() {
 	}
 	t.run.Started, p.started = p.started, 0
 	if !t.status {
-		p.Add(t.run.Jobs[len(t.run.Jobs)-1].Line, "the text report ends before its group status",
-			"fio was stopped or the file is cut; the last job may be incomplete")
+		p.Add(t.run.Jobs[len(t.run.Jobs)-1].Line, noGroupStatus, stoppedOrCut)
 		t.run.cut = true
 	}
 	p.add(&t.run)
 }
 
-// forms ranks the forms of reports by the digits of their figures; names are for warnings.
-var (
-	forms = map[string]int{"text": 1, "terse": 2, "json": 3}
-	names = map[string]string{"text": "text", "terse": "terse", "json": "JSON"}
-)
+// forms ranks the forms of reports by the digits of their figures.
+var forms = map[string]int{"text": 1, "terse": 2, "json": 3}
 
 // twice reports that a and b are one run in two forms, as fio writes it with --output-format=normal,json.
 // If b is a text without its end, only its part is compared.

@@ -39,7 +39,7 @@ func (p *parser) terseLine(text []byte) {
 	}
 	blocks := terseBlocks(f, head, version)
 	if len(blocks) == 0 || p.Torn() {
-		p.Doubt("a terse line is cut off or of an unknown version; it was left out", "use --output-format=json")
+		p.Doubt(cutTerse, useJSON)
 		return
 	}
 	j := Job{Line: p.Number(), Name: string(f[head-3]), Group: whole(f[head-2]), Error: whole(f[head-1])}

@@ -93,7 +93,7 @@ func (p *parser) closeGroup() {
 	if g == nil || g.Jobs[0].directions() == [4]*Direction{} {
 		return
 	}
-	p.Once(g.Line, "the lines of the jobs are not there: of a group status only the bandwidth is known", "import the whole report")
+	p.Once(g.Line, onlyGroup, wholeReport)
 	p.add(g)
 }
 
@@ -146,7 +146,7 @@ func (p *parser) nameless(text []byte) bool {
 	}
 	p.closeGroup()
 	p.text = &textRun{nameless: true, run: Run{Line: p.Number(), Form: "text", Version: p.version, Jobs: []Job{{Line: p.Number()}}}}
-	p.Doubt("the first line of a job is not there: its name is not known", "import the whole report")
+	p.Doubt(namelessJob, wholeReport)
 	return p.text.line(text)
 }
 

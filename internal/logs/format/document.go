@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 )
@@ -56,7 +55,7 @@ func (l *Lines) Document() (Document, error) {
 		}
 		d.Bytes = append(append(d.Bytes, l.line...), '\n')
 		if len(d.Bytes) > maxDocument {
-			return d, &Error{Line: d.Line, Text: fmt.Sprintf("the JSON document is larger than %d MiB", maxDocument>>20), Remedy: "split the file"}
+			return d, &Error{Line: d.Line, Text: largeJSON(maxDocument >> 20), Remedy: splitFile}
 		}
 		if l.long || !l.Next() {
 			d.Cut, d.Long = true, l.long
@@ -172,18 +171,16 @@ func (d Document) Decode(v any) (undefined bool, err error) {
 		e.Remedy = commaRemedy(d.Bytes, syntax.Offset)
 	case errors.As(err, &kind):
 		e.Line, e.Column = d.place(kind.Offset)
-		e.Text = fmt.Sprintf("%s is a %s where a %s is expected", kind.Field, kind.Value, strings.Replace(kind.Type.String(), "float64", "number", 1))
+		e.Text = otherType(kind.Field, kind.Value, strings.Replace(kind.Type.String(), "float64", "number", 1))
 	}
 	return undefined, e
 }
 
 func (d Document) cutError() error {
 	if d.Long {
-		return &Error{Line: d.Line, Text: "the JSON document that begins here has a line longer than 1 MiB",
-			Remedy: "print it on many lines: jq . FILE"}
+		return &Error{Line: d.Line, Text: longInJSON, Remedy: manyLines}
 	}
-	return &Error{Line: d.Line, Text: "the JSON document that begins here has no end",
-		Remedy: "the benchmark was stopped or the file is cut off; nothing of the document is used"}
+	return &Error{Line: d.Line, Text: openJSON, Remedy: nothingOfJSON}
 }
 
 // place converts an offset behind a byte of the document to line and column.
@@ -196,7 +193,7 @@ func (d Document) place(offset int64) (line, column int) {
 func commaRemedy(b []byte, offset int64) string {
 	i := int(offset) - 1
 	if i >= 1 && i < len(b) && b[i-1] == ',' && b[i]-'0' <= 9 || i >= 2 && i < len(b) && b[i-2]-'0' <= 9 && b[i-1] == ',' {
-		return "a number with a decimal comma: write it with a point"
+		return pointForComma
 	}
 	return ""
 }

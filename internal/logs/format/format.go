@@ -8,7 +8,6 @@ package format
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -149,7 +148,7 @@ type Warning struct {
 func (w Warning) String() string {
 	s := w.Text
 	if w.Line > 0 {
-		s = fmt.Sprintf("line %d: %s", w.Line, s)
+		s = inLine(w.Line, s)
 	}
 	if w.Remedy != "" {
 		s += " (" + w.Remedy + ")"
@@ -193,7 +192,7 @@ func (w *Warnings) List() []Warning {
 	if w.more == 0 {
 		return w.list
 	}
-	return append(w.list[:len(w.list):len(w.list)], Warning{Text: fmt.Sprintf("%d more warnings were left off", w.more)})
+	return append(w.list[:len(w.list):len(w.list)], Warning{Text: moreWarnings(w.more)})
 }
 
 // Error is an error about the input. Line and Column count from 1; 0: not known, or the whole input. The
@@ -210,9 +209,9 @@ func (e *Error) Error() string {
 	s := e.Text
 	switch {
 	case e.Line > 0 && e.Column > 0:
-		s = fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, s)
+		s = inColumn(e.Line, e.Column, s)
 	case e.Line > 0:
-		s = fmt.Sprintf("line %d: %s", e.Line, s)
+		s = inLine(e.Line, s)
 	}
 	if e.Remedy != "" {
 		s += "; " + e.Remedy
@@ -223,15 +222,15 @@ func (e *Error) Error() string {
 // nothing is the error of a reader that found no output of its tool in so many lines. other is a tool
 // that was recognised in line at; nil: none.
 func nothing(tool string, lines int, other *Tool, at int) error {
-	e := &Error{Text: fmt.Sprintf("no output of %s in %d lines", tool, lines)}
+	e := &Error{Text: noOutput(tool, lines)}
 	switch {
 	case lines == 0:
-		e.Text = "the input is empty"
-		e.Remedy = "check that the benchmark's output was really written to this file"
+		e.Text = emptyInput
+		e.Remedy = checkWritten
 	case other != nil:
-		e.Remedy = fmt.Sprintf("this looks like output of %s (line %d)", other.Name, at)
+		e.Remedy = looksLike(other.Name, at)
 	default:
-		e.Remedy = "check the file: it is not in a format that is known"
+		e.Remedy = checkFormat
 	}
 	return e
 }

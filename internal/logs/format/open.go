@@ -6,7 +6,6 @@ import (
 	"compress/bzip2"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 )
 
@@ -15,13 +14,13 @@ const headSize = 64 << 10
 
 // foreignMagic are beginnings of files that no reader understands.
 var foreignMagic = []struct{ magic, name, remedy string }{
-	{"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it first: zstd -d FILE"},
-	{"\xfd7zXZ\x00", "compressed with xz", "unpack it first: xz -d FILE"},
-	{"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it first, or save the sheet as CSV"},
-	{"\xff\xfe", "UTF-16 text", "convert it first: iconv -f UTF-16 -t UTF-8 FILE"},
-	{"\xfe\xff", "UTF-16 text", "convert it first: iconv -f UTF-16 -t UTF-8 FILE"},
-	{"\x7fELF", "a program", "name the file with the benchmark's output"},
-	{"SQLite format 3", "a database", "name the file with the benchmark's output"},
+	{"\x28\xb5\x2f\xfd", withZstd, unpackZstd},
+	{"\xfd7zXZ\x00", withXZ, unpackXZ},
+	{"PK\x03\x04", archive, unpackSheet},
+	{"\xff\xfe", utf16, convertUTF16},
+	{"\xfe\xff", utf16, convertUTF16},
+	{"\x7fELF", program, nameOutput},
+	{"SQLite format 3", database, nameOutput},
 }
 
 // Text is the text of a file for a reader.
@@ -62,7 +61,7 @@ func (l Tools) Open(r io.Reader) (text *Text, head []byte, err error) {
 	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
 		z, err := gzip.NewReader(br)
 		if err != nil {
-			return nil, nil, &Error{Text: fmt.Sprintf("the gzip header is damaged: %v", err), Remedy: "check the file with gzip -t"}
+			return nil, nil, &Error{Text: damagedHeader(err), Remedy: checkGzip}
 		}
 		br = bufio.NewReaderSize(unpacked{z}, headSize)
 	case bytes.HasPrefix(magic, []byte("BZh")):
@@ -90,12 +89,11 @@ func (l Tools) Open(r io.Reader) (text *Text, head []byte, err error) {
 func readable(head []byte) error {
 	for _, f := range foreignMagic {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
-			return &Error{Text: "the input is " + f.name, Remedy: f.remedy}
+			return &Error{Text: foreign(f.name), Remedy: f.remedy}
 		}
 	}
 	if i := bytes.IndexByte(head, 0); i >= 0 {
-		return &Error{Line: bytes.Count(head[:i], []byte("\n")) + 1, Text: "the input is not text (a zero byte)",
-			Remedy: "name the file with the benchmark's output"}
+		return &Error{Line: bytes.Count(head[:i], []byte("\n")) + 1, Text: notText, Remedy: nameOutput}
 	}
 	return nil
 }
@@ -106,8 +104,7 @@ type unpacked struct{ r io.Reader }
 func (u unpacked) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = &Error{Text: fmt.Sprintf("the compressed input is damaged or cut off: %v", err),
-			Remedy: "copy the file again; what came before the damage was read", Cut: true}
+		err = &Error{Text: damaged(err), Remedy: copyAgain, Cut: true}
 	}
 	return n, err
 }

@@ -57,11 +57,11 @@ func (s *Scan) Each(f func(line []byte) error) error {
 func (s *Scan) Doubt(text, remedy string) { s.Once(s.Number(), text, remedy) }
 
 // NoEnd warns about a last line that was left out.
-func (s *Scan) NoEnd() { s.Doubt("the last line has no end and was left out", "") }
+func (s *Scan) NoEnd() { s.Doubt(noEnd, "") }
 
 // Comma warns about decimal commas.
 func (s *Scan) Comma() {
-	s.Doubt("numbers with a decimal comma were read as if it were a point", "check that they are not thousands separators")
+	s.Doubt(commasRead, checkCommas)
 }
 
 // JSON decodes the document that begins on the current line into v, and returns its first line. If the
@@ -78,7 +78,7 @@ func (s *Scan) JSON(v any) (line int, err error) {
 		return 0, nil
 	}
 	if undefined {
-		s.Once(d.Line, s.others.own.Name+" wrote nan or inf where nothing was measured; these figures are missing", "")
+		s.Once(d.Line, undefinedInJSON(s.others.own.Name), "")
 	}
 	return d.Line, err
 }
@@ -89,14 +89,14 @@ var noFigure = regexp.MustCompile(`(?i)(?:^|[\s=:(])[-+]?(?:nan|inf|infinity)(?:
 // Undefined warns if a line of the reader's tool has nan or inf in place of a figure.
 func (s *Scan) Undefined(line []byte) {
 	if noFigure.Match(line) {
-		s.Doubt(s.others.own.Name+" wrote nan or inf for a figure, which is missing", "nothing was measured, or the tool or its clock was wrong: look at the log")
+		s.Doubt(undefinedFigure(s.others.own.Name), lookAtLog)
 	}
 }
 
 // NotOurs warns about a JSON document that the tool did not write.
 func (s *Scan) NotOurs(line int) {
 	if line > 0 {
-		s.Once(line, "JSON that is not "+s.others.own.Name+"'s was left out", "")
+		s.Once(line, otherJSON(s.others.own.Name), "")
 	}
 }
 
@@ -111,7 +111,7 @@ func (s *Scan) Strange(line []byte) {
 	}
 	if len(s.prefixes) == 0 {
 	} else if at, _ := s.known.wordsAt(bytes.TrimLeft(line, " \t")); at > 0 {
-		s.Doubt("lines behind another mark than the first ones have were left out", "give each side of a diff, or each source, a file of its own")
+		s.Doubt(otherMark, fileEachSide)
 	}
 	s.others.look(line, s.Number(), &s.Warnings)
 }
@@ -119,7 +119,7 @@ func (s *Scan) Strange(line []byte) {
 // Doubts returns all warnings, at the end of the input.
 func (s *Scan) Doubts() []Warning {
 	for _, n := range s.tooLong {
-		s.Add(n, "the line is longer than 1 MiB; only its beginning was looked at", "no tool that is known writes such a line: check what it is")
+		s.Add(n, longLine, checkLongLine)
 	}
 	return s.List()
 }

@@ -56,7 +56,7 @@ func arrayBegins(line []byte) bool {
 func (s *shapes) found(name string) Found {
 	if s.json != nil {
 		if t := s.tools.ofJSON(s.json); t != nil {
-			return Found{Kind: t.Kind, Tool: t, Confidence: Certain, Era: t.era(s.json), Why: "the JSON keys of " + t.Name}
+			return Found{Kind: t.Kind, Tool: t, Confidence: Certain, Era: t.era(s.json), Why: keysOf(t.Name)}
 		}
 		if s.alone {
 			return Found{}
@@ -81,9 +81,9 @@ func (s *shapes) found(name string) Found {
 func (s *shapes) why() string {
 	switch {
 	case s.lines == 0:
-		return "there is no text in it"
+		return noText
 	case s.alone:
-		return "JSON, but none of the keys of a tool that is known"
+		return otherKeys
 	}
-	return "no line that a known tool writes; it begins with: " + s.first
+	return noKnownLine(s.first)
 }

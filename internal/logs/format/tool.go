@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // Tool describes how to recognise the output of a benchmark tool. The folder of its reader declares it.
@@ -102,10 +101,7 @@ func (l Tools) Names() string {
 			names = append(names, t.Name)
 		}
 	}
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return listed(names)
 }
 
 // others looks for lines of other tools in a file, and warns once about each.
@@ -125,5 +121,5 @@ func (f *others) look(line []byte, number int, w *Warnings) {
 	if f.first == nil {
 		f.first, f.line = t, number
 	}
-	w.Once(number, "output of "+t.Name+" begins here; it was not read", "give each tool's output a file of its own")
+	w.Once(number, otherOutput(t.Name), fileEachOutput)
 }

@@ -63,7 +63,7 @@ func (p *parser) line(line []byte) error {
 		return p.document()
 	}
 	if p.Ours(line) {
-		p.Doubt("this is what hyperfine shows on the screen; it was left out", "export the figures: hyperfine --export-json FILE")
+		p.Doubt(screenText, exportJSON)
 	}
 	p.Strange(line)
 	return nil
@@ -103,12 +103,11 @@ func (p *parser) document() error {
 // add adds a result. zero says that one of its times is 0.
 func (p *parser) add(r Result, zero bool) {
 	if zero || r.Mean.Is(0) {
-		p.Once(r.Line, "times of 0: the command is shorter than the time of the shell that hyperfine subtracts",
-			"repeat with --shell=none (-N); such times are missing here")
+		p.Once(r.Line, zeroTimes, withoutShell)
 	}
 	r.Mean = r.Mean.NonZero()
 	if r.Failed > 0 {
-		p.Once(r.Line, "runs of a command ended with an error", "see its exit codes")
+		p.Once(r.Line, runsFailed, seeExitCodes)
 	}
 	p.log.Results = append(p.log.Results, r)
 }
@@ -119,7 +118,7 @@ func ParseCSV(r io.Reader) (*Log, error) {
 	table, err := csv.Parse(r, func(t *csv.Table, row csv.Row) error {
 		command, mean, low := t.Index("command"), t.Index("mean"), t.Index("min")
 		if command < 0 || mean < 0 {
-			return &format.Error{Line: 1, Text: "the columns command and mean of hyperfine are not there"}
+			return &format.Error{Line: 1, Text: noColumns}
 		}
 		p.add(Result{Line: row.Line, Command: row.Text[command], Mean: row.Number[mean]}, low >= 0 && row.Number[low].Is(0))
 		return nil

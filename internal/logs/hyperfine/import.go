@@ -1,7 +1,6 @@
 package hyperfine
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/tarelab/tare/internal/logs/format"
@@ -44,8 +43,7 @@ func commands(log *Log) ([]*observed.Run, []format.Warning) {
 		}
 		if c.Failed > 0 {
 			r.Errors = uint64(c.Failed)
-			warnings = append(warnings, format.Warning{Line: c.Line, Text: fmt.Sprintf("%d of %d runs of %q failed", c.Failed, c.Runs, c.Command),
-				Remedy: "find out what failed before the figures are used"})
+			warnings = append(warnings, format.Warning{Line: c.Line, Text: failedRuns(c.Failed, c.Runs, c.Command), Remedy: findFailure})
 		}
 		out = append(out, r)
 	}

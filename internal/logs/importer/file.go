@@ -3,7 +3,6 @@ package importer
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -42,7 +41,7 @@ func (r *Result) file(arm ArmFiles, path string, o Options) ([]*observed.Run, er
 	all, warnings, broken := kind.Read(path, text)
 	runs, err := withFigures(all, warnings, broken)
 	if o.Kind == format.Unknown && noTable(found, err) {
-		found.Why = "the first line could be the heading of a table, and " + err.Error()
+		found.Why = perhapsTable(err)
 		return nil, unknown(head, found)
 	}
 	if err != nil {
@@ -74,14 +73,12 @@ func noTable(f format.Found, err error) bool {
 // unknown is the error about a file without a reader.
 func unknown(head []byte, f format.Found) error {
 	if len(bytes.TrimSpace(head)) == 0 {
-		return &UsageError{&format.Error{Text: "the file is empty", Remedy: "check that the benchmark's output was really written to it"}}
+		return &UsageError{&format.Error{Text: emptyFile, Remedy: checkWritten}}
 	}
 	if f.Tool != nil && f.Tool.Kind == format.Unknown {
-		return &format.Error{Text: fmt.Sprintf("this is the output of %s, which is not read (%s)", f.Tool.Name, f.Why),
-			Remedy: "write its figures into a table with the columns arm, tps and p95 (ms), as CSV or Markdown: such a table is read"}
+		return &format.Error{Text: notRead(f.Tool.Name, f.Why), Remedy: writeTable}
 	}
-	return &format.Error{Line: 1, Text: "no known format: " + f.Why,
-		Remedy: known.Names() + " are read; --kind says which it is"}
+	return &format.Error{Line: 1, Text: unknownFormat(f.Why), Remedy: areRead(known.Names())}
 }
 
 // withFigures returns the runs that have figures. If there are none it returns err, or an error with the
@@ -98,9 +95,9 @@ func withFigures(runs []*observed.Run, warnings []format.Warning, err error) ([]
 		return nil, err
 	}
 	if len(out) == 0 {
-		e := &format.Error{Text: "there is no figure in it", Remedy: "check that the benchmark ran to its end"}
+		e := &format.Error{Text: noFigure, Remedy: checkEnded}
 		if len(warnings) > 0 {
-			e.Text += ": " + warnings[0].String()
+			e.Text = noFigureAs(warnings[0].String())
 		}
 		return nil, e
 	}
@@ -117,9 +114,9 @@ func brokenOff(err error) []format.Warning {
 }
 
 func (r *Result) warn(arm, path string, w format.Warning) {
-	text := path + ": " + w.Text
+	text := inFile(path, w.Text)
 	if w.Line > 0 {
-		text = fmt.Sprintf("%s, line %d: %s", path, w.Line, w.Text)
+		text = inLine(path, w.Line, w.Text)
 	}
 	r.Warnings = append(r.Warnings, record.Warning{Arm: arm, Text: text, Remedy: w.Remedy})
 }
@@ -135,7 +132,7 @@ func open(path string, in io.Reader) (io.ReadCloser, int64, error) {
 		return nil, 0, &UsageError{remedied(err)}
 	}
 	if info.IsDir() {
-		return nil, 0, &UsageError{&format.Error{Text: "this is a directory", Remedy: "name the files in it, as DIR/*.log"}}
+		return nil, 0, &UsageError{&format.Error{Text: isDirectory, Remedy: nameFiles}}
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // else opening a FIFO blocks until it has a writer
 	if err != nil {
@@ -175,7 +172,7 @@ func waitForWriter(f *os.File) (first []byte, err error) {
 			b := make([]byte, 1)
 			n, readErr := unix.Read(int(fd), b)
 			if first = b[:max(n, 0)]; n == 0 && readErr == nil {
-				err = &UsageError{&format.Error{Text: "this is a FIFO into which nobody writes", Remedy: "start first what writes into it"}}
+				err = &UsageError{&format.Error{Text: idleFIFO, Remedy: startWriter}}
 			}
 		}
 	})

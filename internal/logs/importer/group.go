@@ -19,8 +19,8 @@ import (
 // have the same names (bare/read.log, bare/write.log, pod/read.log, pod/write.log; a number at the end
 // of a name does not count), and runs of one arm with different settings.
 func (r *Result) group(all []*observed.Run, o Options) {
-	classify(all, "queries per transaction", func(x *observed.Run) format.Num { return x.Queries })
-	classify(all, "writes per transaction", func(x *observed.Run) format.Num { return x.Writes })
+	classify(all, queriesEach, func(x *observed.Run) format.Num { return x.Queries })
+	classify(all, writesEach, func(x *observed.Run) format.Num { return x.Writes })
 	var names []string
 	loads := map[string][]*observed.Run{}
 	for _, x := range all {
@@ -199,11 +199,10 @@ func (r *Result) workload(name string, runs []*observed.Run, o Options) {
 	if counts[o.Baseline] == 0 || len(counts) < 2 && !o.alone() {
 		missing := o.Baseline
 		if counts[o.Baseline] > 0 {
-			missing = "any other arm"
+			missing = anyOther
 		}
 		for arm := range counts {
-			r.Left = append(r.Left, record.Left{Workload: name, Arm: arm, Reason: "there is no run of this load in " + missing,
-				Remedy: "name files of the same tool and the same load for each arm"})
+			r.Left = append(r.Left, record.Left{Workload: name, Arm: arm, Reason: noRunIn(missing), Remedy: sameLoad})
 		}
 		return
 	}

@@ -101,7 +101,7 @@ func Read(o Options) (*Result, error) {
 		if len(out.Warnings) > 0 {
 			err = fmt.Errorf("%w; %s", err, out.Warnings[0].Text)
 		}
-		return nil, hint.New(err, "name files of the same tool and the same load for each arm")
+		return nil, hint.New(err, sameLoad)
 	}
 	return out, nil
 }

@@ -146,8 +146,7 @@ func (r *Result) tellApart(arm, path string, runs []*observed.Run, asides []form
 			x.Sub = strings.TrimSpace(x.Sub + " " + names[i])
 		}
 		r.warn(arm, path, format.Warning{Line: list[1].Line,
-			Text:   "the reports differ in words above them, so they are different loads and no repeats: " + quoted(names),
-			Remedy: "where they are repeats of one run, call them run 1, run 2 ... or write each to a file of its own"})
+			Text: differentLoads(shortened(names)), Remedy: callRuns})
 	}
 }
 
@@ -182,12 +181,12 @@ func differing(lists [][]string) []string {
 	return out
 }
 
-// quoted lists the first few names.
-func quoted(names []string) string {
+// shortened returns the first few names, each once.
+func shortened(names []string) []string {
 	var list []string
 	for _, n := range names {
 		if n == "" {
-			n = "(none)"
+			n = withoutWords
 		}
 		if !slices.Contains(list, n) {
 			list = append(list, n)
@@ -196,5 +195,5 @@ func quoted(names []string) string {
 	if len(list) > 4 {
 		list = append(list[:4], "...")
 	}
-	return strings.Join(list, "; ")
+	return list
 }

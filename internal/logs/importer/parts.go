@@ -1,8 +1,6 @@
 package importer
 
 import (
-	"fmt"
-
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
 )
@@ -25,7 +23,7 @@ func (r *Result) join(arm string, runs []*observed.Run) []*observed.Run {
 		case x == list[0]:
 			out = append(out, observed.Join(list))
 			r.warn(arm, x.File, format.Warning{
-				Text: fmt.Sprintf("this and %d more files are of the threads or jobs of one run: they were added up", len(list)-1)})
+				Text: filesOfOneRun(len(list) - 1)})
 		}
 	}
 	return out

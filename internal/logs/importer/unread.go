@@ -11,13 +11,13 @@ import (
 // unread lists common tools without a reader, so that an error can name them, by lines that only they
 // write.
 var unread = []observed.Reader{
-	named("pgbench --aggregate-interval", `^1\d{9} \d+ \d+ \d+ \d+ \d+(?: \d+)*$`),
+	named(aggregatedLogs, `^1\d{9} \d+ \d+ \d+ \d+ \d+(?: \d+)*$`),
 	named("YCSB", `^\[(?:OVERALL|READ|UPDATE|INSERT|SCAN|DELETE|CLEANUP|READ-MODIFY-WRITE|TOTAL_GC\w*)\], |^YCSB Client \d`),
 	named("go-ycsb", `^[A-Z_]+\s+- Takes\(s\): [\d.]+, Count: `),
 	named("memtier_benchmark", `^\[RUN #\d+|^ALL STATS$|^Type\s+Ops/sec\s+Hits/sec|^(?:Sets|Gets|Waits|Totals)\s+[\d.-]+\s+[\d.-]+\s+[\d.-]+\s`),
 	named("k6", `^(?:http_req\w*|iteration_duration|iterations|vus|vus_max|data_received|data_sent|checks\w*)\.{3,}\s*:|^execution: local$|^running \(\d+m\d|^█ TOTAL RESULTS`),
-	named("wrk or wrk2", `^Running \d+\w* test @ |^Thread Stats\s+Avg\s+Stdev|^Thread calibration: mean lat|^Requests/sec:\s+[\d.]+$|^Latency Distribution \(HdrHistogram`),
-	named("ab (ApacheBench)", `^This is ApacheBench, |^Requests per second:\s+[\d.]+ \[#/sec\]|^Time per request:\s+[\d.]+ \[ms\]|^Concurrency Level:\s+\d`),
+	named(wrkOrWrk2, `^Running \d+\w* test @ |^Thread Stats\s+Avg\s+Stdev|^Thread calibration: mean lat|^Requests/sec:\s+[\d.]+$|^Latency Distribution \(HdrHistogram`),
+	named(apacheBench, `^This is ApacheBench, |^Requests per second:\s+[\d.]+ \[#/sec\]|^Time per request:\s+[\d.]+ \[ms\]|^Concurrency Level:\s+\d`),
 	{Tool: &format.Tool{Name: "iperf", Keys: [][]string{{"connected", "test_start"}, {"connected", "system_info"}},
 		IsLine: matches(`^\[ ?ID\] Interval\s+Transfer|^Connecting to host .*, port \d+|^\[\s*\d+\] local \S+ port \d+ connected|^iperf Done\.|^Client connecting to .*, TCP port|^iperf 3\.`)}},
 	named("netperf", `^(?:MIGRATED )?(?:TCP|UDP)[ _](?:STREAM|REQUEST/RESPONSE|RR|CRR|MAERTS|SENDFILE)\w* TEST from |^(?:MIGRATED )?TCP (?:Connect/)?(?:STREAM|REQUEST/RESPONSE|Request/Response|MAERTS) TEST`),
@@ -29,10 +29,10 @@ var unread = []observed.Reader{
 	named("HammerDB", `^Vuser \d+:|^HammerDB (?:CLI )?v\d|^TEST RESULT : System achieved \d`),
 	named("cassandra-stress", `^\*+ Stress Settings \*+|^Op rate\s+: |^Partition rate\s+: |^type,?\s+total ops,\s+op/s,|^Running (?:WRITE|READ|MIXED) with `),
 	named("go-tpc", `^\[(?:Current|Summary)\] [A-Z_0-9]+ ?- (?:Takes\(s\)|Count)|^\[(?:Current|Summary)\] Q\d+|^tpmC: [\d.]+`),
-	named("dbench of Samba", `^dbench version \d|^Throughput [\d.]+ MB/sec\s+(?:\(sync \w+\)\s+)?\d+ clients|^Operation\s+Count\s+AvgLat\s+MaxLat`),
+	named(dbenchOfSamba, `^dbench version \d|^Throughput [\d.]+ MB/sec\s+(?:\(sync \w+\)\s+)?\d+ clients|^Operation\s+Count\s+AvgLat\s+MaxLat`),
 	named("iozone", `^Iozone: Performance Test of File I/O|^Command line used: \S*iozone|^kB\s+reclen\s+write\s+rewrite`),
-	named("etcd check perf", `^(?:PASS|FAIL): (?:Throughput|Slowest request|Stddev|PASS|FAIL)|^\d+ / \d+ B[o.]+!?`),
-	named("etcd (its metrics)", `^(?:# (?:HELP|TYPE) )?etcd_disk_\w+_seconds`),
+	named(etcdCheckPerf, `^(?:PASS|FAIL): (?:Throughput|Slowest request|Stddev|PASS|FAIL)|^\d+ / \d+ B[o.]+!?`),
+	named(etcdMetrics, `^(?:# (?:HELP|TYPE) )?etcd_disk_\w+_seconds`),
 }
 
 // named describes a tool without a reader; lines is a regular expression that begins with ^.

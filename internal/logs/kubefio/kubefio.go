@@ -18,9 +18,9 @@ import (
 
 // The readers.
 var (
-	Dbench = reader("dbench", "2018 and later", []string{"Random Read/Write IOPS: ", "Average Latency (usec) Read/Write: ", "Average Latency Read/Write: ", "Mixed Random Read/Write IOPS: ",
+	Dbench = reader("dbench", dbenchVersions, []string{"Random Read/Write IOPS: ", "Average Latency (usec) Read/Write: ", "Average Latency Read/Write: ", "Mixed Random Read/Write IOPS: ",
 		"= Dbench Summary =", "Sequential Read/Write: "}, (*parser).dbench)
-	Kbench = reader("kbench", "2021 and later", []string{"FIO Benchmark Summary", "FIO Benchmark Compar", "FIO Benchmark Latency P99", "IOPS (Read/Write)", "IOPS in ops (Read/Write)", "Bandwidth in KiB/sec (Read/Write)",
+	Kbench = reader("kbench", kbenchVersions, []string{"FIO Benchmark Summary", "FIO Benchmark Compar", "FIO Benchmark Latency P99", "IOPS (Read/Write)", "IOPS in ops (Read/Write)", "Bandwidth in KiB/sec (Read/Write)",
 		"Latency in ns (Read/Write)"}, (*parser).kbench)
 	Kubestr = reader("kubestr", "0.4", []string{"FIO test results:", "JobName: ", "FIO version - fio-", "Running FIO test ("}, (*parser).kubestr)
 )
@@ -100,7 +100,7 @@ func (p *parser) pair(arm, load string, of metric.Metric, text string, scale flo
 // figures adds a load with the figures of reads and writes.
 func (p *parser) figures(arm, load string, of metric.Metric, reads, writes format.Num) bool {
 	if !reads.NonZero().Known() && !writes.NonZero().Known() {
-		p.Doubt("a line of the summary has no figures: fio failed, or printed what the summary does not know", "look at the log above it")
+		p.Doubt(noFigures, lookAbove)
 		return true
 	}
 	r := p.load(arm, load)

@@ -30,24 +30,24 @@ func (p *parser) dbench(s string) bool {
 		return true
 	}
 	if m := latencyLine.FindStringSubmatch(s); m != nil && second[m[1]] > 0 {
-		return p.pair("", "random, latency", metric.LatencyMean, m[2], second[m[1]])
+		return p.pair("", randomLatency, metric.LatencyMean, m[2], second[m[1]])
 	}
 	if m := latencyUnits.FindStringSubmatch(s); m != nil {
-		return p.figures("", "random, latency", metric.LatencyMean, number(m[1]).Times(second[m[2]]), number(m[3]).Times(second[m[4]]))
+		return p.figures("", randomLatency, metric.LatencyMean, number(m[1]).Times(second[m[2]]), number(m[3]).Times(second[m[4]]))
 	}
 	if rest, ok := strings.CutPrefix(s, "Mixed Random Read/Write IOPS: "); ok {
-		return p.pair("", "mixed random, IOPS", metric.IOPS, rest, 1)
+		return p.pair("", mixedRandomIOPS, metric.IOPS, rest, 1)
 	}
 	if rest, ok := strings.CutPrefix(s, "Sequential Read/Write: "); ok {
-		return p.pair("", "sequential, bandwidth", metric.Bandwidth, rest, 1)
+		return p.pair("", sequentialBandwidth, metric.Bandwidth, rest, 1)
 	}
 	rest, ok := strings.CutPrefix(s, "Random Read/Write IOPS: ")
 	if !ok {
 		return false
 	}
 	iops, bandwidth, both := strings.Cut(rest, " BW: ")
-	ok = p.pair("", "random, IOPS", metric.IOPS, strings.TrimSuffix(strings.TrimSpace(iops), "."), 1)
-	return ok && (!both || p.pair("", "random, bandwidth", metric.Bandwidth, bandwidth, 1))
+	ok = p.pair("", randomIOPS, metric.IOPS, strings.TrimSuffix(strings.TrimSpace(iops), "."), 1)
+	return ok && (!both || p.pair("", randomBandwidth, metric.Bandwidth, bandwidth, 1))
 }
 
 var (
@@ -87,7 +87,7 @@ func (p *parser) kbench(s string) bool {
 		return true
 	}
 	if m := kbenchQuick.FindStringSubmatch(s); m != nil {
-		p.set("quick mode", strings.ToLower(m[1]))
+		p.set(quickMode, strings.ToLower(m[1]))
 		return true
 	}
 	if strings.HasPrefix(s, "FIO Benchmark ") {
@@ -98,7 +98,7 @@ func (p *parser) kbench(s string) bool {
 	if m == nil || p.section == "" || p.scale == 0 {
 		return false
 	}
-	load := strings.ToLower(m[1]) + ", " + strings.Replace(p.section, "iops", "IOPS", 1)
+	load := loadOf(m[1], p.section)
 	of := kbenchMetrics[p.section]
 	if p.p99 && p.section == "latency" {
 		of = metric.P99
@@ -128,7 +128,7 @@ func (p *parser) kubestr(s string) bool {
 		p.Aside(p.Number(), "StorageClass "+m[2]+":")
 		p.settings = nil
 		p.set("test", m[1])
-		p.set("size of the volume", m[3])
+		p.set(volumeSize, m[3])
 		return true
 	}
 	if name, ok := strings.CutPrefix(s, "JobName: "); ok {

@@ -1,7 +1,6 @@
 package observed
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/tarelab/tare/internal/logs/format"
@@ -24,8 +23,7 @@ func Join(parts []*Run) *Run {
 	}
 	if least, most := lengths(rates); most-least > 1 {
 		out.Doubts = append(out.Doubts, format.Warning{Line: out.Line,
-			Text:   fmt.Sprintf("the parts of this run have %d to %d reports: only as many as all have count", least, most),
-			Remedy: "look for a thread or job that ended early"})
+			Text: unequalParts(least, most), Remedy: lookForEnded})
 	}
 	size := 1
 	for _, f := range out.figures {

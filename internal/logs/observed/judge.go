@@ -1,8 +1,6 @@
 package observed
 
 import (
-	"fmt"
-
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/wire/metric"
 )
@@ -32,17 +30,17 @@ func most(m metric.Metric) float64 {
 func (r *Run) judge(f *Figure) {
 	if x, ok := f.Total.Get(); ok {
 		if why := r.impossible(f, x); why != "" {
-			r.doubt(f.Metric.Name, fmt.Sprintf("%g %s", x, why))
+			r.doubt(f.Metric.Name, oneValue(x, why))
 			f.Total = format.Num{}
 		}
 	}
 	if f.impossible > 0 {
 		why := r.impossible(f, f.worst)
-		r.doubt(f.Metric.Name, fmt.Sprintf("%d of %d reports, as %g %s", f.impossible, f.impossible+f.n, f.worst, why))
+		r.doubt(f.Metric.Name, someReports(f.impossible, f.impossible+f.n, f.worst, why))
 	}
 	if x, ok := f.mean().Get(); ok {
 		if why := r.impossible(f, x); why != "" {
-			r.doubt(f.Metric.Name, fmt.Sprintf("%g on average %s", x, why))
+			r.doubt(f.Metric.Name, ofAverage(x, why))
 			f.series = series{}
 		}
 	}
@@ -52,19 +50,18 @@ func (r *Run) judge(f *Figure) {
 func (r *Run) impossible(f *Figure, x float64) string {
 	switch {
 	case x < 0:
-		return "is negative"
+		return negative
 	case x > most(f.Metric):
-		return "is more than can be (a counter that wrapped round?)"
+		return tooLarge
 	case r.Complete && r.Seconds > 0 && x > 1.1*r.Seconds+1 && f.Metric.Name != metric.Time.Name && f.Metric.Unit == "s":
-		return fmt.Sprintf("seconds is longer than the run of %.4g s", r.Seconds)
+		return longerThanRun(r.Seconds)
 	}
 	if done, ok := r.Done.Get(); ok && f.Metric.Name == metric.Throughput.Name && r.Seconds > 0 && x > mostConnecting*max(done/r.Seconds, 1) {
-		return fmt.Sprintf("per second do not go with %.0f operations in %.4g s", done, r.Seconds)
+		return unlikeDone(done, r.Seconds)
 	}
 	return ""
 }
 
 func (r *Run) doubt(name, what string) {
-	r.Doubts = append(r.Doubts, format.Warning{Line: r.Line, Text: fmt.Sprintf("%s cannot be true and was left out: %s", name, what),
-		Remedy: "look at the log: the tool or its clock was wrong"})
+	r.Doubts = append(r.Doubts, format.Warning{Line: r.Line, Text: impossible(name, what), Remedy: lookAtLog})
 }

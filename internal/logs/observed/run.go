@@ -4,7 +4,6 @@
 package observed
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -207,7 +206,7 @@ func Failures(f format.Failures) []format.Warning {
 	if len(w.Text) > 120 {
 		w.Text = w.Text[:120] + "..."
 	}
-	w.Text = fmt.Sprintf("the tool reported %d failures, the first: %s", f.Count, w.Text)
-	w.Remedy = "find out what failed before the figures are used"
+	w.Text = failures(f.Count, w.Text)
+	w.Remedy = findFailure
 	return []format.Warning{w}
 }

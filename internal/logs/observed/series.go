@@ -80,12 +80,12 @@ func (s *series) mean() format.Num {
 func (s *series) lag1() record.Value {
 	n := float64(s.n)
 	if s.n < 4 {
-		return record.Missing("fewer than four reports")
+		return record.Missing(fewReports)
 	}
 	m := s.sum / n
 	ssd := s.squares - n*m*m
 	if !(ssd > 1e-20*n*s.shift*s.shift) {
-		return record.Missing("all reports are equal")
+		return record.Missing(equalReports)
 	}
 	// Every report but the last is a predecessor. (The first difference is 0.)
 	cross := s.lagged - m*(2*s.sum-s.last) + (n-1)*m*m
@@ -124,8 +124,8 @@ func (f *Figure) Put(x float64) {
 
 // record converts the figure for the record. every is the seconds between reports; 0: not known.
 func (f *Figure) record(every float64) record.Figure {
-	out := record.Figure{Metric: f.Metric.Name, Total: f.Total.Value("the summary does not say it"),
-		Mean: f.mean().Value("no report on the way"), Lag1: f.lag1()}
+	out := record.Figure{Metric: f.Metric.Name, Total: f.Total.Value(noTotal),
+		Mean: f.mean().Value(noReport), Lag1: f.lag1()}
 	if x, ok := out.Mean.Get(); ok {
 		out.Mean = record.Number(round(x))
 	}

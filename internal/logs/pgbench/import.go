@@ -84,11 +84,11 @@ func settings(r *observed.Run, one *Run) {
 	r.MakesLoad("script", one.Type)
 	r.MakesLoad("scale", observed.Text(one.Scale))
 	r.MakesLoad("clients", observed.Text(one.Clients))
-	r.MakesLoad("query mode", one.QueryMode)
+	r.MakesLoad(queryMode, one.QueryMode)
 	r.MakesLoad("threads", observed.Text(one.Threads))
-	r.MakesLoad("latency limit in s", observed.Text(one.Limit))
-	r.MakesLoad("rate limit", one.limited())
-	r.MakesLoad("connection for each transaction", one.reconnects())
+	r.MakesLoad(latencyLimit, observed.Text(one.Limit))
+	r.MakesLoad(rateLimit, one.limited())
+	r.MakesLoad(connectionFor, one.reconnects())
 	r.MakesLoad("version", one.Version)
 	r.MayDiffer("server", one.Server)
 }
@@ -136,12 +136,6 @@ func imported(r *observed.Run, one *Run) {
 	r.Total(metric.Share("skipped_share"), one.Skipped.NonZero())
 	r.Total(metric.Share("above_limit_share"), one.Above.NonZero())
 }
-
-// The meanings of a rate.
-const (
-	without = "without the time for connections"
-	with    = "with the time for connections"
-)
 
 // rates returns the summary's rates, with and without the time for connections. It leaves out the first if
 // only the second fits the number of transactions.
@@ -233,8 +227,7 @@ func ImportLog(_ string, text io.Reader) ([]*observed.Run, []format.Warning, err
 	r.Clients = len(clients)
 	warnings := sum.Warnings
 	if s.late > 0 {
-		warnings = append(warnings, format.Warning{Text: "transactions are not in order of time; late ones were counted when they came",
-			Remedy: "with several threads pgbench writes a file for each: name them as they are, they are added up"})
+		warnings = append(warnings, format.Warning{Text: notInOrder, Remedy: filesOfThreads})
 	}
 	return []*observed.Run{r}, warnings, err
 }

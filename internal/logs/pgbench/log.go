@@ -46,13 +46,13 @@ func ParseLog(r io.Reader, each func(Transaction)) (*Summary, error) {
 		}
 		p.Strange(line)
 		if bad++; bad == 1 {
-			p.Add(p.Number(), "this line is not of the log and was left out, as are others like it", fmt.Sprintf("check the file: %q", line[:min(len(line), 60)]))
+			p.Add(p.Number(), strangeLogEntry, checkFile(line[:min(len(line), 60)]))
 		}
 		return nil
 	})
 	s.Warnings = p.Doubts()
 	if err == nil && s.Lines == 0 {
-		err = p.Nothing("pgbench's transaction log")
+		err = p.Nothing(transactionLog)
 	}
 	return s, err
 }

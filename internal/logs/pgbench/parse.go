@@ -2,7 +2,6 @@ package pgbench
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 
 	"github.com/tarelab/tare/internal/logs/format"
@@ -44,12 +43,12 @@ func (p *parser) any(line []byte) error {
 			return err
 		}
 		if whole := p.Mended(isProgress); whole != nil {
-			p.Doubt("progress lines that were broken into several were put together", "")
+			p.Doubt(brokenLines, "")
 			_, err := p.progress(bytes.Clone(whole))
 			return err
 		}
 		if !p.Torn() {
-			p.Doubt("a progress line has a figure that cannot be, and was left out", "look at the log: pgbench or its clock was wrong")
+			p.Doubt(impossibleLine, lookAtLog)
 		}
 	}
 	switch {
@@ -102,8 +101,7 @@ func (p *parser) end() {
 		return
 	}
 	if p.banner || p.summary {
-		p.Add(r.End, fmt.Sprintf("the summary of the run that begins in line %d is missing or incomplete", r.Line),
-			"the run was stopped or the log is cut; only its progress lines count")
+		p.Add(r.End, noSummary(r.Line), stoppedOrCut)
 	}
 }
 
@@ -121,14 +119,14 @@ func (p *parser) progress(text []byte) (bool, error) {
 		p.Comma()
 	}
 	if p.Torn() && end == len(text) && !bytes.HasSuffix(text, []byte("ms")) && !bytes.HasSuffix(text, []byte("ed")) && !bytes.HasSuffix(text, []byte("retries")) && !three(text) {
-		p.Doubt("the last line is cut off inside a number; it was left out", "the log was cut or is still being written")
+		p.Doubt(cutNumber, stillWritten)
 		return true, nil
 	}
 	switch {
 	case p.run == nil || p.summary:
 		p.start(false)
 	case p.run.Intervals > 0 && v.Time < p.last:
-		p.Add(n, fmt.Sprintf("the time goes back from %g s to %g s: taken as another run", p.last, v.Time), "give each run a file of its own")
+		p.Add(n, timeGoesBack(p.last, v.Time), fileEach)
 		p.start(false)
 	}
 	return true, p.add(v)

@@ -13,7 +13,7 @@ func (p *parser) line(text []byte) bool {
 	switch {
 	case strings.Contains(s, "Run was aborted; the above results are incomplete"):
 		p.need()
-		p.Add(p.Number(), "pgbench says that this run was aborted and its results are incomplete", "see the error messages above it; repeat the run")
+		p.Add(p.Number(), aborted, seeAbove)
 	case strings.HasPrefix(s, "pgbench ("):
 		p.start(true)
 		p.version(s[len("pgbench ("):])
@@ -88,7 +88,7 @@ func (r *Run) script(s string) bool {
 func (p *parser) version(s string) {
 	p.run.Version = s[:len(s)-len(strings.TrimLeft(s, "0123456789.abcdelpthrv"))]
 	if x, ok := format.Leading([]byte(p.run.Version)).Get(); ok && x >= 19 {
-		p.Doubt("pgbench "+p.run.Version+" is not a version that is known; it was read like 18", "check the figures against the output")
+		p.Doubt(unknownVersion(p.run.Version), checkFigures)
 	}
 	if _, server, ok := strings.Cut(s, ", server "); ok {
 		p.run.Server, _, _ = strings.Cut(strings.TrimRight(server, ")"), " ")

@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"fmt"
 	"io"
 	"math"
 
@@ -43,9 +42,9 @@ func imported(r *observed.Run, one *Run) {
 	if one.Payload.Known() {
 		r.MakesLoad("payload", observed.Bytes(observed.Text(one.Payload)))
 	}
-	r.MakesLoad("keep alive", yes(one.KeepAlive))
+	r.MakesLoad(keepAlive, yes(one.KeepAlive))
 	r.MakesLoad("threads", observed.Text(one.Threads))
-	r.MakesLoad("cluster nodes", observed.Text(one.Nodes))
+	r.MakesLoad(clusterNodes, observed.Text(one.Nodes))
 	r.MakesLoad("rate", observed.Text(one.Target))
 	r.MakesLoad("save", one.Save)
 	r.MakesLoad("appendonly", one.AppendOnly)
@@ -87,9 +86,7 @@ func (one *Run) rate(r *observed.Run) format.Num {
 	n, counted := one.Requests.Get()
 	s, timed := one.Seconds.Get()
 	if ok && counted && timed && s >= 0.5 && math.Abs(rate*s/n-1) > 0.02 {
-		r.Doubts = append(r.Doubts, format.Warning{Line: one.Line, Text: fmt.Sprintf(
-			"throughput cannot be true and was left out: %g requests in %g s are not %g per second", n, s, rate),
-			Remedy: "look at the log: it was changed, or two were mixed"})
+		r.Doubts = append(r.Doubts, format.Warning{Line: one.Line, Text: otherRate(n, s, rate), Remedy: logChanged})
 		return format.Num{}
 	}
 	return one.Rate

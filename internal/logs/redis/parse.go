@@ -3,7 +3,6 @@ package redis
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ func Parse(r io.Reader, each func(Report) error) (*Log, error) {
 	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Runs) == 0 {
 		if err = p.Why(); p.log.Failures.Count > 0 {
-			err = &format.Error{Line: p.log.Failures.First.Line, Text: "the tool says: " + p.log.Failures.First.Text, Remedy: "repeat the benchmark"}
+			err = &format.Error{Line: p.log.Failures.First.Line, Text: toolSays(p.log.Failures.First.Text), Remedy: repeatTheBench}
 		}
 	}
 	return &p.log, err
@@ -104,8 +103,7 @@ func (p *parser) end() {
 		return
 	}
 	if !r.Complete {
-		p.Add(r.End, fmt.Sprintf("the report of %s that begins in line %d is missing or incomplete", cmp.Or(r.Test, "a test"), r.Line),
-			"the benchmark was stopped or the log is cut; only what is there counts")
+		p.Add(r.End, noReport(r.Test, r.Line), stoppedOrCut)
 	}
 	if n, ok := r.Requests.Get(); ok && n > 0 && !r.Coarse {
 		for i := range r.Distribution {
@@ -208,8 +206,7 @@ func (p *parser) quiet(text []byte) bool {
 // setRate sets the throughput of a test.
 func (p *parser) setRate(r *Run, x format.Num) {
 	if !x.NonZero().Known() {
-		p.Add(p.Number(), fmt.Sprintf("%s has no throughput: it was over in less than a millisecond, or did nothing", cmp.Or(r.Test, "a test")),
-			"ask for more requests (-n)")
+		p.Add(p.Number(), noThroughput(r.Test), moreRequests)
 	}
 	r.Rate = x.NonZero()
 }

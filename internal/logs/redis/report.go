@@ -146,12 +146,11 @@ func (p *parser) latencies(s string) bool {
 // setLatencies sets avg, min, p50, p95, p99 and max, in milliseconds.
 func (p *parser) setLatencies(r *Run, x [6]format.Num) {
 	if x[5].Known() && !inOrder(x) {
-		p.Add(p.Number(), "the latencies cannot be true and were left out: they are not in the order min, p50, p95, p99, max",
-			"look at the log: the tool or its clock was wrong")
+		p.Add(p.Number(), notInOrder, lookAtLog)
 		return
 	}
 	if most, ok := x[5].Get(); ok && most >= 3000 {
-		p.Doubt("a latency of 3 s or more is counted as 3 s by the tool: the longest and the mean are too short", "")
+		p.Doubt(latenciesAt3s, "")
 	}
 	for i := range x {
 		x[i] = x[i].NonZero().Over(milli)

@@ -18,7 +18,7 @@ func (p *parser) top(text []byte) bool {
 		p.version, p.banner = string(bytes.TrimSuffix(word, []byte(":"))), n
 		p.head = false
 		if !knownVersion(p.version) {
-			p.Doubt("sysbench "+p.version+" is not a version that is known; it was read like 1.1", "check the figures against the log")
+			p.Doubt(unknownVersion(p.version), checkFigures)
 		}
 	case string(text) == "Running the test with following options:":
 		p.start(true)
@@ -77,15 +77,15 @@ func setting(text []byte, label string, into *format.Num) bool {
 // options has lines that describe a test: the beginning of the line, the test that prints it, and the name
 // of the setting whose value follows.
 var options = []struct{ text, test, setting string }{
-	{"Prime numbers limit: ", "cpu", "prime limit"}, {"Primer numbers limit: ", "cpu", "prime limit"},
-	{"Maximum prime number checked in CPU test: ", "cpu", "prime limit"}, {"Doing CPU performance benchmark", "cpu", ""},
+	{"Prime numbers limit: ", "cpu", primeLimit}, {"Primer numbers limit: ", "cpu", primeLimit},
+	{"Maximum prime number checked in CPU test: ", "cpu", primeLimit}, {"Doing CPU performance benchmark", "cpu", ""},
 	{"Running memory speed test", "memory", ""}, {"Doing memory operations", "memory", ""},
-	{"Memory block size: ", "memory", "block size"}, {"block size: ", "memory", "block size"},
+	{"Memory block size: ", "memory", blockSize}, {"block size: ", "memory", blockSize},
 	{"Memory operations type: ", "memory", "operation"}, {"operation: ", "memory", "operation"},
 	{"Memory scope type: ", "memory", "scope"}, {"scope: ", "memory", "scope"},
-	{"Extra file open flags: ", "fileio", "file flags"}, {"Block size ", "fileio", "block size"},
-	{"Periodic FSYNC enabled, calling fsync() each ", "fileio", "fsync every"},
-	{"Doing OLTP test", "oltp", ""}, {"Running mixed OLTP test", "oltp", "OLTP test"}, {"Running simple OLTP test", "oltp", "OLTP test"},
+	{"Extra file open flags: ", "fileio", fileFlags}, {"Block size ", "fileio", blockSize},
+	{"Periodic FSYNC enabled, calling fsync() each ", "fileio", fsyncEvery},
+	{"Doing OLTP test", "oltp", ""}, {"Running mixed OLTP test", "oltp", oltpTest}, {"Running simple OLTP test", "oltp", oltpTest},
 	{"Doing ", "", "test"}, {"Using synchronous I/O", "fileio", "I/O"}, {"Using asynchronous I/O", "fileio", "I/O"},
 }
 
@@ -99,7 +99,7 @@ func (r *Run) options(text []byte) bool {
 		r.test(o.test)
 		switch o.setting {
 		case "":
-		case "OLTP test", "I/O": // the line itself is the value
+		case oltpTest, "I/O": // the line itself is the value
 			r.set(o.setting, o.text[strings.IndexByte(o.text, ' ')+1:])
 		case "test":
 			mode, is := bytes.CutSuffix(rest, []byte(" test"))
@@ -113,7 +113,7 @@ func (r *Run) options(text []byte) bool {
 		return true
 	}
 	if n, size, ok := bytes.Cut(text, []byte(" files, ")); ok && bytes.HasSuffix(size, []byte(" each")) {
-		r.set("files", string(n)+" of "+observed.Bytes(string(bytes.TrimSuffix(size, []byte(" each")))))
+		r.set("files", filesOf(string(n), observed.Bytes(string(bytes.TrimSuffix(size, []byte(" each"))))))
 		return true
 	}
 	return false
@@ -122,7 +122,7 @@ func (r *Run) options(text []byte) bool {
 // plain spells the value of a setting as in all versions.
 func plain(name, value string) string {
 	switch {
-	case name == "block size":
+	case name == blockSize:
 		return observed.Bytes(value)
 	case value == "0" || value == "(none)":
 		return "none"

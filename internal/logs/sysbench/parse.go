@@ -2,7 +2,6 @@ package sysbench
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 
 	"github.com/tarelab/tare/internal/logs/format"
@@ -63,7 +62,7 @@ func (p *parser) clean(line []byte, n int) bool {
 		}
 	}
 	if p.Torn() && !whole(line[:n]) && !bytes.Contains(line[:n], []byte("length: ")) {
-		p.Doubt("the last line is cut off inside a number; it was left out", "the log was cut or is still being written")
+		p.Doubt(cutNumber, stillWritten)
 		return false
 	}
 	return true
@@ -80,13 +79,12 @@ func (p *parser) report(v Interval) error {
 		return nil
 	}
 	if v.Threads.Is(0) {
-		p.Doubt("report lines without a running thread were left out", "")
+		p.Doubt(noThread, "")
 		return nil
 	}
 	p.need()
 	if !p.summary && p.run.Intervals > 0 && v.Time < p.run.Last {
-		p.Add(n, fmt.Sprintf("the time goes back from %g s to %g s: taken as another run", p.run.Last, v.Time),
-			"give each run a file of its own")
+		p.Add(n, timeGoesBack(p.run.Last, v.Time), fileEach)
 		p.start(false)
 	}
 	if p.summary {
@@ -161,11 +159,10 @@ func (p *parser) end() {
 		return
 	}
 	if p.begun && !r.Complete() && r.Failures.Count == 0 {
-		p.Add(r.End, "the summary of the run that begins in line "+fmt.Sprint(r.Line)+" is missing or incomplete",
-			"the run was stopped or the log is cut; only its report lines count")
+		p.Add(r.End, noSummary(r.Line), stoppedOrCut)
 	}
 	if r.Checkpoints > 0 && r.General != nil {
-		p.Add(r.End, "the run's summary counts only since its last checkpoint report", "use its report lines for the whole run")
+		p.Add(r.End, sinceCheckpoint, useReportLines)
 	}
 	p.run = nil
 }
@@ -223,7 +220,7 @@ func (p *parser) rescue(line []byte) error {
 	text := bytes.TrimLeft(line, " \t")
 	if len(text) == 0 || text[0] != '[' {
 		if bytes.Contains(text, []byte("s ] thds: ")) || bytes.Contains(text, []byte("s] threads: ")) {
-			p.Doubt("report lines behind something that other lines do not begin with were left out", "take it away")
+			p.Doubt(behindOther, takeAway)
 		}
 		p.Strange(line)
 		return nil
@@ -241,13 +238,12 @@ func (p *parser) rescue(line []byte) error {
 	}
 	if p.Ours(text) && isReport(text) {
 		if whole := p.Mended(isInterval); whole != nil {
-			p.Doubt("report lines that were broken into several were put together", "")
+			p.Doubt(brokenLines, "")
 			return p.line(whole)
 		}
 	}
 	if p.Ours(text) {
-		p.Add(p.Number(), "this looks like a report line but is not one of a known version; it was left out",
-			"check the line: "+string(text[:min(len(text), 80)]))
+		p.Add(p.Number(), unknownLine, checkLine(text[:min(len(text), 80)]))
 	}
 	return nil
 }
