@@ -164,7 +164,7 @@ func (d *database) secret() []byte {
 // log and no record.
 func TestServerDiesInAWindow(t *testing.T) {
 	t.Parallel()
-	d := startDatabase(t, "40s", 2).measuring()
+	d := startDatabase(t, "60s", 2).measuring() // beside other work a launch can take 20 s
 	secret := d.secret()
 	for _, name := range []string{"cmdline", "environ"} {
 		files, _ := filepath.Glob("/proc/[0-9]*/" + name)
