@@ -7,7 +7,7 @@ import (
 	"github.com/opencontainers/runtime-spec/specs-go"
 )
 
-// What Docker gives a container by default, as data: moby's
+// The defaults of Docker for a container, as data of moby:
 // daemon/pkg/oci/defaults.go and caps/defaults.go.
 
 // DockerCapabilities are the capabilities that Docker keeps.

@@ -59,8 +59,8 @@ func TestEnabledBesideAnother(t *testing.T) {
 	}
 }
 
-// What the first of two runs enabled stays while the second has groups, also when the first has
-// ended, or was killed and is undone. The second run disables it at its end.
+// Controllers that the first of two runs enabled stay enabled while the second has groups, also when the first has
+// ended, or was killed and is undone. The second run disables them at its end.
 func TestEnabledBesideAnotherRun(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		f := machineV2(t)

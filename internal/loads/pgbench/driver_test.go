@@ -91,7 +91,7 @@ func (p *pgProcess) read() counter.Snapshot {
 	return s
 }
 
-// What pgbench printed at its end.
+// Lines that pgbench prints at its end.
 var (
 	pgTransactions = regexp.MustCompile(`number of transactions actually processed: ([0-9]+)`)
 	pgLatency      = regexp.MustCompile(`latency average = ([0-9.]+) ms`)

@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// What sysbench printed at its end.
+// Lines that sysbench prints at its end.
 var (
 	totalEvents = regexp.MustCompile(`total number of events: +([0-9]+)`)
 	percentile  = regexp.MustCompile(`95th percentile: +([0-9.]+)`)

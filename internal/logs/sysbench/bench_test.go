@@ -12,7 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// What the hook costs: events that do nothing, with and without it, in CPU
+// BenchmarkHook measures the hook: events that do nothing, with and without it, in CPU
 // time of sysbench per event. The difference is the cost of counting one.
 func BenchmarkHook(b *testing.B) {
 	for _, jit := range []string{"on", "off"} {

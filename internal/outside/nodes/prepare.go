@@ -18,7 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// What the helper writes into its directory on the node.
+// Files and directories of the helper in its directory on the node.
 const (
 	filesDir  = "files" // the files of the order; working directory of tare
 	aboutFile = "about.json"

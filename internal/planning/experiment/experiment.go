@@ -63,8 +63,8 @@ type Workload struct {
 	Baseline string
 }
 
-// What happens to arms that are less or more durable than the baseline: they are left out, or
-// compared and marked.
+// Values of Unequal: arms that are less or more durable than the baseline are left out, or compared and
+// marked.
 const (
 	Refuse = "refuse"
 	Mark   = "mark"

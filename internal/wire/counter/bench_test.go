@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What counting costs the load: two readings of the clock and three or four
+// BenchmarkOperation measures what a load pays for counting: two readings of the clock and three or four
 // atomic writes to lines of its own.
 func BenchmarkOperation(b *testing.B) {
 	m := create(b, 1)
@@ -34,7 +34,7 @@ func BenchmarkOperationParallel(b *testing.B) {
 	})
 }
 
-// What cutting a window costs tare, outside of the window.
+// BenchmarkRead measures what tare pays for cutting a window, outside of the window.
 func BenchmarkRead(b *testing.B) {
 	for _, threads := range []int{1, 4, 16} {
 		b.Run(map[int]string{1: "1 thread", 4: "4 threads", 16: "16 threads"}[threads], func(b *testing.B) {
