@@ -137,6 +137,25 @@ type Effect struct {
 	// twin's noise. It is set where Typical and Total disagree.
 	Slow         float64 `json:"slow_windows,omitempty"`
 	Intermittent bool    `json:"intermittent,omitempty"`
+	// Launches says how much the launches of the arm differ; nil after a single launch, and for
+	// metrics without an interval.
+	Launches *ArmLaunches `json:"launches,omitempty"`
+	// Speeds is set where the arm worked at two speeds, of which the typical effect describes
+	// neither.
+	Speeds *Modes `json:"speeds,omitempty"`
+}
+
+// ArmLaunches compares the scatter of an arm's launches with that of the other arms'.
+type ArmLaunches struct {
+	Count int `json:"count"`
+	// SD is the standard deviation of the arm's launches and Others that of the other arms', of
+	// the natural logarithm, each with the noise of its windows; Others is 0 if it is not known.
+	SD     float64 `json:"sd"`
+	Others float64 `json:"sd_of_others,omitempty"`
+	// P is the one-sided p-value of their F test; nil: the launches do not allow one.
+	P *float64 `json:"p_value,omitempty"`
+	// Odd says that the interval rests on the arm's own launches.
+	Odd bool `json:"odd,omitempty"`
 }
 
 // Parts are the two factors of a throughput ratio: CPU time per second, and operations per CPU
@@ -204,11 +223,14 @@ type Redrawn struct {
 	Rate  float64 `json:"rate"`  // share of arms that were found to differ
 	Any   float64 `json:"any"`   // share of shuffles in which at least one arm was found to differ
 	Draws int     `json:"draws"` // number of shuffles
+	// Launches is the same where labels are shuffled by launch: an arm keeps its whole launch. nil:
+	// there are too few launches.
+	Launches *Redrawn `json:"launches,omitempty"`
 }
 
 // Checks is the outcome of one check of the measurement itself.
 type Checks struct {
-	Kind  string `json:"kind"` // transparency, carry-over, halves, order
+	Kind  string `json:"kind"` // transparency, halves, order, …; carry-over in effects of older versions
 	OK    bool   `json:"ok"`
 	Known bool   `json:"known"` // false: not enough data
 	// Detectable is the smallest deviation that the check would have found, as a ratio (0.02 is

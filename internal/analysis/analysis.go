@@ -160,7 +160,9 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 		out.Remainder = append(out.Remainder, remainder...)
 	}
 	t.parts(out.Effects[effects:], pools)
-	out.Modes = append(out.Modes, modes(t)...)
+	found := modes(t)
+	out.Modes = append(out.Modes, found...)
+	t.addLaunches(out.Effects[effects:], all, found)
 	out.Prices = append(out.Prices, prices(t, all, out)...)
 	w := t.workloadResult(out, all, cpuTime)
 	w.Judged = judged

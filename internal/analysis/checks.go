@@ -17,7 +17,7 @@ const power = 0.8
 // allChecks returns the checks of a workload, except that of CPU time. primary are the fits of
 // the primary metric; nil: it has none, and the order is not checked.
 func (t *table) allChecks(primary *fits, margin float64) []record.Checks {
-	out := []record.Checks{t.transparency(), t.carryOver(margin), t.halves(margin)}
+	out := []record.Checks{t.transparency(), t.halves(margin)}
 	if primary != nil {
 		out = append(out, t.order(primary))
 	}
@@ -62,49 +62,6 @@ func (t *table) transparency() record.Checks {
 	}
 	if !out.OK {
 		out.Remedy = rotatedRemedy
-	}
-	return out
-}
-
-// carryOver checks whether the throughput of a window depends on the arm that ran just before. An
-// arm ran before also if its own window was dropped.
-func (t *table) carryOver(margin float64) record.Checks {
-	out := record.Checks{Kind: "carry-over", OK: true, Text: fewToTell}
-	m, ok := t.measureOf(metric.Throughput.Name)
-	if !ok {
-		return out
-	}
-	var cells []stat.Cell
-	last, launch := -1, -1
-	for n, r := range t.rows {
-		if r.launch != launch {
-			last, launch = -1, r.launch
-		}
-		for _, a := range r.order {
-			if w := r.windows[a]; w != nil {
-				if y := m.log(w); !math.IsNaN(y) {
-					cells = append(cells, stat.Cell{Row: n, Column: a, Before: last, Y: y})
-				}
-			}
-			last = a
-		}
-	}
-	worst, least := stat.Estimate{}, math.Inf(1)
-	terms := stat.CarryOver(cells, len(t.arms))
-	for j, e := range terms {
-		if j > 0 && e.Known() && e.PValue() < least {
-			worst, least, out.Subject = e, e.PValue(), t.arms[j]
-		}
-	}
-	if out.Subject == "" {
-		return out
-	}
-	// The arm was chosen for its p-value, so the level is corrected (Bonferroni).
-	i := worst.Interval(stat.StudentQuantile(1-0.025/float64(len(terms)-1), worst.DF))
-	decideCheck(&out, worst, i, math.Log1p(margin)/2)
-	out.Text = carriedOver(out.Subject)
-	if !out.OK {
-		out.Remedy = carryOverRemedy
 	}
 	return out
 }
@@ -167,10 +124,12 @@ func transientOf(w *window) float64 {
 // harmless is the autocorrelation r that widens an interval by a tenth: sqrt((1+r)/(1-r)).
 const harmless = 0.1
 
-// order looks for a drift between arms, which the random order should have removed: the lag-1
-// autocorrelation of each arm's log ratio over the baseline. It compares only blocks of the same
-// launch, because a difference between launches is no drift. It uses ranks, because a burst over
-// two windows is no drift and does not move the robust estimate.
+// order looks for windows of an arm that resemble those of the block before: the lag-1
+// autocorrelation of each arm's log ratio over the baseline, within launches. Random order
+// rules it out unless an arm stays fast or slow for longer than a block. Then the blocks of a
+// launch are not independent, and the error rests on the launches: with fewer than
+// leastLaunches the check fails. It uses ranks, because a burst over two windows does not
+// move the robust estimate.
 func (t *table) order(f *fits) record.Checks {
 	out := record.Checks{Kind: "order", OK: true, Text: fewToTell}
 	worst := stat.Test{P: math.NaN()}
@@ -193,9 +152,13 @@ func (t *table) order(f *fits) record.Checks {
 		return out
 	}
 	detectable := 3 / math.Sqrt(float64(blocks)) // three standard errors of an autocorrelation
-	out.OK = worst.P*float64(n) > 0.01 || math.Abs(worst.Stat) < harmless
-	out.Known = !out.OK || detectable <= 3*harmless
-	out.Text = orderedBy(worst.Stat, out.Subject, detectable)
+	found := worst.P*float64(n) <= 0.01 && worst.Stat >= harmless
+	out.OK = !found || t.launches() >= leastLaunches
+	out.Known = found || detectable <= 3*harmless
+	out.Text = notAlike(worst.Stat, out.Subject, detectable)
+	if found {
+		out.Text = windowsAlike(worst.Stat, out.Subject, t.launches())
+	}
 	if !out.OK {
 		out.Remedy = orderRemedy
 	}
@@ -318,11 +281,6 @@ func (t *table) cpuTimeCheck() record.Checks {
 	return out
 }
 
-// launchSDLimit is the standard deviation of launches, as a ratio, from which intervals are too
-// narrow: about 93 % coverage instead of 95 %, and down to 85 % where the standard deviation is
-// 10 % and there are two or three launches (docs/method.md, the cells that fail).
-const launchSDLimit = 0.015
-
 // warnings returns the warnings that follow from the data. Failed checks are not among
 // them, as they have texts of their own.
 func warnings(t *table, primary *fits, out *record.Effects) []record.Warning {
@@ -338,9 +296,7 @@ func warnings(t *table, primary *fits, out *record.Effects) []record.Warning {
 	if t.single {
 		add(singleLaunch())
 	}
-	if primary != nil && primary.typical.Known && !t.single && primary.typical.LaunchSD >= launchSDLimit {
-		add(launchesDiffer(primary.typical.LaunchSD))
-	}
+	ws = append(ws, t.oddLaunches(primary)...)
 	for _, e := range out.Twin {
 		if e.Workload == t.load.Name && e.Metric == t.load.Primary && e.Own != nil && (e.Own.Low > 1 || e.Own.High < 1) {
 			add(twinDiffers())

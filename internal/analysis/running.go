@@ -29,9 +29,9 @@ type Standing struct {
 }
 
 const (
-	// leastLaunches is the least number of launches before a run stops on width: two show
-	// little of the variance between launches.
-	leastLaunches = 3
+	// leastLaunches is the fewest launches from which the error between launches is known well
+	// enough: a run does not stop on width before.
+	leastLaunches = 4
 	// leastBlocks is the least number of blocks of a single launch.
 	leastBlocks = 24
 	// relative is the half-width that is narrow enough, as a part of the effect.

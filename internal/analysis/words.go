@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/quantity"
@@ -82,9 +83,8 @@ const (
 	fewToTell         = "not enough blocks to tell"
 	rotatedText       = "rotated against never frozen"
 	rotatedRemedy     = "longer windows (window: in the experiment) bring the rotated rate nearer to the steady one; both arms of a comparison are affected alike"
-	carryOverRemedy   = "a longer discard (discard: in the experiment) keeps an arm's aftermath out of the next window"
 	halvesRemedy      = "the rate of this arm still moves inside windows: a longer discard or window takes the transient out"
-	orderRemedy       = "the arms drift apart over time: run longer, with more generations"
+	orderRemedy       = "run longer: with four launches or more the error holds all the same (--budget)"
 	hookOff           = "without the hook nobody counts which operations began late"
 	hookOn            = "hook: on"
 	lateRemedy        = "the arm or the generator cannot sustain this rate: lower it"
@@ -93,14 +93,16 @@ const (
 	settledSoonRemedy = "measure it anew, without discard: in the experiment"
 )
 
-func carriedOver(arm string) string { return "largest effect on the next window, after " + arm }
-
 func halvesDiffer(arm string) string {
 	return "first half of the windows against the second, beyond the baseline's, in " + arm
 }
 
-func orderedBy(autocorrelation float64, arm string, seen float64) string {
-	return fmt.Sprintf("largest lag-1 autocorrelation of the block differences within launches, by rank: %+.2f (%s); %.2f would have shown", autocorrelation, arm, seen)
+func notAlike(autocorrelation float64, arm string, seen float64) string {
+	return fmt.Sprintf("largest lag-1 autocorrelation between blocks of a launch, by rank: %+.2f (%s); %.2f would have shown", autocorrelation, arm, seen)
+}
+
+func windowsAlike(autocorrelation float64, arm string, launches int) string {
+	return fmt.Sprintf("windows of %s resemble each other from block to block (lag-1 autocorrelation %+.2f by rank); the error rests on %d launches", arm, autocorrelation, launches)
 }
 
 func lateAtMost(share float64, arm string) string {
@@ -159,10 +161,27 @@ func oneLaunch() caution {
 	return caution{"one launch only: what a launch changes by chance is not in the intervals", "a longer run (--budget) launches anew"}
 }
 
-func launchesDiffer(sd float64) caution {
-	return caution{fmt.Sprintf("launches of an arm differ by %.1f %% (standard deviation): intervals err somewhat more often than they say, 6 to 8 times in 100 after five launches or more", 100*sd),
-		"more launches: a larger --budget, or --set generations=N"}
+// oddLaunch says that some launches of an arm differ from its others; ratio is the typical one
+// of these launches over the others.
+func oddLaunch(arm string, odd, launches int, ratio float64) caution {
+	way := "slower"
+	if ratio > 1 {
+		way = "faster"
+	}
+	were := "was"
+	if odd > 1 {
+		were = "were"
+	}
+	return caution{fmt.Sprintf("%d of %d launches of %s %s %.0f %% %s", odd, launches, arm, were, 100*math.Abs(ratio-1), way), oddRemedy}
 }
+
+// unsteadyLaunches says that the launches of an arm differ more than those of the others; both
+// are standard deviations on the log scale.
+func unsteadyLaunches(arm string, sd, others float64) caution {
+	return caution{fmt.Sprintf("launches of %s differ by %.1f %% (standard deviation), those of the other arms by %.1f %%", arm, 100*sd, 100*others), oddRemedy}
+}
+
+const oddRemedy = "its interval rests on its own launches: more of them narrow it (--budget)"
 
 func twinDiffers() caution {
 	return caution{"the twin differs from its baseline: one in twenty runs shows this by chance",

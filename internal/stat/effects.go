@@ -2,17 +2,12 @@ package stat
 
 import "math"
 
-const (
-	// assumedLaunchSD weighs launches of unequal length against each other. If it is
-	// wrong, estimates have somewhat more variance, but no bias.
-	assumedLaunchSD = 0.005
-	// leastVariance is the least window variance of an arm, as a share of the arms'
-	// mean. The estimate is a difference and could be negative.
-	leastVariance = 0.1
-)
+// leastVariance is the least window variance of an arm, as a share of the arms'
+// mean. The estimate is a difference and could be negative.
+const leastVariance = 0.1
 
 // estimate fits the arms within each launch, combines the launches, and estimates
-// the variances of windows and of launch effects.
+// the errors of windows and of launches.
 func (f *Fit) estimate(z, inflate []float64, precision bool) {
 	l := f.layout
 	t := l.fit(l.launches, z, nil)
@@ -23,25 +18,11 @@ func (f *Fit) estimate(z, inflate []float64, precision bool) {
 		f.Why = "the windows do not vary: an error cannot be told"
 		return
 	}
-	f.Known = true
-	f.WindowSD = make([]float64, l.arms)
-	for a, v := range window {
-		f.WindowSD[a] = math.Sqrt(v)
-		if l.count[a] == 0 {
-			f.WindowSD[a] = math.NaN()
-		}
-	}
+	f.Known, f.residual = true, t.residual
 	f.join(t, mean, precision)
 	f.score(t.residual, inflate)
-	f.launch = launchPosterior(l, t.arm, window)
-	f.LaunchSD = f.launch.quantile(0.5)
-	f.residual, f.each = t.residual, mean*float64(l.launches.n)/float64(len(l.y))
-	for _, n := range l.count {
-		if n > 0 {
-			f.arms++
-		}
-	}
-	f.each *= f.arms
+	f.betweenLaunches(t, window)
+	f.LaunchSD = math.Sqrt(f.between.variance)
 }
 
 // join is generalised least squares over launches: alpha = sum_g H_g A_g with
@@ -57,14 +38,10 @@ func (f *Fit) join(t twoWay, variance float64, precision bool) {
 	}
 	f.inverse = laplacianInverse(total, l.all.component[0])
 	f.Alpha = make([]float64, l.arms)
-	f.gain = rectangle(l.arms, l.arms)
 	for g, n := range t.information {
 		h := product(f.inverse, n)
 		for a := range h {
 			f.Alpha[a] += f.weigh[g] * dot(h[a], t.arm[g])
-			for b := range h {
-				f.gain[a][b] += f.weigh[g] * f.weigh[g] * dot(h[a], h[b])
-			}
 		}
 	}
 	for a := range f.Alpha {
@@ -166,17 +143,11 @@ func (l *layout) windowVariances(residual, inflate []float64, free float64) (eac
 	return each, mean
 }
 
-// spread is the variance of a contrast: window + gain * launch variance. df is the
-// degrees of freedom of window.
-type spread struct{ window, gain, df float64 }
-
-func (s spread) known() bool { return s.window > 0 && s.df > 0 && finite(s.window) }
-
-// variance is the variance of an estimable contrast. df is the effective number of
-// blocks, (sum h)^2/sum h^2 with h a block's expected part of the variance
-// (Satterthwaite 1946), times the share of degrees of freedom that the fit left. In a
-// complete table it is launches x (blocks of each - 1).
-func (f *Fit) variance(c []float64) spread {
+// ofWindows is the windows' part of the variance of an estimable contrast. df is the
+// effective number of blocks, (sum h)^2/sum h^2 with h a block's expected part of the
+// variance (Satterthwaite 1946), times the share of degrees of freedom that the fit left.
+// In a complete table it is launches x (blocks of each - 1).
+func (f *Fit) ofWindows(c []float64) (variance, df float64) {
 	x := times(f.inverse, c)
 	l, sum, square := f.layout, 0.0, 0.0
 	for b, g := range l.launches.of {
@@ -187,11 +158,11 @@ func (f *Fit) variance(c []float64) spread {
 		h := f.weigh[g] * f.weigh[g] * (s2 - s*s/float64(l.from[b+1]-l.from[b]))
 		sum, square = sum+h, square+h*h
 	}
-	window := quadratic(c, f.window, c)
-	if window <= f.rounding(c, x) {
-		window = 0 // no degree of freedom left: for example, the fit needs all windows of an arm
+	variance = quadratic(c, f.window, c)
+	if variance <= f.rounding(c, x) {
+		variance = 0 // no degree of freedom left: for example, the fit needs all windows of an arm
 	}
-	return spread{window, quadratic(c, f.gain, c), math.Max(f.free*sum*sum/square, 1)}
+	return variance, math.Max(f.free*sum*sum/square, 1)
 }
 
 // rounding is an upper bound of a contrast's variance that is only rounding error. x
@@ -223,4 +194,12 @@ func product(a, b [][]float64) [][]float64 {
 		}
 	}
 	return out
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
 }

@@ -8,8 +8,6 @@ import (
 const (
 	// clipAt is Huber's k: 95 % efficient for normal errors.
 	clipAt = 1.345
-	// ridgeSD is the assumed standard deviation of launch effects, see huberFit.ridge.
-	ridgeSD = 0.01
 	// huberSteps is how often the fit is reweighted. In the last huberSettled steps the
 	// scales stay as they are, so that the result solves one estimating equation.
 	huberSteps, huberSettled = 12, 3
@@ -17,48 +15,56 @@ const (
 	// leastScale is the least that an arm's scale may be of the common one: a few
 	// windows can agree by chance.
 	alikeScale, leastScale = 1.65, 0.3
-	// leastLeft is the least share of the windows that the fit of blocks and arms must
-	// leave, and leastEach the fewest windows of an arm, for clipping. With less, most
-	// residuals may be only rounding, and so may the scale that they are compared with.
-	leastLeft, leastEach = 0.4, 4
+	// leastLeft is the least share of the windows that the fit of blocks, and of arms in
+	// launches, must leave, and leastEach the fewest windows of an arm in a launch, for
+	// clipping. With less, most residuals may be only rounding, and so may the scale that
+	// they are compared with.
+	leastLeft, leastEach = 0.4, 3
 	// leastKept is the least share of windows that pseudo assumes to be not clipped.
 	leastKept = 0.4
 	// normalMAD is the median of |Z| of a standard normal.
 	normalMAD = 0.6744897501960817
 )
 
-// huberFit is an M-estimate of block + arm + launch of arm in progress (Huber
+// huberFit is an M-estimate of block + arm within each launch in progress (Huber
 // 1964, Ann. Math. Stat. 35, p. 73; by iterated weights: Holland and Welsch 1977,
-// Commun. Stat. A 6, p. 813).
+// Commun. Stat. A 6, p. 813). Arms are fitted anew in every launch, so a launch that
+// differs from the others as a whole is never clipped.
 type huberFit struct {
 	*layout
-	launch   [][]float64 // by launch and arm
-	scale    []float64   // by arm
-	weights  []float64   // Huber's, by window, 1 where not clipped
+	scale    []float64 // by arm
+	weights  []float64 // Huber's, by window, 1 where not clipped
 	residual []float64
-	spent    float64 // degrees of freedom of launch
+	fitted   float64 // share of the windows that blocks, and arms in launches, use up
 
 	// Buffers, reused in every step:
-	y, w          []float64   // values minus launch effects; weights over variances
+	w             []float64   // weights over variances
 	sizes         [][]float64 // |residual|, by arm
 	pooled        []float64   // |residual| of all arms
-	sum, weight   [][]float64 // by launch and arm
-	members       []float64   // of each component
 	normals, left [][]float64 // of the arms
+	members       [][]float64 // of each component, by launch
 	right         []float64
+	byLaunch      [][]int // blocks of each launch
 }
 
 func startHuber(l *layout) *huberFit {
 	n := len(l.y)
+	left, _ := l.freedom(l.launches)
 	h := &huberFit{
-		layout: l, launch: rectangle(l.launches.n, l.arms), residual: make([]float64, n),
+		layout: l, residual: make([]float64, n), fitted: 1 - left/float64(n),
 		weights: slices.Repeat([]float64{1}, n), scale: slices.Repeat([]float64{1}, l.arms),
-		y: make([]float64, n), w: make([]float64, n), sizes: make([][]float64, l.arms), pooled: make([]float64, n),
-		sum: rectangle(l.launches.n, l.arms), weight: rectangle(l.launches.n, l.arms),
-		members: sizes(l.all.component[0]), normals: rectangle(l.arms, l.arms), left: rectangle(l.arms, l.arms), right: make([]float64, l.arms),
+		w: make([]float64, n), sizes: make([][]float64, l.arms), pooled: make([]float64, n),
+		normals: rectangle(l.arms, l.arms), left: rectangle(l.arms, l.arms), right: make([]float64, l.arms),
+		members: make([][]float64, l.launches.n), byLaunch: make([][]int, l.launches.n),
 	}
 	for a, n := range l.count {
 		h.sizes[a] = make([]float64, 0, n)
+	}
+	for b, g := range l.launches.of {
+		h.byLaunch[g] = append(h.byLaunch[g], b)
+	}
+	for g := range h.members {
+		h.members[g] = sizes(l.launches.component[g])
 	}
 	return h
 }
@@ -71,27 +77,18 @@ func huber(l *layout) (pseudo, inflate []float64) {
 	h := startHuber(l)
 	for step := range huberSteps {
 		h.reweigh(step < huberSteps-huberSettled)
-		if step < huberSteps-1 {
-			h.ridge()
-		}
 	}
 	return h.pseudo()
 }
 
-// reweigh fits block + arm to the values minus the launch effects, and computes new weights.
+// reweigh fits block + arm in every launch and computes new weights.
 func (h *huberFit) reweigh(rescale bool) {
-	precision := slices.Repeat([]float64{1}, h.arms)
-	for a, s := range h.scale {
-		precision[a] = 1 / (s * s)
+	for i, a := range h.arm {
+		h.w[i] = h.weights[i] / (h.scale[a] * h.scale[a])
 	}
-	for b, g := range h.launches.of {
-		launch := h.launch[g]
-		for i := h.from[b]; i < h.from[b+1]; i++ {
-			a := h.arm[i]
-			h.y[i], h.w[i] = h.layout.y[i]-launch[a], h.weights[i]*precision[a]
-		}
+	for g := range h.byLaunch {
+		h.fitLaunch(g)
 	}
-	h.fitArms()
 	if rescale {
 		h.rescale()
 	}
@@ -105,20 +102,20 @@ func (h *huberFit) reweigh(rescale bool) {
 	}
 }
 
-// fitArms is layout.fit of all blocks together, for the residuals only.
-func (h *huberFit) fitArms() {
+// fitLaunch is layout.fit of one launch, for the residuals only.
+func (h *huberFit) fitLaunch(g int) {
 	for a, row := range h.normals {
 		clear(row)
 		h.right[a] = 0
 	}
-	for b := range h.block {
+	for _, b := range h.byLaunch[g] {
 		h.normal(b, h.y, h.w, h.normals, h.right)
 	}
 	mirror(h.normals)
-	ground(h.left, h.normals, h.all.component[0], h.members)
+	ground(h.left, h.normals, h.launches.component[g], h.members[g])
 	decompose(h.left)
 	solve(h.left, h.right)
-	for b := range h.block {
+	for _, b := range h.byLaunch[g] {
 		h.residuals(b, h.y, h.w, h.right, h.residual)
 	}
 }
@@ -132,8 +129,7 @@ func (h *huberFit) fitArms() {
 // scale. Example: seven equal arms, on a host with CPU steal in bursts. If each has a
 // scale of its own, the estimates err by 1.4 times their standard errors.
 func (h *huberFit) rescale() {
-	n, lost := float64(len(h.y)), float64(len(h.block)+h.all.joined[0])+h.spent
-	share := math.Sqrt(math.Max((n-lost)/n, 0.2)) * normalMAD
+	share := math.Sqrt(math.Max(1-h.fitted, 0.2)) * normalMAD
 	for a := range h.sizes {
 		h.sizes[a] = h.sizes[a][:0]
 	}
@@ -160,35 +156,6 @@ func (h *huberFit) rescale() {
 	}
 }
 
-// ridge estimates the launch effects of the arms, shrunk as if their standard
-// deviation were ridgeSD (best linear unbiased prediction: Henderson 1975, Biometrics
-// 31, p. 423). Launch effects that are large beside the windows' noise are fitted
-// almost fully, so that they are not clipped; small ones use up almost no degrees of
-// freedom.
-func (h *huberFit) ridge() {
-	sum, weight := h.sum, h.weight
-	for g := range sum {
-		clear(sum[g])
-		clear(weight[g])
-	}
-	for b, g := range h.launches.of {
-		for i := h.from[b]; i < h.from[b+1]; i++ {
-			a, w := h.arm[i], h.weights[i]
-			sum[g][a] += w * (h.residual[i] + h.launch[g][a])
-			weight[g][a] += w
-		}
-	}
-	h.spent = 0
-	for g := range sum {
-		for a := range sum[g] {
-			ratio := h.scale[a] / ridgeSD
-			h.launch[g][a] = sum[g][a] / (weight[g][a] + ratio*ratio)
-			h.spent += weight[g][a] / (weight[g][a] + ratio*ratio)
-		}
-	}
-	h.spent *= (1 - 1/float64(h.arms)) * (1 - 1/float64(h.launches.n)) // without the part that blocks and arms fit already
-}
-
 // pseudo returns the pseudo-values and the factors on the arms' variances, see huber.
 func (h *huberFit) pseudo() (pseudo, inflate []float64) {
 	kept := make([]float64, h.arms)
@@ -197,8 +164,7 @@ func (h *huberFit) pseudo() (pseudo, inflate []float64) {
 			kept[a]++
 		}
 	}
-	n := float64(len(h.y))
-	fitted := math.Min((float64(len(h.block)+h.all.joined[0])+h.spent)/n, 0.6)
+	fitted := math.Min(h.fitted, 0.6)
 	inflate = make([]float64, h.arms)
 	for a := range kept {
 		kept[a] = math.Max(kept[a]/math.Max(float64(h.count[a]), 1), leastKept)
@@ -209,7 +175,7 @@ func (h *huberFit) pseudo() (pseudo, inflate []float64) {
 	for i, r := range h.residual {
 		a := h.arm[i]
 		limit := clipAt * h.scale[a]
-		pseudo[i] = h.layout.y[i] - r + math.Max(-limit, math.Min(limit, r))/kept[a]
+		pseudo[i] = h.y[i] - r + math.Max(-limit, math.Min(limit, r))/kept[a]
 	}
 	return pseudo, inflate
 }

@@ -2,206 +2,283 @@ package stat
 
 import "math"
 
-// The prior of the standard deviation lambda of a launch effect. Its density is
-// 1/(lambda + flatFrom), which is flat in the logarithm of lambda above flatFrom.
-// Above likelyUpTo it falls by one power more, and it has no upper bound, so that the
-// posterior can follow launches that differ by 10 or 30 %. With a bound at 6 %, three
-// launches and a launch SD of 10 %, equal arms differ in 33 % of cases; without it in 8 %.
-// After a single launch the data cannot correct the prior, so it ends at mostAssumed.
 const (
-	flatFrom    = 0.0023
-	likelyUpTo  = 0.03
-	mostAssumed = 0.06
+	// assumedLaunchSD weighs launches of unequal length against each other. If it is
+	// wrong, estimates have somewhat more variance, but no bias.
+	assumedLaunchSD = 0.005
+	// ownLevel is the p-value from which an arm's launches have an error of their own.
+	// It is generous: a false one costs width (5 % in the mean), a missed one coverage.
+	// Simulated in TestLaunches.
+	ownLevel = 0.2
+	// apartLevel is the level, over all arms (Holm 1979, Scand. J. Stat. 6, p. 65), at which
+	// an arm's launches do not count for the error of the other arms.
+	apartLevel = 0.05
 )
 
-// launchGrid is 0 and then 0.05 % to 112 % in steps of a factor of 1.28.
-func launchGrid() []float64 {
-	grid := make([]float64, 33)
-	for i, x := 1, 0.0005; i < len(grid); i, x = i+1, x*1.28 {
-		grid[i] = x
-	}
-	return grid
-}
-
-// launchVariance is the posterior distribution of the standard deviation of
-// launch effects.
-type launchVariance struct {
-	sd, p      []float64
-	likelihood []float64 // logarithm; nil if launches cannot be separated from blocks
-	meanSquare float64   // of sd
-}
-
-// launchPosterior weighs the prior with the restricted likelihood (Patterson and
-// Thompson 1971, Biometrika 58, p. 545) of the arms' effects by launch.
-func launchPosterior(l *layout, arm [][]float64, window []float64) launchVariance {
-	if l.alike { // the scatter of blocks includes the launch effects
-		return launchVariance{sd: []float64{0}, p: []float64{1}}
-	}
-	table, grid := tabulate(l, arm, window), launchGrid()
-	likelihood := make([]float64, len(grid))
-	for i, sd := range grid {
-		likelihood[i] = table.logLikelihood(sd)
-	}
-	return weighLaunches(grid, likelihood, float64(l.seen))
-}
-
-// weighLaunches is the posterior after a number of launches.
-func weighLaunches(grid, likelihood []float64, launches float64) launchVariance {
-	v := launchVariance{sd: grid, likelihood: likelihood, p: make([]float64, len(grid))}
-	most := math.Inf(-1)
-	for i, sd := range grid {
-		low, high := gridEdges(grid, i)
-		v.p[i] = likelihood[i] + logPrior(sd, launches) + math.Log(high-low)
-		most = math.Max(most, v.p[i])
-	}
-	sum := 0.0
-	for i := range v.p {
-		v.p[i] = math.Exp(v.p[i] - most)
-		sum += v.p[i]
-	}
-	for i, sd := range grid {
-		v.p[i] /= sum
-		v.meanSquare += v.p[i] * sd * sd
-	}
-	return v
-}
-
-// quantile is a quantile of the standard deviation. The probability of each point of
-// the grid is spread evenly between its gridEdges.
-func (v launchVariance) quantile(q float64) float64 {
-	sum := 0.0
-	for i, p := range v.p {
-		if sum+p >= q && len(v.p) > 1 {
-			low, high := gridEdges(v.sd, i)
-			return low + (high-low)*(q-sum)/p
-		}
-		sum += p
-	}
-	return 0
-}
-
-func logPrior(sd, launches float64) float64 {
-	if launches < 2 && sd > mostAssumed {
-		return math.Inf(-1)
-	}
-	return -math.Log(sd+flatFrom) - math.Log(math.Max(1, sd/likelyUpTo))
-}
-
-// gridEdges are the ends of the interval of standard deviations that point i stands for.
-func gridEdges(grid []float64, i int) (low, high float64) {
-	low, high = 0.0, grid[len(grid)-1]*1.13
-	if i > 0 {
-		low = (grid[i-1] + grid[i]) / 2
-	}
-	if i < len(grid)-1 {
-		high = (grid[i] + grid[i+1]) / 2
-	}
-	return low, high
-}
-
-// launchTable has the arms' effects by launch (effect) and the variances of these
-// effects from the windows' noise (each; 0 where an arm has no window). component has
-// a number for each arm, the same for arms that launches connect.
+// launchTable has the arms' effects by launch. Its scatter about launch + arm, in which both
+// are fitted, is the error of estimates where launches differ: a launch changes each arm by an
+// effect of its own, with one variance for all arms.
 type launchTable struct {
-	effect, each [][]float64
-	component    []int
-
-	// Buffers, reused for every SD: the arms' information matrix (lower triangle), its
-	// Cholesky factor and vectors for them.
-	normals, left    [][]float64
-	members          []float64
-	q, right, solved []float64
+	effect [][]float64 // NaN where the launch does not compare the arm with another one
+	noise  [][]float64 // variance of an effect from the windows' noise
+	// variance is that of a launch effect (Paule and Mandel 1982, J. Res. NBS 87, p. 377): with
+	// it the weighted sum of squares of the table is its degrees of freedom; 0 where the
+	// windows' noise explains the scatter. pooled is then below 1, else it is 1.
+	variance, pooled float64
+	df               float64 // (arms - 1)(launches - 1) in a complete table; 0: no error is known
+	// gain[a][b] is the covariance of the estimates of arms a and b.
+	gain  [][]float64
+	own   []OwnLaunches
+	apart []bool // arms whose launches differ so much more that they are not pooled
 }
 
-// tabulate makes the table. It leaves out a launch whose arms are not all connected by
-// blocks: their effects have no common zero.
-func tabulate(l *layout, arm [][]float64, variance []float64) *launchTable {
-	t := &launchTable{component: make([]int, l.arms)}
-	for a := range t.component {
-		t.component[a] = a
+// OwnLaunches says how the launches of one arm scatter beside those of the others.
+type OwnLaunches struct {
+	// Launches is the number of launches of the arm. Effect has its deviation in each
+	// launch (log scale) from its mean over launches, less what the other arms of the
+	// launch did; NaN where it was not there.
+	Launches int
+	Effect   []float64
+	// SD is the standard deviation of Effect, windows' noise included. F is the square of
+	// its ratio to what the other arms let expect and P the one-sided p-value; NaN where the
+	// table does not say.
+	SD, F, P float64
+	// Odd tells that the arm's error is that of its own launches (P below ownLevel).
+	Odd bool
+}
+
+// OwnLaunches of an arm; its P is NaN where it cannot be compared.
+func (f *Fit) OwnLaunches(arm int) OwnLaunches {
+	if !f.Known || arm < 0 || arm >= len(f.between.own) {
+		return OwnLaunches{SD: math.NaN(), F: math.NaN(), P: math.NaN()}
 	}
-	for g, counts := range l.counts(l.launches) {
-		last, there := -1, 0
-		for _, n := range counts {
-			if n > 0 {
-				there++
+	return f.between.own[arm]
+}
+
+// betweenLaunches fills the table from the fit by launch; window are the arms' variances of a
+// window. The table has degrees of freedom where two launches have two arms in common.
+func (f *Fit) betweenLaunches(t twoWay, window []float64) {
+	l, e := f.layout, &f.between
+	if l.alike || l.launches.n < 2 {
+		return
+	}
+	for g, n := range l.counts(l.launches) {
+		effect := make([]float64, l.arms)
+		for a := range n {
+			// An arm that the launch does not connect with most of its arms has another zero.
+			if effect[a] = math.NaN(); n[a] > 0 && l.mainComponent(g, n) == l.launches.component[g][a] {
+				effect[a] = t.arm[g][a]
 			}
+			n[a] = window[a] / n[a]
 		}
-		if there < 2 || l.launches.joined[g] != there-1 {
-			continue
-		}
-		for a, n := range counts {
-			if n > 0 {
-				if last >= 0 {
-					merge(t.component, a, last)
+		e.effect, e.noise = append(e.effect, effect), append(e.noise, n)
+	}
+	e.apart = make([]bool, l.arms)
+	e.setApart()
+	if e.solve(); e.df < 1 {
+		e.df = 0
+		return
+	}
+	e.gain = rectangle(l.arms, l.arms)
+	for g, n := range t.information {
+		h := product(f.inverse, n)
+		for a := range h {
+			for b := range h {
+				for k, noise := range e.noise[g] {
+					if h[a][k] != 0 && h[b][k] != 0 {
+						e.gain[a][b] += f.weigh[g] * f.weigh[g] * h[a][k] * h[b][k] * e.pooled * (e.variance + noise)
+					}
 				}
-				last = a
 			}
 		}
-		for a, n := range counts {
-			if n > 0 {
-				counts[a] = variance[a] / n
-			}
-		}
-		t.effect, t.each = append(t.effect, arm[g]), append(t.each, counts)
 	}
-	t.members = sizes(t.component)
-	t.normals, t.left = rectangle(l.arms, l.arms), rectangle(l.arms, l.arms)
-	t.q, t.right, t.solved = make([]float64, l.arms), make([]float64, l.arms), make([]float64, l.arms)
-	return t
 }
 
-// logLikelihood is the restricted log likelihood of sd, up to a constant. The effects
-// have the variances sd^2 + v_a/n_ga; launches and arms are fitted:
-//
-//	-1/2 (sum ln s^2 + ln det(X' S^-1 X) + weighted residual sum of squares)
-func (t *launchTable) logLikelihood(sd float64) float64 {
-	for a, row := range t.normals {
-		clear(row)
-		t.right[a] = 0
-	}
-	logs, squares := logProduct{scale: 1}, 0.0
-	for g, effect := range t.effect {
-		sum, mean := 0.0, 0.0
-		for a, v := range t.each[g] {
-			t.q[a] = 0
-			if v > 0 {
-				s2 := sd*sd + v
-				t.q[a] = 1 / s2
-				logs.times(s2)
-				sum, mean = sum+t.q[a], mean+t.q[a]*effect[a]
-			}
-		}
-		mean /= sum
-		logs.times(sum)
-		for a, q := range t.q {
-			x := effect[a] - mean
-			t.right[a] += q * x
-			squares += q * x * x
-			row, share := t.normals[a], q/sum
-			row[a] += q
-			for c, other := range t.q[:a+1] {
-				row[c] -= share * other
-			}
+// mainComponent is the largest set of arms that a launch connects.
+func (l *layout) mainComponent(g int, windows []float64) int {
+	size := map[int]int{}
+	most := -1
+	for a, c := range l.launches.component[g] {
+		if windows[a] > 0 {
+			size[c]++
 		}
 	}
-	return -0.5 * (logs.log() + squares + t.fitted())
+	for a, c := range l.launches.component[g] {
+		if windows[a] > 0 && (most < 0 || size[c] > size[most]) {
+			most = c
+		}
+	}
+	return most
 }
 
-// fitted is ln det of the arms' information minus the sum of squares that the arms
-// explain.
-func (t *launchTable) fitted() float64 {
-	if len(t.effect) == 0 {
-		return 0
+// fitted is the weighted two-way fit of the table for some arms.
+type fitted struct {
+	arm    []float64 // effects of the arms
+	square float64   // weighted sum of squares of the residuals
+	df     float64
+}
+
+func (e *launchTable) fit(of func(arm int) bool, variance float64) fitted {
+	w := Windows{}
+	for _, row := range e.effect {
+		kept := make([]float64, len(row))
+		for a, x := range row {
+			if kept[a] = x; !of(a) {
+				kept[a] = math.NaN()
+			}
+		}
+		w.Y, w.Launch = append(w.Y, kept), append(w.Launch, 0)
 	}
-	scale := ground(t.left, t.normals, t.component, t.members)
-	logDet := decompose(t.left)
-	for _, m := range t.members {
-		if m > 0 {
-			logDet -= math.Log(scale)
+	l := arrange(w)
+	if len(l.block) == 0 { // a single arm
+		return fitted{arm: make([]float64, l.arms)}
+	}
+	weights := make([]float64, len(l.y))
+	for b, g := range l.block {
+		for i := l.from[b]; i < l.from[b+1]; i++ {
+			weights[i] = 1 / (variance + e.noise[g][l.arm[i]])
 		}
 	}
-	copy(t.solved, t.right)
-	solve(t.left, t.solved)
-	return logDet - dot(t.right, t.solved)
+	t := l.fit(l.all, l.y, weights)
+	out := fitted{arm: t.arm[0], df: float64(len(l.y) - len(l.block) - l.all.joined[0])}
+	for i, r := range t.residual {
+		out.square += weights[i] * r * r
+	}
+	return out
+}
+
+// pooling are the arms that are not apart.
+func (e *launchTable) pooling(arm int) bool { return !e.apart[arm] }
+
+// solve finds the variance of launch effects.
+func (e *launchTable) solve() {
+	t := e.fit(e.pooling, 0)
+	if e.df, e.variance = t.df, 0; t.df < 1 {
+		return
+	}
+	if e.pooled = t.square / t.df; e.pooled <= 1 {
+		return
+	}
+	excess := func(logV float64) float64 {
+		t := e.fit(e.pooling, math.Exp(logV))
+		return 1 - t.square/t.df
+	}
+	// The variance cannot be above the mean square of the effects times pooled.
+	least := math.Inf(1)
+	for _, row := range e.noise {
+		for _, x := range row {
+			least = math.Min(least, x)
+		}
+	}
+	low, high := math.Log(least)-14, math.Log(least)
+	for excess(high) < 0 {
+		low, high = high, high+3
+	}
+	e.variance, e.pooled = math.Exp(illinois(low, high, excess)), 1
+}
+
+// setApart takes arms out of the pool while the launches of one differ from those of the
+// others at apartLevel, the least likely arm first, and tests every arm against the rest.
+// Fewer than half are ever taken out.
+func (e *launchTable) setApart() {
+	arms := len(e.apart)
+	for out := 0; 2*(out+1) < arms; out++ {
+		e.solve()
+		least, at := math.Inf(1), -1
+		for a := range arms {
+			if p := e.compare(a).P; !e.apart[a] && p < least {
+				least, at = p, a
+			}
+		}
+		if at < 0 || !(least*float64(arms-out) <= apartLevel) {
+			break
+		}
+		e.apart[at] = true
+	}
+	e.solve()
+	for a := range arms {
+		e.own = append(e.own, e.compare(a))
+	}
+}
+
+// compare tests the launches of an arm against those of the others that are not apart: the
+// arm's mean square about the others' prediction of each launch over the mean square of the
+// others.
+func (e *launchTable) compare(arm int) OwnLaunches {
+	o := OwnLaunches{SD: math.NaN(), F: math.NaN(), P: math.NaN()}
+	others := e.fit(func(b int) bool { return b != arm && !e.apart[b] }, e.variance)
+	var own, weights []float64
+	for g, row := range e.effect {
+		o.Effect = append(o.Effect, math.NaN())
+		sum, precision := 0.0, 0.0
+		for b, x := range row {
+			if b != arm && !e.apart[b] && !math.IsNaN(x) {
+				w := 1 / (e.variance + e.noise[g][b])
+				sum, precision = sum+w*(x-others.arm[b]), precision+w
+			}
+		}
+		if precision > 0 && !math.IsNaN(row[arm]) {
+			o.Launches++
+			o.Effect[g] = row[arm] - sum/precision
+			own, weights = append(own, o.Effect[g]), append(weights, 1/(e.variance+e.noise[g][arm]+1/precision))
+		}
+	}
+	if len(own) < 2 {
+		return o
+	}
+	square := scatterOf(own, weights)
+	o.SD = math.Sqrt(scatterOf(own, nil))
+	if others.df >= 1 && others.square > 0 {
+		o.F = square / (others.square / others.df)
+		o.P = fisherTail(o.F, float64(len(own)-1), others.df)
+		o.Odd = o.P < ownLevel
+	}
+	return o
+}
+
+// scatterOf is the weighted mean square of x about its weighted mean (nil: all weights 1).
+func scatterOf(x, weights []float64) float64 {
+	sum, mean, square := 0.0, 0.0, 0.0
+	weight := func(i int) float64 {
+		if weights == nil {
+			return 1
+		}
+		return weights[i]
+	}
+	for i := range x {
+		sum, mean = sum+weight(i), mean+weight(i)*x[i]
+	}
+	for i := range x {
+		square += weight(i) * (x[i] - mean/sum) * (x[i] - mean/sum)
+	}
+	return square / float64(len(x)-1)
+}
+
+// ofOwnLaunches is the error of a contrast from its own value in each launch, where it
+// contains an arm whose launches are odd.
+func (f *Fit) ofOwnLaunches(c []float64) (variance, df float64, ok bool) {
+	e := &f.between
+	for a, x := range c {
+		ok = ok || x != 0 && e.own != nil && (e.own[a].Odd || e.apart[a])
+	}
+	if !ok {
+		return 0, 0, false
+	}
+	var own, weights []float64
+	sum := 0.0
+	for g, row := range e.effect {
+		d, v := 0.0, 0.0
+		for a, x := range c {
+			if x != 0 {
+				d, v = d+x*row[a], v+x*x*(e.variance+e.noise[g][a])
+			}
+		}
+		if !math.IsNaN(d) {
+			own, weights, sum = append(own, d), append(weights, 1/v), sum+1/v
+		}
+	}
+	if len(own) < 2 {
+		return 0, 0, false
+	}
+	return scatterOf(own, weights) / sum, float64(len(own) - 1), true
 }

@@ -86,9 +86,7 @@ func TestTailsCover(t *testing.T) {
 		w := tails(arms, q)
 		f := FitWindows(w, false)
 		c := f.Against(1)
-		// One launch: only the blocks' part is asked, as launches do not differ.
-		v := f.variance(c)
-		e := Estimate{Mean: f.mean(c), SE: math.Sqrt(v.window), DF: v.df}
+		e := f.Contrast(c) // one launch: the blocks' part alone
 		all++
 		if e.At(0.95).Contains(0) {
 			covered++

@@ -29,9 +29,9 @@ func TestTheQuestionTwice(t *testing.T) {
 	var cells []cell
 	for _, m := range machines() {
 		for _, sd := range []float64{0, 0.005} {
-			once := design{machine: m, arms: 10, launches: 4, blocks: 20, launchSD: sd} // 800 windows
+			once := design{machine: m, arms: 10, launches: 10, blocks: 8, launchSD: sd} // 800 windows
 			twice := once
-			twice.blocks, twice.asked = 30, true // 780
+			twice.blocks, twice.asked = 12, true // 780
 			cells = append(cells, cell{once, twice})
 		}
 	}

@@ -59,9 +59,8 @@ func (f *Fit) together(cs [][]float64) loadings {
 	}
 	common, pairs := 0.0, 0.0
 	for i, c := range known {
-		window, gain := times(f.window, c), times(f.gain, c)
 		for _, d := range known[:i] {
-			common += dot(d, window) + f.launch.meanSquare*dot(d, gain)
+			common += f.covariance(c, d)
 			pairs++
 		}
 	}
@@ -75,9 +74,12 @@ func (f *Fit) together(cs [][]float64) loadings {
 // mostShared is the most of a contrast's variance that is taken for the control's.
 const mostShared = 0.9
 
-// covariance of two contrasts, with the mean launch variance.
+// covariance of two contrasts: that of the windows, or of the launches where these vary more.
 func (f *Fit) covariance(c, d []float64) float64 {
-	return quadratic(c, f.window, d) + f.launch.meanSquare*quadratic(c, f.gain, d)
+	if f.between.variance > 0 {
+		return quadratic(c, f.between.gain, d)
+	}
+	return quadratic(c, f.window, d)
 }
 
 // sharedControl tells whether any two contrasts overlap alike and with the same

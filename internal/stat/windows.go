@@ -2,7 +2,6 @@ package stat
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -21,24 +20,19 @@ type Windows struct {
 //
 //	y = block + arm + launch of the arm + error
 //
-// The launch effects of all arms have one standard deviation; the error has a
-// variance of its own in every arm. All estimates are linear in the windows'
-// values (pseudo-values, see huber). So estimates of contrasts add up exactly, and
-// a constant added to one arm moves its estimate by that constant and changes the
-// width of no interval.
+// All estimates are linear in the windows' values (pseudo-values, see huber). So estimates
+// of contrasts add up exactly, and a constant added to one arm moves its estimate by that
+// constant and changes the width of no interval. The error of an estimate is described at
+// errors.
 type Fit struct {
 	Known bool   // false: nothing is estimated, for the reason Why
 	Why   string // empty when Known
 	// Alpha has the estimates of the arms on the log scale; only their differences have a
 	// meaning. NaN for an arm without windows that can be compared.
 	Alpha []float64
-	// LaunchSD is the standard deviation of an arm's launch effect, the median of
-	// its posterior. After one launch (Launches 1) the data hold no launch effect:
-	// LaunchSD is then the prior's median and no result. It is 0 if no launch has two
-	// blocks: WindowSD then includes the launch effects.
+	// LaunchSD is the standard deviation of an arm's launch effect on the log scale, beyond
+	// what the windows' noise explains; 0 where that is nothing, and after one launch.
 	LaunchSD float64
-	// WindowSD is the standard deviation of the error of one window, by arm.
-	WindowSD []float64
 	// Scores[b][a] is what block b contributes to the deviation of Alpha[a] from
 	// its expectation, so that sum_b (c'Scores[b])^2 is the variance of contrast c
 	// without launch effects; nil for a block that does not count.
@@ -49,14 +43,11 @@ type Fit struct {
 	control  []int
 	layout   *layout
 	window   [][]float64 // sum_b Scores[b] Scores[b]'
-	gain     [][]float64 // times the launch variance: the part of the variance that launches add to window
 	weigh    []float64   // by launch: weight of its windows
 	inverse  [][]float64 // of the weighted information of all launches
 	free     float64     // degrees of freedom left within launches, a share of blocks
-	launch   launchVariance
-	residual []float64 // by window
-	each     float64   // variance of an arm's mean over one launch, without the launch effect
-	arms     float64   // number of arms that have windows
+	residual []float64   // by window
+	between  launchTable
 }
 
 // FitWindows estimates all arms at once. With robust, for typical effects, it
@@ -143,82 +134,4 @@ func (f *Fit) zero() []float64 {
 		return nil
 	}
 	return make([]float64, f.layout.arms)
-}
-
-// Contrast estimates sum_a c_a alpha_a; c must sum to 0. SE is the root of the
-// posterior mean of the estimate's variance. DF is chosen so that Student's 95 %
-// interval is the interval that Interval gives. That interval can be narrower than
-// a normal one with this SE, because a few very large and very improbable launch
-// variances dominate the posterior mean; then SE is reduced and DF is +Inf. N is
-// the number of launches, or of blocks after a single launch. The estimate is
-// unknown for arms that no block, or chain of blocks, connects.
-func (f *Fit) Contrast(c []float64) Estimate {
-	n := f.Launches
-	if n < 2 {
-		n = f.Blocks
-	}
-	if !f.estimable(c) {
-		return unknown(math.NaN(), n)
-	}
-	v := f.variance(c)
-	if !v.known() {
-		return unknown(f.mean(c), n)
-	}
-	e := Estimate{Mean: f.mean(c), SE: math.Sqrt(v.window + v.gain*f.launch.meanSquare), DF: v.df, N: n}
-	if len(f.launch.p) > 1 {
-		e.SE, e.DF = asStudent(f.launch.around(v).half(0.05), e.SE)
-	}
-	return e
-}
-
-// asStudent is the SE, not above se, and the degrees of freedom with which
-// Student's 95 % interval has the half-width half.
-func asStudent(half, se float64) (float64, float64) {
-	const tail = 0.025
-	if z := -NormalQuantile(tail); half <= z*se*(1+1e-9) {
-		return half / z, math.Inf(1)
-	}
-	lo, hi := math.Log(0.05), math.Log(hugeDF)
-	for range 50 {
-		mid := (lo + hi) / 2
-		if p, _ := tailAndDensity(half/se, math.Exp(mid)); p > tail {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return se, math.Exp(hi)
-}
-
-// mean is c'alpha over the arms whose coefficient is not 0; Alpha of the others may be NaN.
-func (f *Fit) mean(c []float64) float64 {
-	sum := 0.0
-	for a, x := range c {
-		if x != 0 {
-			sum += x * f.Alpha[a]
-		}
-	}
-	return sum
-}
-
-// estimable tells whether c is a contrast (it sums to 0) within each set of connected arms.
-func (f *Fit) estimable(c []float64) bool {
-	if !f.Known || len(c) != f.layout.arms {
-		return false
-	}
-	sum := make([]float64, len(c))
-	size := 0.0
-	for a, x := range c {
-		if x != 0 && f.layout.count[a] == 0 {
-			return false
-		}
-		sum[f.layout.all.component[0][a]] += x
-		size += math.Abs(x)
-	}
-	for _, s := range sum {
-		if math.Abs(s) > 1e-9*size {
-			return false
-		}
-	}
-	return size > 0 && !math.IsInf(size, 0)
 }

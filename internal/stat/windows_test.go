@@ -41,9 +41,10 @@ func TestFitOfACompleteTable(t *testing.T) {
 			want += (row[a] - (row[0]+row[1])/2) / float64(len(w.Y))
 		}
 		near(t, "mean", f.Contrast(f.Against(a)).Mean, want, 1e-13)
-		v := f.variance(f.Against(a))
-		near(t, "gain", v.gain, 1.5/4, 1e-12)
-		near(t, "degrees of freedom", v.df, 4*5, 1e-9)
+		c := f.Against(a)
+		_, df := f.ofWindows(c)
+		near(t, "degrees of freedom of windows", df, 4*5, 1e-9)
+		near(t, "degrees of freedom of launches", f.between.df, 4*3, 1e-9)
 	}
 }
 
@@ -115,7 +116,7 @@ func TestForecastOfWidths(t *testing.T) {
 	last := 1.0
 	for _, part := range []float64{0.9, 0.7, 0.5, 0.2, 0.05} {
 		factor := f.Forecast(c, 0.95, 1, now*part)
-		if !(factor > last) || factor < 0.6/part/part || factor > 1.7/part/part {
+		if !(factor > last) || factor < 0.3/part/part || factor > 1.7/part/part {
 			t.Errorf("to %v of the width: %v times the time, %v before", part, factor, last)
 		}
 		if two := f.Forecast(c, 0.95, 2, now*part); !(two > factor) {

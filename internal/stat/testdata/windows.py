@@ -3,7 +3,7 @@
 Made with Python 3.11, NumPy 2.4, SciPy 1.17:
     pip install numpy scipy && python3 windows.py > windows.json
 The formulas are those that the comments of huber.go, effects.go, launch.go,
-mixture.go and simultaneous.go cite. They are done here with dense design matrices, SciPy's
+contrast.go and simultaneous.go cite. They are done here with dense design matrices, SciPy's
 distributions and its root finders and quadrature; nothing is shared with the Go code.
 """
 import json
@@ -11,10 +11,7 @@ import json
 import numpy as np
 from scipy import integrate, optimize, stats
 
-K, RIDGE, ASSUMED, LEAST, ALIKE = 1.345, 0.01, 0.005, 0.1, 1.65
-FLAT, LIKELY, ASSUMED_MOST = 0.0023, 0.03, 0.06
-GRID = np.concatenate([[0], 0.0005 * 1.28 ** np.arange(32)])
-EDGES = np.concatenate([[0], (GRID[1:] + GRID[:-1]) / 2, [GRID[-1] * 1.13]])
+K, ASSUMED, LEAST, ALIKE, OWN, APART = 1.345, 0.005, 0.1, 1.65, 0.2, 0.05
 
 
 def pinv(m):
@@ -38,44 +35,41 @@ def residuals(arm, block, w, y, effect):
 
 def pseudo(arm, block, launch, y, arms):
     n, nb, G = len(y), len(np.unique(block)), launch.max() + 1
-    u, spent, h, s = np.zeros((G, arms)), 0.0, np.ones(n), None
-    assert n - nb - (arms - 1) >= 0.4 * n and n >= 4 * arms  # else nothing is clipped
+    there = sum(len(np.unique(arm[launch == g])) for g in range(G))
+    lost = nb + there - G  # all arms of a launch are connected in these cases
+    if n - lost < 0.4 * n or n < 3 * there:
+        return y, np.ones(arms)  # nothing is clipped
+    h, s, r = np.ones(n), np.ones(arms), np.zeros(n)
     for step in range(12):
-        w = h if s is None else h / s[arm] ** 2
-        t = y - u[launch, arm]
-        N, rhs = information(arm, block, w, t, arms)
-        r = residuals(arm, block, w, t, pinv(N) @ rhs)
+        w = h / s[arm] ** 2
+        for g in range(G):
+            m = launch == g
+            N, rhs = information(arm[m], block[m], w[m], y[m], arms)
+            r[m] = residuals(arm[m], block[m], w[m], y[m], pinv(N) @ rhs)
         if step < 9:
-            share = np.sqrt(max((n - nb - (arms - 1) - spent) / n, 0.2))
+            share = np.sqrt(max(1 - lost / n, 0.2))
             common = np.median(abs(r))
             ratio = np.maximum(np.array([np.median(abs(r[arm == a])) for a in range(arms)]) / common, 0.3)
             ratio = np.where(ratio > ALIKE, ratio / ALIKE, np.where(ratio < 1 / ALIKE, ratio * ALIKE, 1))
             s = common * ratio / stats.norm.ppf(0.75) / share
         h = np.minimum(1, K * s[arm] / abs(r))
-        if step < 11:
-            new, spent = np.zeros((G, arms)), 0.0
-            for g in range(G):
-                for a in range(arms):
-                    m = (launch == g) & (arm == a)
-                    d = h[m].sum() + (s[a] / RIDGE) ** 2
-                    new[g, a] = (h[m] * (r[m] + u[g, a])).sum() / d
-                    spent += h[m].sum() / d
-            u, spent = new, spent * (1 - 1 / arms) * (1 - 1 / G)
     inside = abs(r) <= K * s[arm]
     kappa = np.array([max(inside[arm == a].mean(), 0.4) for a in range(arms)])
     z = y - r + np.clip(r, -K * s[arm], K * s[arm]) / kappa[arm]
-    return z, (1 + min((nb + arms - 1 + spent) / n, 0.6) * (1 - kappa) / kappa) ** 2
+    return z, (1 + min(lost / n, 0.6) * (1 - kappa) / kappa) ** 2
 
 
-def loglik(sd, effect, count, v):
-    """Restricted likelihood with dense design and the launches' and arms' dummies."""
-    at = [(g, a) for g in range(len(effect)) for a in range(len(v)) if count[g, a] > 0]
-    y = np.array([effect[x] for x in at])
-    s2 = np.array([sd ** 2 + v[a] / count[g, a] for g, a in at])
-    X = np.array([[float(g == i) for i in range(len(effect))] + [float(a == j) for j in range(1, len(v))] for g, a in at])
-    A = X.T @ (X / s2[:, None])
-    r = y - X @ np.linalg.solve(A, X.T @ (y / s2))
-    return -0.5 * (np.log(s2).sum() + np.linalg.slogdet(A)[1] + (r * r / s2).sum())
+def table(E, d, keep):
+    """Dense weighted fit of launch + arm to the table of some arms: effects, sum of squares, df."""
+    at = [(g, a) for g in range(len(E)) for a in keep if np.isfinite(E[g, a]) and np.isfinite(E[g, keep]).sum() > 1]
+    if not at:
+        return {k: 0.0 for k in keep}, 0.0, 0
+    gs = sorted({g for g, _ in at})
+    y, w = np.array([E[x] for x in at]), np.array([1 / d[x] for x in at])
+    X = np.array([[float(g == i) for i in gs] + [float(a == j) for j in keep] for g, a in at])
+    b = np.linalg.lstsq(np.sqrt(w)[:, None] * X, np.sqrt(w) * y, rcond=None)[0]
+    r = y - X @ b
+    return dict(zip(keep, b[len(gs):])), (w * r * r).sum(), len(at) - len(gs) - (len({a for _, a in at}) - 1)
 
 
 class Fit:
@@ -118,7 +112,6 @@ class Fit:
             x[a[m]] = r[m] * np.sqrt(inflate[a[m]] / free)
             scores.append(om[g[m][0]] * inv @ x)
         self.S = sum(np.outer(x, x) for x in scores)
-        self.Gain = sum(h @ h.T for h in H)
         self.share = []
         for blk in np.unique(b):
             m = b == blk
@@ -127,31 +120,69 @@ class Fit:
             L -= np.outer(np.diag(L), np.diag(L)) / m.sum()
             self.share.append(om[g[m][0]] ** 2 * inv @ L @ inv)
         self.free = free
-        lp = np.array([loglik(x, np.array(E), count, self.v) for x in GRID])
-        tail = -np.log(np.maximum(1, GRID / LIKELY)) - (1e300 if G < 2 else 0) * (GRID > ASSUMED_MOST)
-        lp += tail - np.log(GRID + FLAT) + np.log(np.diff(EDGES))
-        self.p = np.exp(lp - lp.max())
-        self.p /= self.p.sum()
-        self.l2 = (self.p * GRID ** 2).sum()
-        self.median = np.interp(0.5, np.concatenate([[0], self.p.cumsum()]), EDGES)
+        self.E = np.array(E)
+        self.E[count == 0] = np.nan
+        self.odd, apart, self.df, self.l2 = set(), set(), 0, 0.0
+        if G < 2:
+            return
+        noise = self.v / np.maximum(count, 1e-300)
+        kept = lambda: [k for k in range(arms) if k not in apart]
 
-    def parts(self, c):
+        def solve():
+            _, q, df = table(self.E, noise, kept())
+            if q <= df:
+                return 0.0, q / df, df
+            f = lambda x: table(self.E, np.exp(x) + noise, kept())[1] / df - 1
+            return np.exp(optimize.brentq(f, -60, 10, xtol=1e-13)), 1.0, df
+
+        def compare(k):
+            keep = [j for j in kept() if j != k]
+            d = self.l2 + noise
+            effect, q, df = table(self.E, d, keep)
+            x, w = [], []
+            for g in range(G):
+                here = [j for j in keep if np.isfinite(self.E[g, j])]
+                if here and np.isfinite(self.E[g, k]):
+                    p = 1 / d[g, here]
+                    x.append(self.E[g, k] - np.average(self.E[g, here] - [effect[j] for j in here], weights=p))
+                    w.append(1 / (d[g, k] + 1 / p.sum()))
+            x, w = np.array(x), np.array(w)
+            if len(x) < 2 or df < 1:
+                return np.nan
+            own = (w * (x - np.average(x, weights=w)) ** 2).sum() / (len(x) - 1)
+            return stats.f.sf(own / (q / df), len(x) - 1, df)
+        while 2 * (len(apart) + 1) < arms:
+            self.l2 = solve()[0]
+            ps = {k: compare(k) for k in kept()}
+            k = min(ps, key=lambda i: ps[i] if np.isfinite(ps[i]) else np.inf)
+            if not ps[k] * (arms - len(apart)) <= APART:
+                break
+            apart.add(k)
+        self.l2, pooled, self.df = solve()
+        self.odd = {k for k in range(arms) if k in apart or compare(k) < OWN}
+        self.d = self.l2 + noise
+        self.Gain = sum(h @ np.diag(np.where(count[g] > 0, pooled * self.d[g], 0)) @ h.T for g, h in enumerate(H))
+
+    def errors(self, c):
         h = np.array([c @ x @ c for x in self.share])
-        W, g = c @ self.S @ c, c @ self.Gain @ c
-        d = max(self.free * h.sum() ** 2 / (h ** 2).sum(), 1)
-        V = W + g * GRID ** 2
-        return W, g, d, V, V ** 2 * d / W ** 2
+        out = [(c @ self.S @ c, max(self.free * h.sum() ** 2 / (h ** 2).sum(), 1))]
+        if self.df > 0:
+            out.append((c @ self.Gain @ c, self.df))
+        if any(c[k] for k in self.odd):
+            x, v = self.E[:, c != 0] @ c[c != 0], self.d[:, c != 0] @ c[c != 0] ** 2
+            m = np.isfinite(x)
+            x, w = x[m], 1 / v[m]
+            out.append(((w * (x - np.average(x, weights=w)) ** 2).sum() / (len(x) - 1) / w.sum(), len(x) - 1))
+        return out
 
     def pvalue(self, c, x):
-        W, g, d, V, df = self.parts(c)
-        return (self.p * 2 * stats.t.sf(abs(x) / np.sqrt(V), df)).sum()
+        return max(2 * stats.t.sf(abs(x) / np.sqrt(v), df) for v, df in self.errors(c))
 
     def half(self, c, alpha):
-        top = np.sqrt(self.parts(c)[3].max())
-        return optimize.brentq(lambda x: self.pvalue(c, x) - alpha, 1e-9, 60 * top, xtol=1e-15, rtol=1e-12)
+        return max(stats.t.isf(alpha / 2, df) * np.sqrt(v) for v, df in self.errors(c))
 
     def each(self, cs, alpha):
-        cov = lambda c, d: c @ (self.S + self.l2 * self.Gain) @ d
+        cov = lambda c, d: c @ (self.Gain if self.l2 > 0 else self.S) @ d
         common = np.mean([cov(cs[i], cs[j]) for i in range(len(cs)) for j in range(i)])
         b = np.sqrt(np.clip([common / cov(c, c) for c in cs], 0, 0.9))
         s = np.sqrt(1 - b * b)
@@ -163,10 +194,11 @@ class Fit:
         return optimize.brentq(lambda p: any_(p) - alpha, alpha / len(cs) / 2, alpha, xtol=1e-14)
 
 
-def case(rng, blocks, arms, sd, noise, missing, robust, control):
+def case(rng, blocks, arms, sd, noise, missing, robust, control, odd=0.0):
     Y, launch = [], []
     for g, m in enumerate(blocks):
         u = sd * rng.standard_normal(arms)
+        u[-1] -= odd * (g == 2)  # one launch of the last arm
         for _ in range(m):
             e = rng.standard_t(4, arms) * noise * np.where(np.arange(arms) == arms - 1, 2, 1)
             row = 0.2 * rng.standard_normal() + u + e
@@ -180,18 +212,13 @@ def case(rng, blocks, arms, sd, noise, missing, robust, control):
             c = np.zeros(arms)
             c[k], c[control] = 1, -1 / len(control)
             cs.append(c)
-    out = {"y": Y, "launch": launch, "control": control, "robust": robust, "window_sd": np.sqrt(f.v), "launch_sd": f.median, "contrasts": []}
+    out = {"y": Y, "launch": launch, "control": control, "robust": robust, "launch_sd": np.sqrt(f.l2), "contrasts": []}
     each = f.each(cs, 0.05) if len(cs) > 1 else 0.05
     for c in cs:
-        W, g, d, _, _ = f.parts(c)
-        se, half, df = np.sqrt(W + g * f.l2), f.half(c, 0.05), -1.0  # -1 is +Inf
-        if half <= stats.norm.isf(0.025) * se:
-            se = half / stats.norm.isf(0.025)
-        else:
-            df = np.exp(optimize.brentq(lambda x: stats.t.sf(half / se, np.exp(x)) - 0.025, -3, 16, xtol=1e-14))
+        v, df = max(f.errors(c), key=lambda e: stats.t.isf(0.025, e[1]) * np.sqrt(e[0]))
         out["contrasts"].append({
-            "c": c, "mean": c @ f.alpha, "se": se, "df": float(df),
-            "p": f.pvalue(c, c @ f.alpha), "half": half, "family": f.half(c, each)})
+            "c": c, "mean": c @ f.alpha, "se": np.sqrt(v), "df": float(df),
+            "p": f.pvalue(c, c @ f.alpha), "half": f.half(c, 0.05), "family": f.half(c, each)})
     return out
 
 
@@ -212,5 +239,6 @@ cases = [
     case(rng, [4, 5, 4, 6, 4], 2, 0.006, 0.02, 0, True, [0]),
     case(rng, [8, 3, 8], 7, 0.02, 0.04, 0.15, True, [0, 1]),
     case(rng, [3, 2, 4, 3], 5, 0.15, 0.02, 0.05, False, [0, 1]),
+    case(rng, [7, 9, 6, 8, 7], 5, 0.002, 0.01, 0.05, True, [0, 1], odd=0.2),
 ]
 print(json.dumps(plain(cases)))
