@@ -141,7 +141,7 @@ func TestDropsOfOneArm(t *testing.T) {
 		{"one arm, a large effect", -0.3, func(b *record.Block, i int) bool { return b.Number%4 == 0 && b.Windows[i].Arm == arm }, true, record.Cost},
 		{"one arm, a small effect", -0.02, func(b *record.Block, i int) bool { return b.Number%4 == 0 && b.Windows[i].Arm == arm }, true, record.Invalid},
 	} {
-		w := world{seed: 21, generations: 6, blocks: 12, launchSD: 0.001, windowSD: 0.03, sharedSD: 0.02, light: true,
+		w := world{seed: 22, generations: 6, blocks: 12, launchSD: 0.001, windowSD: 0.03, sharedSD: 0.02, light: true,
 			effects: map[string]float64{arm: c.effect}}
 		r := w.result()
 		eachWindow(r, func(b *record.Block, i int) {

@@ -133,13 +133,21 @@ func TestPermutedBlocksKeepTheirArms(t *testing.T) {
 	tab := tabulate(r.Plan.Workloads[0], r.Lines)
 	m, _ := tab.measureOf("throughput")
 	f := tab.fit(m, nil)
-	y, _ := tab.residual(f)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, row := range y {
-		z := shuffled(row, rng)
-		for a := range row {
-			if math.IsNaN(row[a]) != math.IsNaN(z[a]) {
-				t.Fatalf("%v became %v", row, z)
+	p := permuted{table: tab}
+	p.y, p.launch = tab.residual(f)
+	for name, z := range map[string][][]float64{"block": p.byBlock(rand.New(rand.NewPCG(1, 2))), "launch": p.byLaunch(rand.New(rand.NewPCG(1, 2)))} {
+		for b, row := range p.y {
+			sum, was := 0.0, 0.0
+			for a := range row {
+				if math.IsNaN(row[a]) != math.IsNaN(z[b][a]) {
+					t.Fatalf("by %s: %v became %v", name, row, z[b])
+				}
+				if !math.IsNaN(row[a]) {
+					sum, was = sum+z[b][a], was+row[a]
+				}
+			}
+			if math.Abs(sum-was) > 1e-12 {
+				t.Fatalf("by %s: %v became %v", name, row, z[b])
 			}
 		}
 	}

@@ -22,7 +22,6 @@ type world struct {
 	stallEvery  int     // every n-th window of the arm "stall" loses stallBy
 	stallBy     float64 // share
 	drop        func(generation, block int) string
-	carry       float64 // log effect of arm "heavy" on the next window
 	ramp        float64 // log ratio of first to second half, of every arm
 	ownRamp     float64 // and what it is beyond that in the container
 	opaque      float64 // log ratio of rotated to steady rate
@@ -65,22 +64,17 @@ func (w world) result() *record.Result {
 		for _, a := range armNames {
 			launch[a] = w.launchSD * rng.NormFloat64()
 		}
-		before := ""
 		for b := range w.blocks {
 			shared := w.sharedSD * rng.NormFloat64()
 			block := &record.Block{Workload: "oltp", Generation: g, Number: b}
 			for _, i := range rng.Perm(len(armNames)) {
 				a := armNames[i]
 				rate := 10000 * math.Exp(w.effects[a]+launch[a]+shared+w.windowSD*rng.NormFloat64())
-				if before == "heavy" || before == "rootfs" {
-					rate *= math.Exp(w.carry)
-				}
 				if a == "container" && w.stallEvery > 0 && rng.IntN(w.stallEvery) == 0 {
 					rate *= 1 - w.stallBy
 				}
 				block.Windows = append(block.Windows, w.window(rng, a, at, rate))
 				at += 0.22
-				before = a
 			}
 			if w.drop != nil {
 				block.Dropped = w.drop(g, b)

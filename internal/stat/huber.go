@@ -8,6 +8,9 @@ import (
 const (
 	// clipAt is Huber's k: 95 % efficient for normal errors.
 	clipAt = 1.345
+	// leastRidge is the least standard deviation of launch effects that is assumed, see
+	// huberFit.ridge.
+	leastRidge = 0.01
 	// huberSteps is how often the fit is reweighted. In the last huberSettled steps the
 	// scales stay as they are, so that the result solves one estimating equation.
 	huberSteps, huberSettled = 12, 3
@@ -15,56 +18,55 @@ const (
 	// leastScale is the least that an arm's scale may be of the common one: a few
 	// windows can agree by chance.
 	alikeScale, leastScale = 1.65, 0.3
-	// leastLeft is the least share of the windows that the fit of blocks, and of arms in
-	// launches, must leave, and leastEach the fewest windows of an arm in a launch, for
-	// clipping. With less, most residuals may be only rounding, and so may the scale that
-	// they are compared with.
-	leastLeft, leastEach = 0.4, 3
+	// leastLeft is the least share of the windows that the fit of blocks and arms must
+	// leave, and leastEach the fewest windows of an arm, for clipping. With less, most
+	// residuals may be only rounding, and so may the scale that they are compared with.
+	leastLeft, leastEach = 0.4, 4
+	// leastWhole is the fewest windows of a launch that can differ as a whole.
+	leastWhole = 3
 	// leastKept is the least share of windows that pseudo assumes to be not clipped.
 	leastKept = 0.4
 	// normalMAD is the median of |Z| of a standard normal.
 	normalMAD = 0.6744897501960817
 )
 
-// huberFit is an M-estimate of block + arm within each launch in progress (Huber
+// huberFit is an M-estimate of block + arm + launch of arm in progress (Huber
 // 1964, Ann. Math. Stat. 35, p. 73; by iterated weights: Holland and Welsch 1977,
-// Commun. Stat. A 6, p. 813). Arms are fitted anew in every launch, so a launch that
-// differs from the others as a whole is never clipped.
+// Commun. Stat. A 6, p. 813).
 type huberFit struct {
 	*layout
-	scale    []float64 // by arm
-	weights  []float64 // Huber's, by window, 1 where not clipped
+	launch   [][]float64 // by launch and arm
+	scale    []float64   // by arm
+	weights  []float64   // Huber's, by window, 1 where not clipped
 	residual []float64
-	fitted   float64 // share of the windows that blocks, and arms in launches, use up
+	spent    float64 // degrees of freedom of launch
 
 	// Buffers, reused in every step:
-	w             []float64   // weights over variances
-	sizes         [][]float64 // |residual|, by arm
-	pooled        []float64   // |residual| of all arms
+	y, w          []float64     // values minus launch effects; weights over variances
+	sizes         [][]float64   // |residual|, by arm
+	pooled        []float64     // |residual| of all arms
+	sum, weight   [][]float64   // by launch and arm
+	members       []float64     // of each component
+	levels        [][][]float64 // by launch and arm: the windows about block and arm
+	medians       []float64
 	normals, left [][]float64 // of the arms
-	members       [][]float64 // of each component, by launch
 	right         []float64
-	byLaunch      [][]int // blocks of each launch
 }
 
 func startHuber(l *layout) *huberFit {
 	n := len(l.y)
-	left, _ := l.freedom(l.launches)
 	h := &huberFit{
-		layout: l, residual: make([]float64, n), fitted: 1 - left/float64(n),
+		layout: l, launch: rectangle(l.launches.n, l.arms), residual: make([]float64, n),
 		weights: slices.Repeat([]float64{1}, n), scale: slices.Repeat([]float64{1}, l.arms),
-		w: make([]float64, n), sizes: make([][]float64, l.arms), pooled: make([]float64, n),
-		normals: rectangle(l.arms, l.arms), left: rectangle(l.arms, l.arms), right: make([]float64, l.arms),
-		members: make([][]float64, l.launches.n), byLaunch: make([][]int, l.launches.n),
+		y: make([]float64, n), w: make([]float64, n), sizes: make([][]float64, l.arms), pooled: make([]float64, n),
+		sum: rectangle(l.launches.n, l.arms), weight: rectangle(l.launches.n, l.arms),
+		members: sizes(l.all.component[0]), normals: rectangle(l.arms, l.arms), left: rectangle(l.arms, l.arms), right: make([]float64, l.arms),
 	}
 	for a, n := range l.count {
 		h.sizes[a] = make([]float64, 0, n)
 	}
-	for b, g := range l.launches.of {
-		h.byLaunch[g] = append(h.byLaunch[g], b)
-	}
-	for g := range h.members {
-		h.members[g] = sizes(l.launches.component[g])
+	for range h.launch {
+		h.levels = append(h.levels, make([][]float64, l.arms))
 	}
 	return h
 }
@@ -77,18 +79,27 @@ func huber(l *layout) (pseudo, inflate []float64) {
 	h := startHuber(l)
 	for step := range huberSteps {
 		h.reweigh(step < huberSteps-huberSettled)
+		if step < huberSteps-1 {
+			h.ridge()
+		}
 	}
 	return h.pseudo()
 }
 
-// reweigh fits block + arm in every launch and computes new weights.
+// reweigh fits block + arm to the values minus the launch effects, and computes new weights.
 func (h *huberFit) reweigh(rescale bool) {
-	for i, a := range h.arm {
-		h.w[i] = h.weights[i] / (h.scale[a] * h.scale[a])
+	precision := slices.Repeat([]float64{1}, h.arms)
+	for a, s := range h.scale {
+		precision[a] = 1 / (s * s)
 	}
-	for g := range h.byLaunch {
-		h.fitLaunch(g)
+	for b, g := range h.launches.of {
+		launch := h.launch[g]
+		for i := h.from[b]; i < h.from[b+1]; i++ {
+			a := h.arm[i]
+			h.y[i], h.w[i] = h.layout.y[i]-launch[a], h.weights[i]*precision[a]
+		}
 	}
+	h.fitArms()
 	if rescale {
 		h.rescale()
 	}
@@ -102,20 +113,20 @@ func (h *huberFit) reweigh(rescale bool) {
 	}
 }
 
-// fitLaunch is layout.fit of one launch, for the residuals only.
-func (h *huberFit) fitLaunch(g int) {
+// fitArms is layout.fit of all blocks together, for the residuals only.
+func (h *huberFit) fitArms() {
 	for a, row := range h.normals {
 		clear(row)
 		h.right[a] = 0
 	}
-	for _, b := range h.byLaunch[g] {
+	for b := range h.block {
 		h.normal(b, h.y, h.w, h.normals, h.right)
 	}
 	mirror(h.normals)
-	ground(h.left, h.normals, h.launches.component[g], h.members[g])
+	ground(h.left, h.normals, h.all.component[0], h.members)
 	decompose(h.left)
 	solve(h.left, h.right)
-	for _, b := range h.byLaunch[g] {
+	for b := range h.block {
 		h.residuals(b, h.y, h.w, h.right, h.residual)
 	}
 }
@@ -129,7 +140,8 @@ func (h *huberFit) fitLaunch(g int) {
 // scale. Example: seven equal arms, on a host with CPU steal in bursts. If each has a
 // scale of its own, the estimates err by 1.4 times their standard errors.
 func (h *huberFit) rescale() {
-	share := math.Sqrt(math.Max(1-h.fitted, 0.2)) * normalMAD
+	n, lost := float64(len(h.y)), float64(len(h.block)+h.all.joined[0])+h.spent
+	share := math.Sqrt(math.Max((n-lost)/n, 0.2)) * normalMAD
 	for a := range h.sizes {
 		h.sizes[a] = h.sizes[a][:0]
 	}
@@ -156,6 +168,73 @@ func (h *huberFit) rescale() {
 	}
 }
 
+// ridge estimates the launch effects of the arms, shrunk as if they had the standard
+// deviation that their medians show (best linear unbiased prediction: Henderson 1975,
+// Biometrics 31, p. 423). Small ones use up almost no degrees of freedom. A launch whose
+// median window would be clipped differs as a whole: its effect is its median, and none of
+// it is clipped.
+func (h *huberFit) ridge() {
+	h.gather()
+	sd := h.launchScale()
+	h.spent = 0
+	for g, arms := range h.levels {
+		for a, list := range arms {
+			ratio := h.scale[a] / sd
+			share := h.weight[g][a] / (h.weight[g][a] + ratio*ratio)
+			h.launch[g][a] = 0
+			if len(list) > 0 {
+				h.launch[g][a] = h.sum[g][a] / (h.weight[g][a] + ratio*ratio)
+			}
+			if mid := Median(list); len(list) >= leastWhole && math.Abs(mid-h.launch[g][a]) > clipAt*h.scale[a] {
+				h.launch[g][a], share = mid, 1
+			}
+			h.spent += share
+		}
+	}
+	h.spent *= (1 - 1/float64(h.arms)) * (1 - 1/float64(h.launches.n)) // without the part that blocks and arms fit already
+}
+
+// gather collects the windows of each launch and arm about block and arm, with their weights.
+func (h *huberFit) gather() {
+	for g := range h.sum {
+		clear(h.sum[g])
+		clear(h.weight[g])
+		for a := range h.levels[g] {
+			h.levels[g][a] = h.levels[g][a][:0]
+		}
+	}
+	for b, g := range h.launches.of {
+		for i := h.from[b]; i < h.from[b+1]; i++ {
+			a, w := h.arm[i], h.weights[i]
+			level := h.residual[i] + h.launch[g][a]
+			h.sum[g][a] += w * level
+			h.weight[g][a] += w
+			h.levels[g][a] = append(h.levels[g][a], level)
+		}
+	}
+}
+
+// launchScale is the standard deviation of launch effects by the medians of launches, less
+// what the windows' noise adds to them (pi/2 s^2/m for m normal windows).
+func (h *huberFit) launchScale() float64 {
+	h.medians = h.medians[:0]
+	noise := 0.0
+	for g, arms := range h.levels {
+		for a, list := range arms {
+			if len(list) > 0 && h.launches.n > 1 {
+				h.medians = append(h.medians, math.Abs(Median(list)))
+				noise += math.Pi / 2 * h.scale[a] * h.scale[a] / float64(len(h.levels[g][a]))
+			}
+		}
+	}
+	if len(h.medians) == 0 {
+		return leastRidge
+	}
+	noise /= float64(len(h.medians))
+	sd := middle(h.medians) / normalMAD
+	return math.Max(math.Sqrt(math.Max(sd*sd-noise, 0)), leastRidge)
+}
+
 // pseudo returns the pseudo-values and the factors on the arms' variances, see huber.
 func (h *huberFit) pseudo() (pseudo, inflate []float64) {
 	kept := make([]float64, h.arms)
@@ -164,7 +243,8 @@ func (h *huberFit) pseudo() (pseudo, inflate []float64) {
 			kept[a]++
 		}
 	}
-	fitted := math.Min(h.fitted, 0.6)
+	n := float64(len(h.y))
+	fitted := math.Min((float64(len(h.block)+h.all.joined[0])+h.spent)/n, 0.6)
 	inflate = make([]float64, h.arms)
 	for a := range kept {
 		kept[a] = math.Max(kept[a]/math.Max(float64(h.count[a]), 1), leastKept)
@@ -175,7 +255,7 @@ func (h *huberFit) pseudo() (pseudo, inflate []float64) {
 	for i, r := range h.residual {
 		a := h.arm[i]
 		limit := clipAt * h.scale[a]
-		pseudo[i] = h.y[i] - r + math.Max(-limit, math.Min(limit, r))/kept[a]
+		pseudo[i] = h.layout.y[i] - r + math.Max(-limit, math.Min(limit, r))/kept[a]
 	}
 	return pseudo, inflate
 }

@@ -255,11 +255,12 @@ func scatterOf(x, weights []float64) float64 {
 }
 
 // ofOwnLaunches is the error of a contrast from its own value in each launch, where it
-// contains an arm whose launches are odd.
+// contains an arm whose launches are odd. An arm that is only a part of the control counts
+// where it is apart: the control is the mean of two arms, and shares the error of all others.
 func (f *Fit) ofOwnLaunches(c []float64) (variance, df float64, ok bool) {
 	e := &f.between
 	for a, x := range c {
-		ok = ok || x != 0 && e.own != nil && (e.own[a].Odd || e.apart[a])
+		ok = ok || e.own != nil && (x != 0 && e.apart[a] || math.Abs(x) > 0.75 && e.own[a].Odd)
 	}
 	if !ok {
 		return 0, 0, false

@@ -125,15 +125,12 @@ func (l *layout) freedom(g grouping) (left, of float64) {
 	return left, of
 }
 
-// clippable tells whether there is enough beside blocks, and arms in launches, to tell
-// usual windows from unusual ones.
+// clippable tells whether there is enough beside blocks and arms to tell usual
+// windows from unusual ones.
 func (l *layout) clippable() bool {
-	left, _ := l.freedom(l.launches)
-	n, arms := float64(len(l.y)), 0
-	for _, joined := range l.launches.joined {
-		arms += joined + 1
-	}
-	return left >= leastLeft*n && n >= leastEach*float64(arms)
+	left, _ := l.freedom(l.all)
+	n, arms := float64(len(l.y)), float64(l.all.joined[0]+1)
+	return left >= leastLeft*n && n >= leastEach*arms
 }
 
 // unusable says why nothing can be estimated.

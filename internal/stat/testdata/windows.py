@@ -11,7 +11,7 @@ import json
 import numpy as np
 from scipy import integrate, optimize, stats
 
-K, ASSUMED, LEAST, ALIKE, OWN, APART = 1.345, 0.005, 0.1, 1.65, 0.2, 0.05
+K, ASSUMED, LEAST, ALIKE, OWN, APART, LEAST_RIDGE = 1.345, 0.005, 0.1, 1.65, 0.2, 0.05, 0.01
 
 
 def pinv(m):
@@ -35,28 +35,42 @@ def residuals(arm, block, w, y, effect):
 
 def pseudo(arm, block, launch, y, arms):
     n, nb, G = len(y), len(np.unique(block)), launch.max() + 1
-    there = sum(len(np.unique(arm[launch == g])) for g in range(G))
-    lost = nb + there - G  # all arms of a launch are connected in these cases
-    if n - lost < 0.4 * n or n < 3 * there:
+    if n - nb - (arms - 1) < 0.4 * n or n < 4 * arms:
         return y, np.ones(arms)  # nothing is clipped
-    h, s, r = np.ones(n), np.ones(arms), np.zeros(n)
+    u, spent, h, s = np.zeros((G, arms)), 0.0, np.ones(n), None
     for step in range(12):
-        w = h / s[arm] ** 2
-        for g in range(G):
-            m = launch == g
-            N, rhs = information(arm[m], block[m], w[m], y[m], arms)
-            r[m] = residuals(arm[m], block[m], w[m], y[m], pinv(N) @ rhs)
+        w = h if s is None else h / s[arm] ** 2
+        t = y - u[launch, arm]
+        N, rhs = information(arm, block, w, t, arms)
+        r = residuals(arm, block, w, t, pinv(N) @ rhs)
         if step < 9:
-            share = np.sqrt(max(1 - lost / n, 0.2))
+            share = np.sqrt(max((n - nb - (arms - 1) - spent) / n, 0.2))
             common = np.median(abs(r))
             ratio = np.maximum(np.array([np.median(abs(r[arm == a])) for a in range(arms)]) / common, 0.3)
             ratio = np.where(ratio > ALIKE, ratio / ALIKE, np.where(ratio < 1 / ALIKE, ratio * ALIKE, 1))
             s = common * ratio / stats.norm.ppf(0.75) / share
         h = np.minimum(1, K * s[arm] / abs(r))
+        if step < 11:
+            level = r + u[launch, arm]
+            cells = [(g, a, (launch == g) & (arm == a)) for g in range(G) for a in range(arms)]
+            cells = [c for c in cells if c[2].any()]
+            sd = LEAST_RIDGE
+            if G > 1:
+                mid = np.median([abs(np.median(level[m])) for _, _, m in cells]) / stats.norm.ppf(0.75)
+                noise = np.mean([np.pi / 2 * s[a] ** 2 / m.sum() for _, a, m in cells])
+                sd = max(np.sqrt(max(mid ** 2 - noise, 0)), LEAST_RIDGE)
+            u, spent = np.zeros((G, arms)), 0.0
+            for g, a, m in cells:
+                d = h[m].sum() + (s[a] / sd) ** 2
+                u[g, a], part = (h[m] * level[m]).sum() / d, h[m].sum() / d
+                if m.sum() >= 3 and abs(np.median(level[m]) - u[g, a]) > K * s[a]:
+                    u[g, a], part = np.median(level[m]), 1
+                spent += part
+            spent *= (1 - 1 / arms) * (1 - 1 / G)
     inside = abs(r) <= K * s[arm]
     kappa = np.array([max(inside[arm == a].mean(), 0.4) for a in range(arms)])
     z = y - r + np.clip(r, -K * s[arm], K * s[arm]) / kappa[arm]
-    return z, (1 + min(lost / n, 0.6) * (1 - kappa) / kappa) ** 2
+    return z, (1 + min((nb + arms - 1 + spent) / n, 0.6) * (1 - kappa) / kappa) ** 2
 
 
 def table(E, d, keep):
@@ -122,7 +136,7 @@ class Fit:
         self.free = free
         self.E = np.array(E)
         self.E[count == 0] = np.nan
-        self.odd, apart, self.df, self.l2 = set(), set(), 0, 0.0
+        self.odd, apart, self.apart, self.df, self.l2 = set(), set(), set(), 0, 0.0
         if G < 2:
             return
         noise = self.v / np.maximum(count, 1e-300)
@@ -159,7 +173,7 @@ class Fit:
                 break
             apart.add(k)
         self.l2, pooled, self.df = solve()
-        self.odd = {k for k in range(arms) if k in apart or compare(k) < OWN}
+        self.odd, self.apart = {k for k in range(arms) if k in apart or compare(k) < OWN}, apart
         self.d = self.l2 + noise
         self.Gain = sum(h @ np.diag(np.where(count[g] > 0, pooled * self.d[g], 0)) @ h.T for g, h in enumerate(H))
 
@@ -168,7 +182,7 @@ class Fit:
         out = [(c @ self.S @ c, max(self.free * h.sum() ** 2 / (h ** 2).sum(), 1))]
         if self.df > 0:
             out.append((c @ self.Gain @ c, self.df))
-        if any(c[k] for k in self.odd):
+        if any(abs(c[k]) > (0 if k in self.apart else 0.75) for k in self.odd):
             x, v = self.E[:, c != 0] @ c[c != 0], self.d[:, c != 0] @ c[c != 0] ** 2
             m = np.isfinite(x)
             x, w = x[m], 1 / v[m]
