@@ -19,6 +19,9 @@ const (
 	// smaller mode: less is a handful of outliers.
 	fewestTimed = 24
 	leastTimed  = 0.1
+	// leastWithin is the least share of the windows that are in the rarer mode of a launch that
+	// has both.
+	leastWithin = 0.04
 	// agreeing is the least share of a mode's windows whose halves are both in it.
 	agreeing = 2.0 / 3
 )
@@ -62,7 +65,7 @@ func ModesOverTime(x []Timed) (m Modes, two bool) {
 		}
 		within += math.Min(low, high)
 	}
-	return m, m.Switches >= 2 && within >= leastTimed*float64(len(x)) && m.lasting(x)
+	return m, m.Switches >= 1 && within >= leastWithin*float64(len(x)) && m.lasting(x)
 }
 
 // launches are the windows of each launch, in order.
