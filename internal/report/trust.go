@@ -34,7 +34,7 @@ func amountsTable(ws []workload) table {
 	t := table{columns: []column{
 		{head: text("trust.workload"), flex: 12}, {head: text("trust.blocks"), align: right}, {head: text("trust.launches"), align: right},
 		{head: text("trust.window"), align: right}, {head: text("trust.discard"), align: right}, {head: text("matrix.noise"), align: right},
-		{head: text("trust.redrawn"), align: right}, {head: text("trust.any"), align: right},
+		{head: text("trust.redrawn"), align: right}, {head: text("trust.by_launch"), align: right},
 	}}
 	unknown := cell{none, faint}
 	for _, w := range ws {
@@ -47,7 +47,10 @@ func amountsTable(ws []workload) table {
 			r[5] = cell{quantity.PlusMinus(w.NoiseFloor), plain}
 		}
 		if f := w.FalsePositives; f != nil {
-			r[6], r[7] = cell{quantity.Share(f.Rate), plain}, cell{quantity.Share(f.Any), plain}
+			r[6] = cell{quantity.Share(f.Rate), plain}
+			if f.Launches != nil {
+				r[7] = cell{quantity.Share(f.Launches.Rate), plain}
+			}
 		}
 		t.rows = append(t.rows, r)
 	}
@@ -61,7 +64,7 @@ func amountsTable(ws []workload) table {
 func redrawnNote(ws []workload) []sentence {
 	for _, w := range ws {
 		if w.FalsePositives != nil {
-			return []sentence{msg("trust.redrawn.note", "head", text("trust.redrawn"), "any", text("trust.any"), "draws", w.FalsePositives.Draws)}
+			return []sentence{msg("trust.redrawn.note", "head", text("trust.redrawn"), "launch", text("trust.by_launch"), "draws", w.FalsePositives.Draws)}
 		}
 	}
 	return nil
