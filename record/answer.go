@@ -73,6 +73,12 @@ type Finding struct {
 	CPU *Ratio `json:"cpu_per_operation,omitempty"`
 	// Part is the cause of a loss of throughput.
 	Part LossPart `json:"part,omitempty"`
+	// OtherWork is the share of the CPUs that other processes used beside the load, if it is more
+	// than a tenth. The CPU time that the arm received, over the baseline's (Received), is then the
+	// outcome of a competition and not a price of the arm, and Efficiency is what counts. 0: it is
+	// less, or not known.
+	OtherWork float64 `json:"other_work,omitempty"`
+	Received  *Ratio  `json:"cpu_received,omitempty"`
 	// Excluded is the smallest loss that the interval of an undecided effect rules out, as a
 	// ratio: 0.22 means a loss of at most 22 %. 0: not known. Values above 0.5 mean little.
 	Excluded float64 `json:"excluded_loss,omitempty"`

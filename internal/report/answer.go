@@ -116,6 +116,7 @@ var groups = []struct {
 }{
 	{"moved", "group.moved.first", "group.moved.then"},
 	{"equal", "group.equal.first", "group.equal.then"},
+	{"equal.work", "group.equal.work.first", "group.equal.work.then"},
 	{"open", "group.open.first", "group.open.then"},
 	{"doubted", "group.doubted.first", "group.doubted.then"},
 	{"nothing", "group.nothing.first", "group.nothing.then"},
@@ -163,7 +164,7 @@ func grouped(e *record.Effects, ws []workload) sentence {
 
 // begin is the subject at the beginning of a clause: with a capital letter, unless it is a name.
 func begin(subject, kind string) string {
-	if kind == "moved" || kind == "equal" {
+	if kind == "moved" || strings.HasPrefix(kind, "equal") {
 		if strings.HasPrefix(subject, "the ") || strings.HasPrefix(subject, "everything ") {
 			return upper(subject)
 		}
@@ -181,7 +182,11 @@ func (w workload) group(e *record.Effects, l record.LoadAnswer) group {
 	case !ok:
 		g.subject = text("alone.subject")
 	case x.Verdict == record.Invalid:
-	case x.Verdict == record.Undecided && workDecided(f) && !l.Doubted:
+	case f.OtherWork > 0 && !workDecided(f):
+		if g.kind = "open"; f.Efficiency.Verdict == record.Negligible {
+			g.kind = "equal.work"
+		}
+	case (x.Verdict == record.Undecided || f.OtherWork > 0) && workDecided(f) && !l.Doubted:
 		g.kind, g.says = "moved", msg("does.work")
 		if f.Efficiency.Verdict == record.Gain {
 			g.says = msg("does.work.less")

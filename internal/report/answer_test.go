@@ -64,6 +64,33 @@ func TestSentences(t *testing.T) {
 
 func ptr[T any](x T) *T { return &x }
 
+// TestSentencesBesideOtherWork: the CPU time that an arm received is no price of the arm, and what
+// an operation costs is said for itself.
+func TestSentencesBesideOtherWork(t *testing.T) {
+	for _, c := range []struct {
+		received, efficiency *record.Ratio
+		verdict              record.Verdict
+		want                 string
+	}{
+		{ratio(-18, 3), ratio(-2, 0.5), record.Cost, "The container got 18.0 % less CPU beside other work on this host, which used up to 60 % of the CPUs; per operation it costs 2.0 % more."},
+		{ratio(18, 3), ratio(-0.1, 0.5), record.Negligible, "The container got 18.0 % more CPU beside other work on this host, which used up to 60 % of the CPUs; per operation it costs the same (within 1 %)."},
+		{ratio(2, 3), ratio(-2, 5), record.Undecided, "NO ANSWER: this host was too unsteady for 45 s (other processes used up to 60 % of the CPUs). " +
+			"The container got about as much CPU (+2.0 % [-1.0, +5.0]) beside other work on this host, which used up to 60 % of the CPUs; per operation it is undecided (CPU +2.0 % [-2.9, +7.5])."},
+	} {
+		x := record.Effect{Workload: "oltp", Metric: "throughput", Arm: "container", Baseline: "host", Verdict: record.Cost, Typical: ratio(-20, 3),
+			Parts: &record.Parts{CPU: *c.received, Efficiency: *c.efficiency}}
+		y := record.Effect{Workload: "oltp", Metric: "efficiency", Arm: "container", Baseline: "host", Verdict: c.verdict, Typical: c.efficiency}
+		step := x
+		step.Baseline = "security"
+		e := &record.Effects{Margin: 0.01, Seconds: 45, Ended: "budget", Host: record.Host{CPUs: 2}, Effects: []record.Effect{x, y}, Remainder: []record.Effect{step},
+			Kernel:    []record.Kernel{{Workload: "oltp", Metric: "cpu.foreign", Unit: "s", Per: "second", Values: map[string]record.Value{"container": record.Number(1.2)}}},
+			Workloads: []record.WorkloadResult{{Name: "oltp", Primary: "throughput", Baseline: "host", Seconds: 45, Blocks: 30}}}
+		if got := verdictSentence(answered(e), workloads(e)).String(); got != c.want {
+			t.Errorf("got  %q\nwant %q", got, c.want)
+		}
+	}
+}
+
 // TestTitleOfDoubts: a cost is no headline where the twin differs as well.
 func TestTitleOfDoubts(t *testing.T) {
 	cost := func(workload, arm string) record.Effect {

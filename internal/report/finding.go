@@ -42,6 +42,9 @@ type clause struct{ sentence, line messages.Key }
 
 // clauses are the verdict and then the other clauses, the most important first.
 func (w workload) clauses(f record.Finding, margin float64, alone bool) []sentence {
+	if f.OtherWork > 0 {
+		return w.competingClauses(f, margin, alone)
+	}
 	x := f.Effect
 	pairs := []any{"subject", w.subject(f), "margin", quantity.Size(margin), "effect", effectText(x), "because", because(x.Reason), "verdict", x.Verdict}
 	var verdict clause
@@ -74,6 +77,41 @@ func (w workload) clauses(f record.Finding, margin float64, alone bool) []senten
 	}
 	return append([]sentence{msg(key, pairs...)}, tails...)
 }
+
+// competingClauses are the clauses beside other work on this host: the CPU time that the arm
+// received, which is no price of the arm, and what an operation costs.
+func (w workload) competingClauses(f record.Finding, margin float64, alone bool) []sentence {
+	key := messages.Key("line.competing")
+	if alone {
+		key = "finding.competing"
+	}
+	received := msg("competing.same", "interval", quantity.Interval(f.Received))
+	if r := f.Received; r.Low > 1 || r.High < 1 {
+		word := messages.Key("competing.less")
+		if r.Ratio > 1 {
+			word = "competing.more"
+		}
+		received = msg(word, "amount", size(r.Ratio))
+	}
+	cpu := size(f.CPU.Ratio)
+	work := msg("competing.open", "interval", quantity.Interval(f.CPU))
+	switch f.Efficiency.Verdict {
+	case record.Cost:
+		work = msg("competing.costs", "amount", cpu)
+	case record.Gain:
+		work = msg("competing.gains", "amount", cpu)
+	case record.Negligible:
+		work = msg("competing.equal", "margin", quantity.Size(margin))
+	}
+	out := []sentence{
+		msg(key, "subject", w.subject(f), "received", received, "share", whole(f.OtherWork)),
+		msg("competing.work", "work", work),
+	}
+	return append(out, slices.DeleteFunc([]sentence{burstTail(f.Effect)}, func(s sentence) bool { return len(s) == 0 })...)
+}
+
+// size is a change in percent without its sign.
+func size(ratio float64) string { return strings.TrimLeft(quantity.Percent(ratio), "+-") }
 
 func effectText(x record.Effect) string { return quantity.Interval(x.Typical) }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
@@ -59,8 +60,13 @@ func answerOf(e *record.Effects, w arrange.Workload) record.LoadAnswer {
 		return l
 	}
 	l.Findings, l.Besides = findings(e, w)
+	for _, list := range [][]record.Finding{l.Findings, l.Besides} {
+		for i := range list {
+			compete(e, &list[i])
+		}
+	}
 	for i, f := range l.Findings {
-		if distance(f.Effect) > distance(l.Findings[l.Foremost].Effect) {
+		if distance(counting(f)) > distance(counting(l.Findings[l.Foremost])) {
 			l.Foremost = i
 		}
 	}
@@ -74,7 +80,18 @@ func decided(f record.Finding) bool {
 	known := func(x *record.Effect) bool {
 		return x != nil && (arrange.Moved(*x) || x.Verdict == record.Negligible && x.Typical != nil)
 	}
+	if f.OtherWork > 0 {
+		return known(f.Efficiency)
+	}
 	return known(&f.Effect) || known(f.Efficiency)
+}
+
+// counting is the effect that counts in a finding: on efficiency beside other work.
+func counting(f record.Finding) record.Effect {
+	if f.OtherWork > 0 {
+		return *f.Efficiency
+	}
+	return f.Effect
 }
 
 // distance is the size of a decided effect, as a logarithm; 0 for an arm with other durability,
@@ -140,6 +157,37 @@ func finding(w arrange.Workload, arm string, s record.Subject) record.Finding {
 	f.Part = part(f)
 	f.Excluded = excluded(w, x)
 	return f
+}
+
+// competing is the share of the CPUs that other processes have to use for the CPU time that an
+// arm received to be the outcome of a competition.
+const competing = 0.1
+
+// compete sets OtherWork and Received of a finding, where its efficiency has an interval.
+func compete(e *record.Effects, f *record.Finding) {
+	if f.Efficiency == nil || f.Efficiency.Typical == nil || f.Effect.Parts == nil || f.Subject == record.SubjectNeighbour {
+		return
+	}
+	if share := otherWork(e, f.Effect.Workload); share > competing {
+		received := f.Effect.Parts.CPU
+		f.OtherWork, f.Received = share, &received
+	}
+}
+
+// otherWork is the largest share of the CPUs, over the arms of a load, that processes used which are
+// neither the arm's nor its neighbour's; 0: not known.
+func otherWork(e *record.Effects, load string) (most float64) {
+	for _, k := range e.Kernel {
+		if k.Workload != load || k.Metric != "cpu.foreign" || k.Per != "second" || e.Host.CPUs <= 0 {
+			continue
+		}
+		for _, v := range k.Values {
+			if x, ok := v.Get(); ok && quantity.Finite(x) {
+				most = max(most, min(x/float64(e.Host.CPUs), 1))
+			}
+		}
+	}
+	return most
 }
 
 // efficiency is the effect of an arm on operations per CPU second; nil if it has no verdict.

@@ -124,3 +124,28 @@ func TestMenuOfAllLoads(t *testing.T) {
 		t.Errorf("menu with ranges %+v, want %+v", got, want)
 	}
 }
+
+// Beside other work the CPU time that an arm received is the outcome of a competition: the answer
+// is the efficiency.
+func TestCompetition(t *testing.T) {
+	beside := func(seconds float64, v record.Verdict) record.Finding {
+		e := run(record.Cost, -20, 2)
+		e.Effects[1].Parts = &record.Parts{CPU: *ratio(-18, 3), Efficiency: *ratio(-2, 1)}
+		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: v, Typical: ratio(-2, 1)})
+		e.Kernel = []record.Kernel{{Workload: "db", Metric: "cpu.foreign", Unit: "s", Per: "second",
+			Values: map[string]record.Value{"host": record.Number(seconds), "rootfs": record.Number(0.1)}}}
+		a := Of(e)
+		f := a.Loads[0].Findings[0]
+		if want := v != record.Undecided || seconds <= 0.2; a.Loads[0].Decided != want {
+			t.Errorf("%v s, efficiency %v: decided %v", seconds, v, a.Loads[0].Decided)
+		}
+		return f
+	}
+	if f := beside(1.2, record.Cost); math.Abs(f.OtherWork-0.6) > 1e-12 || f.Received == nil || math.Abs(f.Received.Ratio-0.82) > 1e-12 {
+		t.Errorf("other processes used 1.2 of 2 CPUs: %+v", f)
+	}
+	if f := beside(0.2, record.Cost); f.OtherWork != 0 || f.Received != nil {
+		t.Errorf("a tenth of the CPUs: %+v", f)
+	}
+	beside(1.2, record.Undecided)
+}
