@@ -134,6 +134,52 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestHostileSteady: two busy processes of somebody else, wherever they run, do not change what the
+// container is found to cost: in 9 of 10 pairs of runs, with and without them, efficiency and
+// throughput against the host differ by an interval that contains 0 and is at most ±6 % wide.
+func TestHostileSteady(t *testing.T) {
+	testneed.Long(t, "hostile")
+	testneed.Root(t)
+	pairs, err := strconv.Atoi(setting("TARETEST_RUNS", "10"))
+	if err != nil || pairs < 1 {
+		t.Fatalf("TARETEST_RUNS: %v", err)
+	}
+	const widest = 0.06
+	held := map[string]int{}
+	for i := range pairs {
+		place := testneed.HogPlaces[i%len(testneed.HogPlaces)]
+		run := func(t *testing.T) *record.Effects {
+			var e record.Effects
+			answered(t, &e, "run", "quick", "--workload=oltp-read-only", "--arms=host,cgroup", "--budget="+setting("TARETEST_BUDGET", "40s"), fmt.Sprint("--seed=", 100+i))
+			return &e
+		}
+		alone, beside := run(t), (*record.Effects)(nil)
+		t.Run(place, func(t *testing.T) {
+			testneed.Hogs(t, place)
+			beside = run(t)
+		})
+		for _, metric := range []string{"efficiency", "throughput"} {
+			x, y := find(alone, "oltp-read-only", "cgroup", metric), find(beside, "oltp-read-only", "cgroup", metric)
+			if x == nil || y == nil || x.Own == nil || y.Own == nil {
+				t.Errorf("pair %d, %s: no interval: %+v, %+v", i, metric, x, y)
+				continue
+			}
+			half := math.Hypot(math.Log(x.Own.High/x.Own.Low), math.Log(y.Own.High/y.Own.Low)) / 2
+			d := math.Log(y.Own.Ratio / x.Own.Ratio)
+			t.Logf("pair %d, %s, %s: %+.1f %% alone and %+.1f %% beside them, a difference of %+.1f %% ±%.1f %%",
+				i, place, metric, 100*(x.Own.Ratio-1), 100*(y.Own.Ratio-1), 100*math.Expm1(d), 100*math.Expm1(half))
+			if math.Abs(d) <= half && half <= math.Log1p(widest) {
+				held[metric]++
+			}
+		}
+	}
+	for _, metric := range []string{"efficiency", "throughput"} {
+		if held[metric] < pairs*9/10 {
+			t.Errorf("%s: unmoved and known to ±6 %% in %d of %d pairs", metric, held[metric], pairs)
+		}
+	}
+}
+
 // TestOnePercent plants a loss of 1 % on the one arm beside the host, by pauses and by more work
 // for each operation, and prints in how many runs it is found.
 func TestOnePercent(t *testing.T) {
