@@ -144,15 +144,10 @@ func (l *loadRun) pilotOnce(ctx context.Context) error {
 	return nil
 }
 
-// warm measures one block that does not count. The loads settled all at the same time; in the first
-// window that an arm has to itself it still fills CPU caches, more so if it has files of its own. In
-// windows longer than 100 ms this effect is too small to matter.
+// warm lets each arm run alone for a moment before anything counts: until then the loads shared the
+// CPUs, and in the first milliseconds an arm fills CPU caches, more so if it has files of its own.
 func (l *loadRun) warm(ctx context.Context) error {
-	const (
-		long      = 100 * time.Millisecond
-		warmBlock = -1
-	)
-	if l.schedule.lengths.Window > long || l.load.Stages.Windowed != nil {
+	if l.load.Stages.Windowed != nil {
 		return nil
 	}
 	began := time.Now()

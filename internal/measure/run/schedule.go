@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -201,6 +202,28 @@ func (s *schedule) lengthen() (o plan.Observed, ok bool) {
 		s.lengths = next
 	}
 	return o, ok
+}
+
+// warmBlock is the number of the block that warms the arms after a launch. It does not count.
+const warmBlock = -1
+
+// warmLength is the length of its windows. After a launch the rate of tare's own loads was steady
+// within 20 ms of running alone (docs/method.md).
+const warmLength = 20 * time.Millisecond
+
+// windowSpec describes the windows of a block. The baseline may run on after its own.
+func (s *schedule) windowSpec(block int, isBaseline bool) wire.WindowSpec {
+	w := wire.WindowSpec{
+		Seed:    plan.ArrivalSeed(s.plan.Record.Seed, s.load.Name, s.launch, block),
+		Discard: s.lengths.Discard, Length: s.lengths.Window, Whole: s.wholeWindows(block),
+	}
+	if block == warmBlock {
+		w.Discard, w.Length = 0, min(w.Length, warmLength)
+	}
+	if isBaseline && s.hasSteady(block) {
+		w.Steady = s.steadyLength()
+	}
+	return w
 }
 
 // steadyLength is how long the baseline runs on without a freeze for the transparency check: several
