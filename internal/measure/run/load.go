@@ -46,6 +46,7 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 		d := l.results.decide()
 		l.run.showProgress(l.event("measure"))
 		l.schedule.launch++
+		l.schedule.launchSD = d.LaunchSD
 		switch {
 		case d.Stop && l.schedule.firstPass == nil:
 			return "precision", nil
@@ -55,6 +56,7 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 		if err := l.lengthenIfNeeded(d); err != nil {
 			return "", err
 		}
+		l.schedule.allocate(false)
 	}
 }
 

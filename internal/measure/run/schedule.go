@@ -32,6 +32,7 @@ type schedule struct {
 	launches   int             // in this turn
 	launchTime time.Duration   // of the last launch, until its arms were warm
 	closeTime  time.Duration   // of the arms of the last launch
+	launchSD   float64         // of an arm's launch effect, in logs, as measured so far; 0: not known yet
 	another    bool            // another launch follows in this turn
 	piloted    bool            // all arms were launched, read back and seen by the pilot
 	failures   map[string]int  // by arm
@@ -160,22 +161,29 @@ func (s *schedule) fixed() plan.Lengths {
 func (s *schedule) planningInput() plan.Observed {
 	o := s.observed
 	o.Stands, o.Budget, o.Arms = false, s.remaining(), s.armsInBlock()
+	o.Made, o.LaunchSD = s.launches, s.launchSD
+	if s.launches > 0 { // of this turn: they have its arms
+		o.Launch = s.launchTime + s.closeTime
+	}
 	if s.firstPass != nil {
 		o.Launches = plan.FirstPassLaunches
 	}
 	return o
 }
 
-// allocate divides the rest of the turn into launches and blocks. launched says that the arms of the
-// first of these launches run already.
+// allocate divides the rest of the turn into launches and blocks, by the launch effects that were
+// measured so far. launched says that the arms of the first of these launches run already.
 func (s *schedule) allocate(launched bool) {
-	o := s.planningInput() // the launch time is that of all arms
+	o, fixed := s.planningInput(), plan.Lengths{}
 	o.Stands = launched
-	s.lengths, _ = plan.Allocate(o, s.lengths, s.noise, plan.Lengths{Generations: s.plan.Generations})
+	if n := s.plan.Generations; n > 0 {
+		fixed.Generations = max(1, n-s.launches)
+	}
+	s.lengths, _ = plan.Allocate(o, s.lengths, s.noise, fixed)
 }
 
-// worthAnother says whether one more launch is worth its time in this turn. Closing the arms of the
-// present launch is assumed to take as long as the last time.
+// worthAnother says whether one more launch is worth its time in this turn. Launching and closing the
+// arms are assumed to take as long as the last time.
 func (s *schedule) worthAnother() bool {
 	if n := s.plan.Generations; n > 0 && s.launches >= n {
 		return false
