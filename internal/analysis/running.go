@@ -19,6 +19,9 @@ type Progress struct {
 	Opaque bool
 	Why    string
 	Arms   []Standing
+	// LaunchSD is the standard deviation of an arm's launch effect in the primary metric, in logs;
+	// 0: fewer than two launches.
+	LaunchSD float64
 }
 
 // Standing is an arm's effect on the primary metric so far.
@@ -102,6 +105,9 @@ func Running(load record.Workload, lines []record.Line, precision float64) Progr
 		}
 		if name == load.Primary {
 			out.Arms = list
+			if !t.single {
+				out.LaunchSD = f.typical.LaunchSD
+			}
 		}
 	}
 	if c := t.transparency(); c.Known && !c.OK && len(t.checks) >= 3 {

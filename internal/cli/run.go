@@ -227,7 +227,7 @@ func finished(out run.Outcome) bool { return out.Reason == "precision" || out.Re
 func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {
 	return func(w record.Workload, lines []record.Line) run.Decision {
 		s := analysis.Running(w, lines, p.Precision)
-		d := run.Decision{Stop: s.Done, Lengthen: s.Opaque, Why: s.Why}
+		d := run.Decision{Stop: s.Done, Lengthen: s.Opaque, Why: s.Why, LaunchSD: s.LaunchSD}
 		for _, a := range s.Arms {
 			d.Arms = append(d.Arms, run.Running(a))
 		}

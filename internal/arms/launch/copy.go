@@ -3,23 +3,27 @@ package launch
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/clonetree"
 )
 
-// copyTree is the hidden command that copies a directory tree. The process is in the arm's
-// group by then, like a load. It writes its error to descriptor 3.
-func copyTree(from, to string) int {
-	if err := clonetree.Copy(to, from); err != nil {
-		fmt.Fprint(os.NewFile(FirstFile, "answer"), err)
-		return failed
+// Copy is a directory tree that a child copies instead of executing a load. The child is in the arm's
+// group by then.
+type Copy struct{ From, To string }
+
+// copyTree copies the tree, if there is one to copy, and ends the child.
+func copyTree(c *Copy) error {
+	if c == nil {
+		return nil
 	}
-	return 0
+	err := clonetree.Copy(c.To, c.From)
+	if err == nil {
+		os.Exit(0)
+	}
+	return err
 }
 
 // FillVolume makes the data directory of the arm, with a copy of the data set if there is one. A
@@ -42,26 +46,15 @@ func (g *Sandbox) FillFor(ctx context.Context, group cgroup.Group, dir string) e
 
 // copyInto copies a data set to the new directory dir, by a child in the group.
 func (g *Sandbox) copyInto(ctx context.Context, group cgroup.Group, data, dir string) error {
-	answer, w, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer answer.Close()
-	c := g.Inside(environment.Process{Args: []string{copyCommand, data, dir}, Files: []*os.File{w}})
-	c.Group = group
-	p, err := g.Start(ctx, c)
-	w.Close()
+	c := g.Inside(environment.Process{})
+	c.Group, c.Request.Copy = group, &Copy{From: data, To: dir}
+	p, err := g.Start(ctx, c) // returns when the child has ended or failed
 	if err != nil {
 		return fmt.Errorf("copy the data set: %w", err)
 	}
-	failure, _ := io.ReadAll(answer)
-	select {
-	case <-p.Done():
-	case <-ctx.Done():
-		return fmt.Errorf("copy the data set: %w", ctx.Err()) // Close ends the child
-	}
+	<-p.Done()
 	if e := p.Exit(); e.Code != 0 {
-		return fmt.Errorf("copy the data set: %s", strings.TrimSpace(fmt.Sprintf("%s (exit code %d %s)", failure, e.Code, e.Signal)))
+		return fmt.Errorf("copy the data set: exit code %d %s", e.Code, e.Signal)
 	}
 	return nil
 }

@@ -6,6 +6,6 @@
 // tare starts a child as "tare __init DESCRIPTOR". The child waits at the socket until tare has
 // moved it into its control groups and has sent a Request. It enters namespaces, mounts file
 // systems, drops capabilities, installs the seccomp filter, and then executes tare's binary with
-// the arguments of the load. Every arm starts this way, the host too, so that the start makes no
-// difference between arms.
+// the arguments of the load; or it copies a data set. Every arm starts this way, the host too, so
+// that the start makes no difference between arms.
 package launch

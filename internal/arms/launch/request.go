@@ -24,6 +24,8 @@ type Request struct {
 	Net bool
 	// CgroupNS makes a cgroup namespace, whose root are the groups that the child has joined.
 	CgroupNS bool
+	// Copy makes the child copy a directory tree and end.
+	Copy *Copy
 	// MountNS and PidNS say that the child has a mount and a pid namespace of its own.
 	MountNS, PidNS bool
 	Root           *Root

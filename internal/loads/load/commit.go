@@ -86,7 +86,7 @@ func allocate(path string, size int64) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the log: %w", err)
 	}
-	if err := writeWhole(f, size); err != nil {
+	if err := writeWhole(f, size, Noise(1<<20, 0)); err != nil {
 		err = errors.Join(fmt.Errorf("write the log of %d bytes: %w", size, err), f.Close())
 		if errors.Is(err, unix.ENOSPC) {
 			err = fmt.Errorf("%w; make room or choose a smaller log", err)
@@ -96,8 +96,8 @@ func allocate(path string, size int64) (*os.File, error) {
 	return f, nil
 }
 
-func writeWhole(f *os.File, size int64) error {
-	chunk := Noise(1<<20, 0)
+// writeWhole writes a file of this size, chunk after chunk, and syncs it.
+func writeWhole(f *os.File, size int64, chunk []byte) error {
 	for at := int64(0); at < size; at += int64(len(chunk)) {
 		if _, err := f.WriteAt(chunk[:min(int64(len(chunk)), size-at)], at); err != nil {
 			return err

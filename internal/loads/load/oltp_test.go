@@ -123,6 +123,9 @@ func sqlExec(t *testing.T, p OLTP, text string) {
 
 func open(t testing.TB, p OLTP, threads int) []*session {
 	t.Helper()
+	if err := p.touch(); err != nil {
+		t.Fatal(err)
+	}
 	sessions, err := p.sessions(threads)
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +137,7 @@ func open(t testing.TB, p OLTP, threads int) []*session {
 			}
 		}
 	})
-	if err := warm(sessions); err != nil {
+	if err := p.warm(sessions); err != nil {
 		t.Fatal(err)
 	}
 	return sessions
@@ -152,6 +155,21 @@ func TestSettingsTake(t *testing.T) {
 				t.Errorf("%s is %q (%v), want %q", pragma, got, err, want)
 			}
 		}
+	}
+}
+
+// The write-ahead log has its full length from the start, so that commits change no metadata.
+func TestTheLogDoesNotGrow(t *testing.T) {
+	p := prepared(t, OLTP{Rows: 20000, Seed: 1})
+	p.Write = true
+	s := open(t, p, 1)[0]
+	for range checkpointEvery {
+		if err := s.transaction(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(p.Dir, dataFile+"-wal")); err != nil || info.Size() != logBytes {
+		t.Errorf("the log has %d bytes (%v), want %d", info.Size(), err, logBytes)
 	}
 }
 

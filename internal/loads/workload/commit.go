@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/wire"
@@ -50,7 +49,6 @@ func (Commit) Stages(v Values) (Stages, error) {
 		},
 		Disk:    true,
 		Bytes:   p.LogBytes,
-		Settle:  500 * time.Millisecond,
 		Metrics: ClosedLoop(),
 	}, nil
 }

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/wire"
@@ -62,7 +61,6 @@ func (OLTP) Stages(v Values) (Stages, error) {
 			return LoadTask(load.KindOLTP, here)
 		},
 		Disk:    p.Write && p.Sync != "off",
-		Settle:  500 * time.Millisecond,
 		Metrics: ClosedLoop(),
 	}, nil
 }

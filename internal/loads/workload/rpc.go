@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/wire"
@@ -53,7 +52,6 @@ func (RPC) Stages(v Values) (Stages, error) {
 			here.Dial = at.Dial
 			return LoadTask(load.KindRPC, here)
 		},
-		Settle:  300 * time.Millisecond,
 		Metrics: metrics,
 	}, nil
 }

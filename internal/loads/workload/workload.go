@@ -59,7 +59,8 @@ type Stages struct {
 	Carried []string
 	// Disk is true if the load measures durable writes: a volume that cannot sync gets a warning.
 	Disk bool
-	// Settle is how long the load has to run after a launch until its rate is steady.
+	// Settle is how long all arms have to run at the same time after a launch until the rate of the
+	// load is steady; 0 for a load that warms itself before it is ready, as tare's own do.
 	Settle time.Duration
 	// Metrics are the metrics of this load, the primary one first.
 	Metrics []Metric

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // noWords are words in which reports of the same thing may differ: words that count reports, and words of
@@ -32,12 +33,17 @@ var noWords = func() map[string]bool {
 
 var (
 	// counted matches the number of a run: run1, run-02, test#3, 第2次, 3回目, #4.
-	counted = regexp.MustCompile(`^(?:(?:run|test|iter|iteration|attempt|trial|round|pass|try|rep|repeat|sample|take|bench|benchmark|result|output|report|log|lauf|r|t)[-_#.]?\d+|#\d+|\d+(?:st|nd|rd|th)|第?[一二三四五六七八九十\d]+(?:次|回目?|轮|遍)\S{0,4}|\d+(?:회|차)\S?)$`)
-	clock   = regexp.MustCompile(`^(?:\d{4}[-/.]\d\d?[-/.]\d\d?(?:t[\d:.,]+(?:z|[+-]\d\d:?\d\d)?)?|\d\d?[-/.]\d\d?[-/.]\d{2,4}|\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?:z|am|pm)?|[+-]\d{4}|(?:19|20)\d\d|\d+m\d+(?:\.\d+)?s|\d{10,}|\d{8}[-_t]?\d{4,6})$`)
-	machine = regexp.MustCompile(`^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[\w.-]+@[\w.:~/-]+|(?:[a-z][\w-]*\.)+(?:com|net|org|io|local|internal|localdomain|example|lan|home|cloud|dev|de|cn|ru|fr|jp|uk|eu)|(?:host|node|worker|server|machine|vm|ip|master)[-_]?\d[\w-]*|localhost)$`)
+	counted = lazily(`^(?:(?:run|test|iter|iteration|attempt|trial|round|pass|try|rep|repeat|sample|take|bench|benchmark|result|output|report|log|lauf|r|t)[-_#.]?\d+|#\d+|\d+(?:st|nd|rd|th)|第?[一二三四五六七八九十\d]+(?:次|回目?|轮|遍)\S{0,4}|\d+(?:회|차)\S?)$`)
+	clock   = lazily(`^(?:\d{4}[-/.]\d\d?[-/.]\d\d?(?:t[\d:.,]+(?:z|[+-]\d\d:?\d\d)?)?|\d\d?[-/.]\d\d?[-/.]\d{2,4}|\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?:z|am|pm)?|[+-]\d{4}|(?:19|20)\d\d|\d+m\d+(?:\.\d+)?s|\d{10,}|\d{8}[-_t]?\d{4,6})$`)
+	machine = lazily(`^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[\w.-]+@[\w.:~/-]+|(?:[a-z][\w-]*\.)+(?:com|net|org|io|local|internal|localdomain|example|lan|home|cloud|dev|de|cn|ru|fr|jp|uk|eu)|(?:host|node|worker|server|machine|vm|ip|master)[-_]?\d[\w-]*|localhost)$`)
 	plain   = regexp.MustCompile(`^[(#]?\d+(?:/\d+)?[.):]?$`)
 	tag     = regexp.MustCompile(`</?[a-zA-Z][^<>]{0,80}>`)
 )
+
+// lazily compiles an expression when it is first used: tare's binary is started many times in each launch.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // wordsOf returns the words of a line that are the same in all repeats of a report, in lower case.
 func wordsOf(line string) (out []string) {
@@ -57,12 +63,12 @@ func wordsOf(line string) (out []string) {
 // dropped reports that a word may differ between repeats.
 func dropped(w string) bool {
 	w = strings.Trim(w, ".:#=-_/")
-	return w == "" || noWords[w] || counted.MatchString(w) || clock.MatchString(w) || machine.MatchString(w)
+	return w == "" || noWords[w] || counted().MatchString(w) || clock().MatchString(w) || machine().MatchString(w)
 }
 
 // program matches the program of a tool with a reader, at the beginning of a command or behind another
 // program that runs it.
-var program = func() *regexp.Regexp {
+var program = sync.OnceValue(func() *regexp.Regexp {
 	var names []string
 	for _, r := range readers {
 		for _, p := range r.Programs {
@@ -70,27 +76,27 @@ var program = func() *regexp.Regexp {
 		}
 	}
 	return regexp.MustCompile(`(?:^|[\s/])(` + strings.Join(names, "|") + `)(?:\s|$)`)
-}()
+})
 
 // prompt matches the prompt of a shell.
-var prompt = regexp.MustCompile("^(?:[`*\\s]*)(?:\\[[^\\]]*\\][$#>]|[\\w.-]+@[^\\s$#]*[$#]|[\\w~/.-]*[$#%>]|\\$)\\s*")
+var prompt = lazily("^(?:[`*\\s]*)(?:\\[[^\\]]*\\][$#>]|[\\w.-]+@[^\\s$#]*[$#]|[\\w~/.-]*[$#%>]|\\$)\\s*")
 
 // connection matches options for the address of a server, the login, seeds and output.
-var connection = regexp.MustCompile(`^(?:-[hpaUu]|--?(?:host|port|user|password|pass|socket|(?:mysql|pgsql|redis)-(?:host|port|user|password|socket)|(?:rand-?)?seed|random-seed|output|username))$`)
+var connection = lazily(`^(?:-[hpaUu]|--?(?:host|port|user|password|pass|socket|(?:mysql|pgsql|redis)-(?:host|port|user|password|socket)|(?:rand-?)?seed|random-seed|output|username))$`)
 
 // commandOf returns the words of a command line of a tool; an option and its value are one word. nil for
 // other lines.
 func commandOf(line string) (out []string) {
 	line = strings.Trim(tag.ReplaceAllString(line, " "), " \t`*")
-	at := program.FindStringSubmatchIndex(line)
-	if at == nil || !strings.Contains(line[at[1]:], "-") && !prompt.MatchString(line) {
+	at := program().FindStringSubmatchIndex(line)
+	if at == nil || !strings.Contains(line[at[1]:], "-") && !prompt().MatchString(line) {
 		return nil
 	}
-	before := strings.Fields(prompt.ReplaceAllString(line[:at[2]], ""))
+	before := strings.Fields(prompt().ReplaceAllString(line[:at[2]], ""))
 	if n := len(before); n > 0 && strings.HasSuffix(before[n-1], "/") && line[at[2]-1] == '/' {
 		before = before[:n-1] // the directory of the program
 	}
-	if len(before) > 0 && !strings.HasPrefix(before[0], "-") && !command.MatchString(before[0]) {
+	if len(before) > 0 && !strings.HasPrefix(before[0], "-") && !command().MatchString(before[0]) {
 		return nil // a sentence about it
 	}
 	words := append(before, line[at[2]:at[3]])
@@ -106,7 +112,7 @@ func commandOf(line string) (out []string) {
 			i++
 			w += " " + rest[i]
 		}
-		if !connection.MatchString(name) {
+		if !connection().MatchString(name) {
 			words = append(words, w)
 		}
 	}
@@ -114,4 +120,4 @@ func commandOf(line string) (out []string) {
 }
 
 // command matches a program that runs another one, or a variable before a command.
-var command = regexp.MustCompile(`^(?:sudo|time|env|docker|podman|kubectl|nerdctl|ctr|crictl|oc|exec|numactl|taskset|chrt|nice|ionice|nohup|ssh|lxc|incus|unshare|nsenter|systemd-run|runc|bash|sh|for|do|while|watch|timeout|stdbuf|perf|strace|\w+=\S*|[./][\w./-]*)$`)
+var command = lazily(`^(?:sudo|time|env|docker|podman|kubectl|nerdctl|ctr|crictl|oc|exec|numactl|taskset|chrt|nice|ionice|nohup|ssh|lxc|incus|unshare|nsenter|systemd-run|runc|bash|sh|for|do|while|watch|timeout|stdbuf|perf|strace|\w+=\S*|[./][\w./-]*)$`)

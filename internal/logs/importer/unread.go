@@ -1,8 +1,8 @@
 package importer
 
 import (
-	"regexp"
 	"regexp/syntax"
+	"sync"
 
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
@@ -43,8 +43,8 @@ func named(name, lines string) observed.Reader {
 // matches returns a function that matches lines. It checks the first byte before the expression, because
 // every line that no reader knows is matched.
 func matches(lines string) func([]byte) bool {
-	expr, first := regexp.MustCompile(lines), firstBytes(lines)
-	return func(b []byte) bool { return first[b[0]] && expr.Match(b) }
+	expr, first := lazily(lines), sync.OnceValue(func() *[256]bool { set := firstBytes(lines); return &set })
+	return func(b []byte) bool { return first()[b[0]] && expr().Match(b) }
 }
 
 // firstBytes returns the bytes with which a match of an anchored expression can begin.

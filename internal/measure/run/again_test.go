@@ -53,7 +53,7 @@ func TestFirstLaunchTriesAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.failing.Environment, c.failing.opened = layers.Cgroup, new(atomic.Int32)
 			e := spinExperiment(20 * time.Minute) // a part of it is for other tries
-			e.Window = 20 * time.Millisecond
+			e.Window, e.Generations = 20*time.Millisecond, 1
 			rungs := catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: c.failing, On: "host"},
 				plan.Rung{Environment: layers.Namespaces, On: "cgroup"}) // which is up in any case: else there is nothing to compare
 			r := firstBlocks(t, e, rungs)

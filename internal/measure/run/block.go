@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/linux/reserve"
@@ -20,22 +19,18 @@ import (
 func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) {
 	seed, launch := l.schedule.plan.Record.Seed, l.schedule.launch
 	b := &record.Block{Workload: l.load.Name, Generation: launch, Number: number}
-	arrivals := plan.ArrivalSeed(seed, l.load.Name, launch, number)
-	arms, whole := l.schedule.armsOfBlock(number, l.sites.arms), l.schedule.wholeWindows(number)
+	arms := l.schedule.armsOfBlock(number, l.sites.arms)
 	for _, i := range plan.Order(seed, l.load.Name, launch, number, len(arms)) {
 		a := arms[i]
 		if !slices.Contains(l.sites.arms, a) {
 			continue // it ended in an earlier window of this block
 		}
 		isBaseline := a.planned.Name == l.load.Baseline
-		steady := time.Duration(0)
-		if isBaseline && l.schedule.hasSteady(number) {
-			steady = l.schedule.steadyLength()
-		}
+		spec := l.schedule.windowSpec(number, isBaseline)
 		if err := l.run.watch.Ahead(lookBetween); err != nil {
 			return b, err
 		}
-		w, rate, err := l.window(ctx, a, arrivals, steady, whole)
+		w, rate, err := l.window(ctx, a, spec)
 		if ctx.Err() != nil {
 			w.Dropped = record.DropAbandoned
 			b.Windows = append(b.Windows, w)

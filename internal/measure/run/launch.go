@@ -29,13 +29,13 @@ func (l *loadRun) launch(ctx context.Context) error {
 	if err := l.awaitReady(ctx, slices.Clone(l.sites.all), line); err != nil {
 		return err
 	}
+	l.schedule.launchTime = time.Since(began)
 	if !l.schedule.piloted {
 		if err := l.checkFirstLaunch(ctx, line, began); err != nil {
 			return err
 		}
 	}
-	l.schedule.launchTime = time.Since(began)
-	line.Seconds = l.schedule.launchTime.Seconds()
+	line.Seconds = time.Since(began).Seconds()
 	return l.run.rec.append(record.Line{Generation: line})
 }
 

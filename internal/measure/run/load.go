@@ -46,6 +46,7 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 		d := l.results.decide()
 		l.run.showProgress(l.event("measure"))
 		l.schedule.launch++
+		l.schedule.launchSD = d.LaunchSD
 		switch {
 		case d.Stop && l.schedule.firstPass == nil:
 			return "precision", nil
@@ -55,6 +56,7 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 		if err := l.lengthenIfNeeded(d); err != nil {
 			return "", err
 		}
+		l.schedule.allocate(false)
 	}
 }
 
@@ -144,15 +146,10 @@ func (l *loadRun) pilotOnce(ctx context.Context) error {
 	return nil
 }
 
-// warm measures one block that does not count. The loads settled all at the same time; in the first
-// window that an arm has to itself it still fills CPU caches, more so if it has files of its own. In
-// windows longer than 100 ms this effect is too small to matter.
+// warm lets each arm run alone for a moment before anything counts: until then the loads shared the
+// CPUs, and in the first milliseconds an arm fills CPU caches, more so if it has files of its own.
 func (l *loadRun) warm(ctx context.Context) error {
-	const (
-		long      = 100 * time.Millisecond
-		warmBlock = -1
-	)
-	if l.schedule.lengths.Window > long || l.load.Stages.Windowed != nil {
+	if l.load.Stages.Windowed != nil {
 		return nil
 	}
 	began := time.Now()

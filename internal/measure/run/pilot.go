@@ -96,7 +96,7 @@ func (l *loadRun) askOnce(ctx context.Context, a *arm) (took time.Duration, err 
 	var w record.Window
 	_, err = repeatWhileSilent(func() (err error) {
 		began = time.Now()
-		w, _, err = l.window(ctx, a, 1, 0, false)
+		w, _, err = l.window(ctx, a, wire.WindowSpec{Seed: 1, Discard: l.schedule.lengths.Discard, Length: l.schedule.lengths.Window})
 		return err
 	})
 	took = time.Since(began)

@@ -62,6 +62,8 @@ type Decision struct {
 	Lengthen bool
 	Why      string // for Lengthen
 	Arms     []Running
+	// LaunchSD is the standard deviation of an arm's launch effect, in logs; 0: not known yet.
+	LaunchSD float64
 }
 
 // Running is the effect of an arm as it is known so far.

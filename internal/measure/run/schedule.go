@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -31,6 +32,7 @@ type schedule struct {
 	launches   int             // in this turn
 	launchTime time.Duration   // of the last launch, until its arms were warm
 	closeTime  time.Duration   // of the arms of the last launch
+	launchSD   float64         // of an arm's launch effect, in logs, as measured so far; 0: not known yet
 	another    bool            // another launch follows in this turn
 	piloted    bool            // all arms were launched, read back and seen by the pilot
 	failures   map[string]int  // by arm
@@ -159,22 +161,29 @@ func (s *schedule) fixed() plan.Lengths {
 func (s *schedule) planningInput() plan.Observed {
 	o := s.observed
 	o.Stands, o.Budget, o.Arms = false, s.remaining(), s.armsInBlock()
+	o.Made, o.LaunchSD = s.launches, s.launchSD
+	if s.launches > 0 { // of this turn: they have its arms
+		o.Launch = s.launchTime + s.closeTime
+	}
 	if s.firstPass != nil {
 		o.Launches = plan.FirstPassLaunches
 	}
 	return o
 }
 
-// allocate divides the rest of the turn into launches and blocks. launched says that the arms of the
-// first of these launches run already.
+// allocate divides the rest of the turn into launches and blocks, by the launch effects that were
+// measured so far. launched says that the arms of the first of these launches run already.
 func (s *schedule) allocate(launched bool) {
-	o := s.planningInput() // the launch time is that of all arms
+	o, fixed := s.planningInput(), plan.Lengths{}
 	o.Stands = launched
-	s.lengths, _ = plan.Allocate(o, s.lengths, s.noise, plan.Lengths{Generations: s.plan.Generations})
+	if n := s.plan.Generations; n > 0 {
+		fixed.Generations = max(1, n-s.launches)
+	}
+	s.lengths, _ = plan.Allocate(o, s.lengths, s.noise, fixed)
 }
 
-// worthAnother says whether one more launch is worth its time in this turn. Closing the arms of the
-// present launch is assumed to take as long as the last time.
+// worthAnother says whether one more launch is worth its time in this turn. Launching and closing the
+// arms are assumed to take as long as the last time.
 func (s *schedule) worthAnother() bool {
 	if n := s.plan.Generations; n > 0 && s.launches >= n {
 		return false
@@ -201,6 +210,28 @@ func (s *schedule) lengthen() (o plan.Observed, ok bool) {
 		s.lengths = next
 	}
 	return o, ok
+}
+
+// warmBlock is the number of the block that warms the arms after a launch. It does not count.
+const warmBlock = -1
+
+// warmLength is the length of its windows. After a launch the rate of tare's own loads was steady
+// within 20 ms of running alone (docs/method.md).
+const warmLength = 20 * time.Millisecond
+
+// windowSpec describes the windows of a block. The baseline may run on after its own.
+func (s *schedule) windowSpec(block int, isBaseline bool) wire.WindowSpec {
+	w := wire.WindowSpec{
+		Seed:    plan.ArrivalSeed(s.plan.Record.Seed, s.load.Name, s.launch, block),
+		Discard: s.lengths.Discard, Length: s.lengths.Window, Whole: s.wholeWindows(block),
+	}
+	if block == warmBlock {
+		w.Discard, w.Length = 0, min(w.Length, warmLength)
+	}
+	if isBaseline && s.hasSteady(block) {
+		w.Steady = s.steadyLength()
+	}
+	return w
 }
 
 // steadyLength is how long the baseline runs on without a freeze for the transparency check: several

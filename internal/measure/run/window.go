@@ -24,11 +24,9 @@ var errIsolation = errors.New("isolation")
 func sleep(ctx context.Context, until int64) error { return window.Sleep(until, ctx.Err) }
 
 // window measures one window of an arm: it thaws the arm, lets it settle, measures, and freezes it
-// again. If steady is not 0, the arm runs on for so long after the window, and steadyRate is its
-// rate in that time, for the transparency check. whole leaves the middle of the window unmarked.
-func (l *loadRun) window(ctx context.Context, a *arm, seed uint64, steady time.Duration, whole bool) (w record.Window, steadyRate float64, err error) {
-	lengths := l.schedule.lengths
-	spec := wire.WindowSpec{Seed: seed, Discard: lengths.Discard, Length: lengths.Window, Steady: steady, Whole: whole}
+// again. steadyRate is the arm's rate in the time spec.Steady after the window, for the transparency
+// check.
+func (l *loadRun) window(ctx context.Context, a *arm, spec wire.WindowSpec) (w record.Window, steadyRate float64, err error) {
 	seen, err := l.measure(ctx, a, spec)
 	w = record.Window{
 		Arm: a.planned.Name, Seconds: seen.Seconds, Ops: seen.Ops, FirstSeconds: seen.FirstSeconds, First: seen.First,

@@ -7,29 +7,31 @@ import (
 )
 
 const (
-	// minLaunches is how many launches a turn has at least, if its time has room for them: fewer
-	// leave the launch effect with too few degrees of freedom.
-	minLaunches = 3
+	// minLaunches is how many launches a turn has at least, if its time has room for them: a verdict
+	// needs as many.
+	minLaunches = 4
 	// minBlocks is how many blocks a launch has at least. They take at least half as long as the
-	// launch; where the time has room, blocksPerLaunch times as long.
-	minBlocks       = 3
-	blocksPerLaunch = 3
+	// launch, and as long where the time has room for minLaunches of them.
+	minBlocks = 3
 	// minExtraBlocks is how many blocks a launch beyond minLaunches has at least.
 	minExtraBlocks = 2
 )
 
-// launchSD is the standard deviation between launches that is assumed until a run has measured it
-// (docs/method.md, section 0: 0.3 to 1.5 % were seen).
-const launchSD = 0.007
+// leastLaunchSD is the standard deviation of an arm's launch effect, in logs, by which time is divided
+// until a run has measured it, and the least by which it is divided then: from a few launches it is known
+// within a factor of two, and too many launches cost less than too few.
+const leastLaunchSD = 0.02
 
-// Allocate divides the budget into launches and blocks, and says in words how. Blocks per launch =
-// sqrt(cost of a launch / cost of a block * variance of a block / variance of a launch) (Kalibera
-// and Jones 2013, ISMM, section 6), as long as there are enough launches and blocks take most of the
-// time. noise is the standard deviation of the log ratio of two windows of a block.
+// Allocate divides the budget into launches and blocks, and says in words how. A contrast of two arms
+// over G launches of B blocks has the variance noise²/(G B) + 2 sd²/G, so the blocks per launch are
+// sqrt(cost of a launch / cost of a block * noise² / (2 sd²)) (Kalibera and Jones 2013, ISMM, section
+// 6), as long as there are enough launches and they take at most half of the time. noise is the standard
+// deviation of the log ratio of two windows of a block.
 func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, string) {
 	block := o.block(l).Seconds()
 	launch, budget := o.Launch.Seconds(), o.budgetWithLaunch().Seconds()
-	best := max(math.Sqrt(launch/block)*noise/launchSD, blocksPerLaunch*launch/block, minBlocks)
+	sd := max(o.LaunchSD, leastLaunchSD)
+	best := max(math.Sqrt(launch/block)*noise/(math.Sqrt2*sd), launch/block, minBlocks)
 	l.Generations = max(o.leastLaunches(), int(budget/(launch+best*block)))
 	if fixed.Generations > 0 {
 		l.Generations = fixed.Generations
@@ -54,7 +56,7 @@ func perLaunch(budget, launch, block float64, launches int) int {
 // room for its least time of measuring; a further launch has to measure for as long as launching
 // takes.
 func Another(o Observed, l Lengths, made int) bool {
-	if made < o.leastLaunches() {
+	if made < cmp.Or(o.Launches, minLaunches) {
 		return o.Budget >= o.Launch+o.minTime(l)
 	}
 	return o.Budget >= 2*o.Launch+minExtraBlocks*o.block(l)
@@ -63,8 +65,8 @@ func Another(o Observed, l Lengths, made int) bool {
 // minTime is the shortest time for which a launch measures.
 func (o Observed) minTime(l Lengths) time.Duration { return max(minBlocks*o.block(l), o.Launch/2) }
 
-// leastLaunches is how many launches a turn has at least, if its time has room for them.
-func (o Observed) leastLaunches() int { return cmp.Or(o.Launches, minLaunches) }
+// leastLaunches is how many launches the rest of a turn has at least, if its time has room for them.
+func (o Observed) leastLaunches() int { return max(1, cmp.Or(o.Launches, minLaunches)-o.Made) }
 
 // block is the time of one block of all arms.
 func (o Observed) block(l Lengths) time.Duration {

@@ -37,15 +37,18 @@ type Trace struct {
 // Observed has the pilot's traces of one workload, and the times that it measured.
 type Observed struct {
 	Traces []Trace       // one long trace of the baseline, two or more short ones of every arm
-	Launch time.Duration // time of a launch of all arms
+	Launch time.Duration // time of a launch of all arms, until they are warm, and of closing them
 	Switch time.Duration // time that a window takes beyond its length and its settle time
 	Budget time.Duration // time that is left for this workload
 	Stands bool          // a launch has already been made; Budget does not include its time
 	Least  time.Duration // shortest window that the load allows
 	Settle time.Duration // shortest settle time that the load allows; 0: only the pilot decides
 	Arms   int           // arms in a block
-	// Launches is the least number of launches; 0: minLaunches.
-	Launches int
+	// Launches is the least number of launches of the turn; 0: minLaunches. Made of them are over.
+	Launches, Made int
+	// LaunchSD is the standard deviation of an arm's launch effect, in logs, as the run has measured
+	// it; 0: not measured.
+	LaunchSD float64
 	Pause    string // method of pausing an arm, see session.Session.Method
 }
 

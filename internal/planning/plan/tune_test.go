@@ -150,47 +150,6 @@ func TestShortestWindow(t *testing.T) {
 	}
 }
 
-// Noise decides how the time is divided: where it dominates, there are few launches of many blocks.
-// Launches never take most of the time.
-func TestLaunchesGiveWayToNoise(t *testing.T) {
-	o := Observed{Launch: time.Second, Switch: 2 * time.Millisecond, Arms: 9, Budget: 32 * time.Second}
-	l := Lengths{Window: 20 * time.Millisecond, Discard: 5 * time.Millisecond}
-	noisy, _ := Allocate(o, l, 0.15, Lengths{})
-	quiet, _ := Allocate(o, l, 0.005, Lengths{})
-	if noisy.Generations != 3 || noisy.Blocks < 35 || quiet.Generations <= 2*noisy.Generations {
-		t.Errorf("noisy %+v, quiet %+v", noisy, quiet)
-	}
-	for _, a := range []Lengths{noisy, quiet} {
-		block := float64(o.Arms) * (l.Window + l.Discard + o.Switch).Seconds()
-		if share := float64(a.Generations) * o.Launch.Seconds() / o.Budget.Seconds(); share > 0.3 {
-			t.Errorf("launches take %.0f %%: %+v", 100*share, a)
-		}
-		if used := float64(a.Generations) * (o.Launch.Seconds() + float64(a.Blocks)*block) / o.Budget.Seconds(); used < 0.9 || used > 1 {
-			t.Errorf("%.2f of the budget is used: %+v", used, a)
-		}
-	}
-	o.Launches, o.Arms, o.Budget = FirstPassLaunches, 3, 9*time.Second
-	if first, _ := Allocate(o, l, 0.15, Lengths{}); first.Generations != 2 {
-		t.Errorf("the first pass has %+v", first)
-	}
-}
-
-// The launch in which the pilot ran counts: the rest of the time is divided with it, so that long
-// launches have as many blocks as fit.
-func TestTheLaunchThatStandsIsPaidFor(t *testing.T) {
-	o := Observed{Launch: 24 * time.Second, Switch: 100 * time.Millisecond, Arms: 3, Budget: 63 * time.Second}
-	l := Lengths{Window: 200 * time.Millisecond, Discard: 100 * time.Millisecond}
-	for _, c := range []struct {
-		stands              bool
-		generations, blocks int
-	}{{false, 1, 32}, {true, 2, 16}} {
-		o.Stands = c.stands
-		if got, why := Allocate(o, l, 0.05, Lengths{}); got.Generations != c.generations || got.Blocks != c.blocks {
-			t.Errorf("a launch stands %v: %s, want %d launches of %d blocks", c.stands, why, c.generations, c.blocks)
-		}
-	}
-}
-
 // Whatever the pilot saw, the plan is possible: at least two blocks, a window, and a run that takes
 // no more than its budget and one block.
 func TestTuneIsAlwaysPossible(t *testing.T) {

@@ -33,6 +33,9 @@ type Journal struct {
 	size int64 // bytes up to the end of the last whole line
 	next Token
 	open map[Token]Step // steps that are not undone
+
+	syncing sync.Mutex // held during a sync of steps
+	synced  Token      // all steps up to this one are on the disk; guarded by syncing
 }
 
 // Token identifies a step in a journal.
@@ -225,8 +228,44 @@ func Collect(stateDir string) { collectNew(journalDir(stateDir)) }
 func (j *Journal) Run() string { return j.run }
 
 // Add writes a step and syncs it. Make the change after Add has returned without an error, not
-// before.
+// before. Steps that are added while another one is being synced share the next sync: the arms of a
+// launch start at the same time.
 func (j *Journal) Add(s Step) (Token, error) {
+	t, err := j.write(s)
+	if err != nil {
+		return 0, err
+	}
+	if err := j.syncUpTo(t); err != nil {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		delete(j.open, t) // its change is not made; the line may stay: undoing nothing does no harm
+		return 0, fmt.Errorf("write the undo journal %s: %w", j.path, err)
+	}
+	return t, nil
+}
+
+// syncUpTo returns when a step is on the disk, with all steps before it.
+func (j *Journal) syncUpTo(t Token) error {
+	j.syncing.Lock()
+	defer j.syncing.Unlock()
+	if j.synced >= t {
+		return nil
+	}
+	j.mu.Lock()
+	file, written := j.file, j.next-1
+	j.mu.Unlock()
+	if file == nil {
+		return errClosed
+	}
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	j.synced = written
+	return nil
+}
+
+// write writes a step without a sync.
+func (j *Journal) write(s Step) (Token, error) {
 	text, err := Text(s)
 	if err == nil {
 		err = check(s, j.run)
@@ -237,7 +276,7 @@ func (j *Journal) Add(s Step) (Token, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	t := j.next
-	if err := j.append(line{Step: text, Token: t}, true); err != nil {
+	if err := j.append(line{Step: text, Token: t}, false); err != nil {
 		return 0, fmt.Errorf("write the undo journal %s: %w", j.path, err)
 	}
 	j.next++
@@ -284,11 +323,13 @@ func (j *Journal) Close() error {
 	return err
 }
 
+var errClosed = errors.New("the journal is closed")
+
 // append writes one whole line. After a failed write it truncates the file to its last whole line,
 // so that the next line does not begin in the middle of one.
 func (j *Journal) append(l line, sync bool) error {
 	if j.file == nil {
-		return errors.New("the journal is closed")
+		return errClosed
 	}
 	b, err := json.Marshal(l)
 	if err != nil {

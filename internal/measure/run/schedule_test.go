@@ -1,0 +1,71 @@
+package run
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/record"
+)
+
+const ms = time.Millisecond
+
+// scheduled is the schedule of a load of ten arms whose blocks take 0.25 s, in a turn that has just begun.
+func scheduled(budget time.Duration) *schedule {
+	load := &plan.Load{Workload: record.Workload{Name: "load", Baseline: "host"}, Arms: make([]plan.PlannedArm, 10)}
+	s := newSchedule(&plan.Plan{}, load)
+	s.beginTurn(budget)
+	s.noise, s.lengths = 0.2, plan.Lengths{Window: 20 * ms, Discard: 3 * ms, Blocks: 8}
+	s.observed = plan.Observed{Arms: 10, Switch: 2 * ms, Launch: time.Second}
+	return &s
+}
+
+// The rest of the time is divided by the launch effects that were measured, and by the time that the last
+// launch took with its closing.
+func TestAllocateByWhatWasMeasured(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		launches, generations int
+		sd                    float64
+		launched, closed      time.Duration
+		want                  plan.Lengths
+	}{
+		// sqrt(4 * 0.2² / 0.0008) = 14.1: int(45.9 / 4.54)
+		{name: "nothing measured, so 2 %", want: plan.Lengths{Generations: 10, Blocks: 14}},
+		// sqrt(4 * 0.2² / 0.005) = 5.7: int(45.9 / 2.41)
+		{name: "5 %", launches: 2, sd: 0.05, launched: 900 * ms, closed: 100 * ms, want: plan.Lengths{Generations: 19, Blocks: 5}},
+		// sqrt(1.2 * 0.2² / 0.005) = 3.1: int(45.9 / 1.07)
+		{name: "a launch takes 0.3 s", launches: 2, sd: 0.05, launched: 250 * ms, closed: 50 * ms, want: plan.Lengths{Generations: 42, Blocks: 3}},
+		{name: "fixed, two of six are over", launches: 2, generations: 6, sd: 0.05, launched: 900 * ms, closed: 100 * ms, want: plan.Lengths{Generations: 4, Blocks: 41}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := scheduled(45900 * ms)
+			s.plan.Generations, s.launches, s.launchSD, s.launchTime, s.closeTime = c.generations, c.launches, c.sd, c.launched, c.closed
+			s.allocate(false)
+			if s.lengths.Generations != c.want.Generations || s.lengths.Blocks != c.want.Blocks {
+				t.Errorf("%s: %d launches of %d blocks, want %+v", c.name, s.lengths.Generations, s.lengths.Blocks, c.want)
+			}
+		})
+	}
+}
+
+// Windows that warm the arms after a launch have no settle time and are short.
+func TestWindowsThatWarm(t *testing.T) {
+	s := scheduled(time.Minute)
+	for window, want := range map[time.Duration]time.Duration{10 * ms: 10 * ms, 20 * ms: 20 * ms, 2 * time.Second: 20 * ms} {
+		s.lengths.Window = window
+		if w := s.windowSpec(warmBlock, true); w.Discard != 0 || w.Length != want || w.Steady != 0 {
+			t.Errorf("windows of %v: warmed by %+v", window, w)
+		}
+		if w := s.windowSpec(0, true); w.Discard != 3*ms || w.Length != window || w.Steady != 0 {
+			t.Errorf("windows of %v: %+v", window, w)
+		}
+	}
+	if w := s.windowSpec(4, true); w.Steady != 4*time.Second {
+		t.Errorf("in the middle of a launch the baseline runs on for %v", w.Steady)
+	}
+	if w := s.windowSpec(4, false); w.Steady != 0 {
+		t.Errorf("another arm runs on for %v", w.Steady)
+	}
+}
