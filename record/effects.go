@@ -200,6 +200,9 @@ type WorkloadResult struct {
 	// FalsePositives is the permutation test: the share of effects that the same analysis finds
 	// after the labels of the arms were shuffled within blocks. 0.05 is right. nil: not known.
 	FalsePositives *Redrawn `json:"false_positives,omitempty"`
+	// StealSlope is the change of log throughput for a change of the log share of wanted CPU time
+	// that the hypervisor granted. Throughput is compared at the same share. 0: it is not adjusted.
+	StealSlope float64 `json:"steal_slope,omitempty"`
 	// NoiseFloor is the half-width of the twin's interval (primary metric, typical effect).
 	NoiseFloor float64 `json:"noise_floor"`
 	// WindowNoise is the standard deviation of the log ratio of consecutive windows of baseline and

@@ -165,7 +165,7 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	t.addLaunches(out.Effects[effects:], all, found)
 	out.Prices = append(out.Prices, prices(t, all, out)...)
 	w := t.workloadResult(out, all, cpuTime)
-	w.Judged = judged
+	w.Judged, w.StealSlope = judged, stealSlope(all)
 	if primary := all[t.load.Primary]; primary != nil {
 		w.Question = primary.question
 	}

@@ -13,8 +13,11 @@ type fits struct {
 	measure
 	comparisons
 	typical, total *stat.Fit
-	why            []string    // by arm: the reason for no value; empty where there is one
-	y              [][]float64 // by row and arm: the logarithm of the metric, NaN without one
+	why            []string // by arm: the reason for no value; empty where there is one
+	// y is the logarithm of the metric by row and arm, NaN without one; throughput at the same
+	// share of stolen CPU time (see granted), with the slope steal.
+	y     [][]float64
+	steal float64
 }
 
 // meanOf is the mean of the columns of a row that have a value.
@@ -37,6 +40,7 @@ func (t *table) fit(m measure, pools []*pooled) *fits {
 			f.why[i] = t.whyNone(arm, m)
 		}
 	}
+	f.y, f.steal = t.atSameSteal(m, f.y)
 	f.total = stat.FitWindows(t.linear(m, pools, f.why), false)
 	f.typical = f.total
 	if m.parts != nil || t.tailed(m, pools) {

@@ -57,7 +57,7 @@ func Kept(load record.Workload, line record.Line) record.Line {
 	for i := range b.Windows {
 		w := &b.Windows[i]
 		w.Detail, w.Neighbour = "", nil
-		w.Probes, w.Values = only(w.Probes, CPUMetric), only(w.Values, judged...)
+		w.Probes, w.Values = only(w.Probes, CPUMetric, stolen, foreign), only(w.Values, judged...)
 		if !quantile {
 			w.Latency = record.Histogram{}
 		}
