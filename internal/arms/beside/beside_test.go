@@ -264,6 +264,7 @@ func TestControllers(t *testing.T) {
 		{[]string{"memory", "pids"}, environment.Neighbour{Grouped: true}, []string{"memory", "pids"}, ""},
 		{[]string{"memory", "pids", "cpu", "cpuacct", "blkio"}, environment.Neighbour{}, []string{"memory", "pids", "cpuacct", "blkio"}, ""},
 		{[]string{"memory", "pids", "cpu"}, environment.Neighbour{Grouped: true}, []string{"memory", "pids", "cpu"}, ""},
+		{[]string{"memory", "pids", "cpu", "blkio"}, environment.Neighbour{Service: true}, []string{"memory", "pids", "blkio", "cpu"}, ""},
 		{[]string{"memory", "pids", "cpu"}, environment.Neighbour{Grouped: true, Controllers: []string{"memory", "cpu"}}, []string{"memory", "pids", "cpu"}, ""},
 		{[]string{"memory", "pids", "cpu"}, environment.Neighbour{Controllers: []string{"cpuset", "cpu"}}, nil, "no cpuset controller"},
 		{[]string{"memory", "pids"}, environment.Neighbour{Grouped: true, Controllers: []string{"cpu"}}, nil, "no cpu controller"},
