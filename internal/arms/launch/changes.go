@@ -24,7 +24,7 @@ func Changes(s environment.Spec, groups Groups) []facts.Change {
 		limits = "controllers " + strings.Join(groups.Controllers, ", ") + chosenLimits(s.Limits)
 	}
 	if groups.Service {
-		limits += "; of the default weight and without limits, as a service"
+		limits += "; a service's: default weight, no limits"
 	}
 	type group struct {
 		path, detail string

@@ -19,11 +19,10 @@ type Groups struct {
 	// Controllers of the arm's own group; a group without any freezes and observes.
 	Controllers []string
 	Limits      cgroup.Limits
-	// Service puts the arm's group below a group of its own kind, as a service is in its slice:
-	// with version 2 all groups below one have the same controllers.
+	// Service says that these are ServiceGroups with controllers.
 	Service bool
-	// TopLevel makes one group at the top of the tree instead of two below the group of the
-	// run. Weights and cpu.idle compare siblings, and a neighbour has to be a sibling of the
+	// TopLevel makes one group at the top of the tree instead of two, of which the upper one is
+	// the parent. Weights and cpu.idle compare siblings, and a neighbour has to be a sibling of the
 	// host's processes.
 	TopLevel bool
 }
@@ -135,13 +134,16 @@ func CgroupMounts() ([]string, error) {
 	return points, nil
 }
 
-// path is the path of the arm's group.
+// path is the path of the arm's group. A group with controllers has a parent of its own. The kernel
+// divides the CPUs by running averages of the load of groups and of their parents, which fall during a
+// pause. A shared parent hardly pauses, so that its arms would get other shares after a thaw than an
+// arm with a parent of its own. With version 2 all groups below one have the same controllers, too.
 func (g Groups) path(s environment.Spec) string {
 	switch {
 	case g.TopLevel:
 		return "tare-" + s.Run + "-" + s.Arm
-	case g.Service:
-		return filepath.Join("tare-"+s.Run+"-service", s.Arm)
+	case len(g.Controllers) > 0:
+		return filepath.Join("tare-"+s.Run+"-"+s.Arm+".parent", s.Arm)
 	}
 	return filepath.Join("tare-"+s.Run, s.Arm)
 }

@@ -34,8 +34,8 @@ func TestHostIsAService(t *testing.T) {
 	a := launchtest.Open(t, Host, func(s *environment.Spec) { run = s.Run })
 	p, _ := launchtest.Start(t, a, environment.Process{})
 	g := a.Place().Group
-	if g.Path != "tare-"+run+"-service/host" || !slices.Equal(g.Controllers, want) {
-		t.Errorf("group %s with %v, want tare-%s-service/host with %v", g.Path, g.Controllers, run, want)
+	if g.Path != "tare-"+run+"-host.parent/host" || !slices.Equal(g.Controllers, want) {
+		t.Errorf("group %s with %v, want tare-%s-host.parent/host with %v", g.Path, g.Controllers, run, want)
 	}
 	if in, err := cgroup.CPUGroup("/", strconv.Itoa(p.Pid())); err != nil || !strings.HasSuffix(in, "/"+g.Path) {
 		t.Errorf("the process competes in %q, %v; want %s", in, err, g.Path)

@@ -62,13 +62,13 @@ func TestCPUGroup(t *testing.T) {
 	hidden.unifiedRoot(cg, "memory pids", "")
 	put(t, hidden.root, "proc/7/cgroup", "0::/x\n")
 	v1 := machineV1(t)
-	put(t, v1.root, "proc/7/cgroup", "12:cpu,cpuacct:/tare-r-service/host\n5:memory:/other\n")
+	put(t, v1.root, "proc/7/cgroup", "12:cpu,cpuacct:/tare-r-host.parent/host\n5:memory:/other\n")
 	for _, c := range []struct {
 		f    *fixture
 		pid  int
 		want string
 	}{
-		{v2, 7, "/system.slice"}, {v2, 8, "/"}, {v2, 9, ""}, {hidden, 7, ""}, {v1, 7, "/tare-r-service/host"},
+		{v2, 7, "/system.slice"}, {v2, 8, "/"}, {v2, 9, ""}, {hidden, 7, ""}, {v1, 7, "/tare-r-host.parent/host"},
 	} {
 		if got, err := CPUGroup(c.f.detect().proc, strconv.Itoa(c.pid)); err != nil || got != c.want {
 			t.Errorf("process %d: %q, %v; want %q", c.pid, got, err, c.want)
