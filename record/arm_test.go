@@ -7,9 +7,9 @@ import (
 )
 
 // Chosen has every factor of an arm, so that two arms with different levels differ in it. It leaves out names,
-// the place on the ladder, neighbour and isolation, and the parameters of the load.
+// the place on the ladder, neighbour and isolation, the parameters of the load, and what follows from the host.
 func TestChosenHasEveryKey(t *testing.T) {
-	other := []string{"Name", "Title", "Step", "Twin", "Remainder", "Neighbour", "Isolation", "Pod", "Shares", "Set"}
+	other := []string{"Name", "Title", "Step", "Twin", "Remainder", "Neighbour", "Isolation", "Pod", "RunsAs", "Shares", "Set"}
 	of := reflect.TypeFor[Arm]()
 	for i := range of.NumField() {
 		f := of.Field(i)

@@ -255,7 +255,9 @@ type ArmResult struct {
 	Errors   uint64           `json:"errors"`
 	Cut      uint64           `json:"cut"`
 	// Stalled is how many windows have no operation.
-	Stalled  int       `json:"stalled_windows,omitempty"`
+	Stalled int `json:"stalled_windows,omitempty"`
+	// RunsAs is Arm.RunsAs.
+	RunsAs   string    `json:"runs_as,omitempty"`
 	Settings []Setting `json:"settings,omitempty"`
 }
 

@@ -135,12 +135,27 @@ type Arm struct {
 	Image string `json:"image,omitempty"`
 	// Pod says that the arm is in a pod.
 	Pod bool `json:"pod,omitempty"`
+	// RunsAs says by what an arm without a container competes for CPUs: AsService, AsSession or
+	// AsProcess. Empty: a container or pod; in older records a process in the root group and in
+	// the session in which tare was started.
+	RunsAs string `json:"runs_as,omitempty"`
 	// Set has parameters of the workload that this arm sets otherwise than Workload.Params.
 	Set map[string]string `json:"set,omitempty"`
 	// Shares is the arm whose processes this arm uses, under other settings. Empty: this arm has
 	// processes of its own.
 	Shares string `json:"shares,omitempty"`
 }
+
+// The values of Arm.RunsAs.
+const (
+	// AsService is a session and control groups of its own, with the controllers that services of
+	// the host have, of the default weight and without limits.
+	AsService = "service"
+	// AsSession is a session of its own, in the control groups of tare: what an ordinary user can have.
+	AsSession = "session"
+	// AsProcess is a session of its own, in the root groups.
+	AsProcess = "root group"
+)
 
 // Chosen lists all factors of an arm except neighbour and isolation. Got is the arm's level of the
 // factor, empty if the experiment does not set it.

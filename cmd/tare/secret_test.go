@@ -113,7 +113,7 @@ func (d *database) look(secrets [][]byte, seen map[string]bool) {
 				d.t.Errorf("the password is in the %s of %s", file, name)
 			}
 		}
-		if groups, _ := os.ReadFile(filepath.Join(dir, "cgroup")); id != "" && bytes.Contains(groups, []byte("tare-"+id+"/")) {
+		if groups, _ := os.ReadFile(filepath.Join(dir, "cgroup")); id != "" && bytes.Contains(groups, []byte("tare-"+id)) {
 			seen[name] = true
 		}
 	}

@@ -193,7 +193,7 @@ func (t *table) addArms(out *record.Effects, pools []*pooled, m record.Manifest)
 	for i, name := range t.arms {
 		ws := t.windowsOf(name)
 		a := record.ArmResult{
-			Workload: t.load.Name, Arm: name, Title: t.arm(name).Title, Windows: len(ws),
+			Workload: t.load.Name, Arm: name, Title: t.arm(name).Title, RunsAs: t.arm(name).RunsAs, Windows: len(ws),
 			Values: t.levels(name, ws, pools[i]), Settings: m.Settings[t.load.Name+"/"+name],
 		}
 		for _, w := range ws {

@@ -3,6 +3,8 @@ package analysis
 import (
 	"slices"
 	"strings"
+
+	"github.com/tarelab/tare/record"
 )
 
 // Observations that rules read.
@@ -57,7 +59,7 @@ var mechanismRules = []rule{
 	}},
 	{rulePriority, []string{waiting, neighbourCPU}, func(rc *ruleContext) string {
 		w, n := rc.deltas[waiting], rc.deltas[neighbourCPU]
-		if !rc.only("nice", "sched.idle", "sched.batch") || rc.group.arm(rc.arm).Environment == "host" || rc.faster || rc.slower || w.more || w.less {
+		if !rc.only("nice", "sched.idle", "sched.batch") || !besideGroups(rc.group.arm(rc.arm)) || rc.faster || rc.slower || w.more || w.less {
 			return ""
 		}
 		return saysPriority(w, n)
@@ -91,6 +93,12 @@ var mechanismRules = []rule{
 		return saysThrottled(t)
 	}},
 	{ruleSteal, []string{stolen}, steals},
+}
+
+// besideGroups says whether arm and neighbour compete as two cpu groups: the arm is a container or a
+// service. In older records the host is a process in the root group.
+func besideGroups(a record.Arm) bool {
+	return a.RunsAs == record.AsService || a.RunsAs == "" && a.Environment != "host"
 }
 
 // remainingRules explain the loss that remains with a mechanism.

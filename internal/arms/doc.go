@@ -8,6 +8,7 @@
 //	pods         pods of Kubernetes
 //	beside       a process on the host beside an arm: a neighbour
 //	chroot       the host with the programs of an image
+//	ungrouped    a process of the host in the root group
 //	agent        tare as the first process of a container or pod, which starts the load
 //	inspect      which environments this host and user can have, found by trials
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/layers"
 	"github.com/tarelab/tare/internal/arms/oci"
 	"github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/arms/ungrouped"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/host/volume"
@@ -76,6 +77,7 @@ func Rungs(cluster *pods.Target) []plan.Rung {
 		{Environment: oci.Container{Runtime: "crun"}, OnlyByName: true},
 		{Environment: gvisor.Container{}, OnlyByName: true},
 		{Environment: chroot.Chroot{}, OnlyByName: true},
+		{Environment: ungrouped.Process{}, OnlyByName: true},
 		{Environment: engines.Podman, OnlyByName: true},
 		{Environment: engines.Docker, OnlyByName: true},
 		{Environment: pods.Pod{QoS: pods.BestEffort, On: cluster}, OnlyByName: true},

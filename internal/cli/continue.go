@@ -230,5 +230,14 @@ func armsDiffer(was, is record.Plan) string {
 			all = append(all, "no "+x+" there")
 		}
 	}
+	for i := range min(len(was.Workloads), len(is.Workloads)) {
+		for _, x := range was.Workloads[i].Arms {
+			for _, y := range is.Workloads[i].Arms {
+				if x.Name == y.Name && x.RunsAs != y.RunsAs {
+					all = append(all, fmt.Sprintf("%s/%s runs as %q there and as %q here", is.Workloads[i].Name, x.Name, x.RunsAs, y.RunsAs))
+				}
+			}
+		}
+	}
 	return strings.Join(all, ", ")
 }

@@ -94,6 +94,10 @@ func TestContinuesOnTheSameHost(t *testing.T) {
 	if d := armsDiffer(b, a); d != "no rpc/nat there" {
 		t.Error(d)
 	}
+	service := record.Plan{Workloads: []record.Workload{{Name: "rpc", Arms: []record.Arm{{Name: "host", RunsAs: record.AsService}}}}}
+	if d := armsDiffer(b, service); d != `rpc/host runs as "" there and as "service" here` {
+		t.Error(d)
+	}
 }
 
 // A directory that cannot be continued is refused with the reason, and not changed.

@@ -245,7 +245,7 @@ func neighbourChanges(site plan.Site, s environment.Spec) []facts.Change {
 	}
 	return site.Neighbour.Env.Changes(environment.Spec{
 		Run: s.Run, Arm: plan.NeighbourArm(s.Arm), Scratch: s.Scratch, Beside: s.Beside,
-		Neighbour: &environment.Neighbour{Controllers: site.Controllers, Grouped: site.Grouped},
+		Neighbour: &environment.Neighbour{Controllers: site.Controllers, Grouped: site.Grouped, Service: site.Service},
 	})
 }
 
@@ -271,6 +271,10 @@ func role(l plan.Load, a plan.PlannedArm) string {
 	switch {
 	case a.Twin:
 		return "twin"
+	case a.Name == l.Baseline && a.RunsAs != "":
+		return "baseline, " + map[string]string{
+			record.AsService: "as a service of the host", record.AsSession: "in a session of its own", record.AsProcess: "in the root group",
+		}[a.RunsAs]
 	case a.Name == l.Baseline:
 		return "baseline"
 	case a.Remainder:

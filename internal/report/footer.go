@@ -141,6 +141,9 @@ func repeat(e *record.Effects) block {
 	if e.Precision > 0 || e.Margin > 0 {
 		items = append(items, item{label: cell{text("label.asked"), plain}, text: msg("asked.both", "precision", quantity.Size(e.Precision), "margin", quantity.Size(e.Margin))})
 	}
+	for _, s := range baselines(e) {
+		items = append(items, item{label: cell{text("label.baseline"), plain}, text: s})
+	}
 	if h := host(e.Host); h != "" {
 		items = append(items, item{label: cell{text("label.host"), plain}, text: say(h)})
 	}
@@ -148,6 +151,28 @@ func repeat(e *record.Effects) block {
 		items = append(items, item{label: cell{text("label.reached"), plain}, text: say(reached(h))})
 	}
 	return block{items: items}
+}
+
+// baselines says what the baselines run as, each kind once. Older results do not know.
+func baselines(e *record.Effects) (all []sentence) {
+	var seen []string
+	for _, w := range e.Workloads {
+		for _, a := range e.Arms {
+			if a.Workload != w.Name || a.Arm != w.Baseline || slices.Contains(seen, a.Arm+" "+a.RunsAs) {
+				continue
+			}
+			seen = append(seen, a.Arm+" "+a.RunsAs)
+			switch a.RunsAs {
+			case record.AsService:
+				all = append(all, msg("runas.service", "arm", a.Arm))
+			case record.AsSession:
+				all = append(all, msg("runas.session", "arm", a.Arm))
+			case record.AsProcess:
+				all = append(all, msg("runas.process", "arm", a.Arm))
+			}
+		}
+	}
+	return all
 }
 
 // reached says what stands in for a host that tare was not started on.

@@ -58,8 +58,22 @@ func Results(before, after *record.Result, forced bool) (*record.Comparison, err
 	if c.SameHost {
 		c.Levels = levels(old, now)
 	}
-	c.Warnings = append(doubts(ofBefore, old, c), doubts(ofAfter, now, c)...)
+	c.Warnings = append(baselineWarnings(before.Plan, after.Plan), doubts(ofBefore, old, c)...)
+	c.Warnings = append(c.Warnings, doubts(ofAfter, now, c)...)
 	return c, nil
+}
+
+// baselineWarnings names the workloads whose baselines do not run as the same.
+func baselineWarnings(before, after record.Plan) []record.Warning {
+	out := []record.Warning{}
+	for _, a := range before.Workloads {
+		for _, b := range after.Workloads {
+			if x, y, differ := baselinesRunAs(a, b); differ && a.Name == b.Name {
+				out = append(out, record.Warning{Workload: a.Name, Arm: b.Baseline, Text: baselinesDiffer(x, y), Remedy: measureBaselineAgain})
+			}
+		}
+	}
+	return out
 }
 
 // nothingInCommon names the workloads of two experiments that share none; empty where they

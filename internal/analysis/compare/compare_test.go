@@ -3,6 +3,7 @@ package compare
 import (
 	"errors"
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,36 @@ func TestTheSameExperiment(t *testing.T) {
 	}
 	if len(c.Levels) != 2 || c.Levels[0].Arm != "host" || c.Levels[0].Ratio != 1 {
 		t.Errorf("levels %+v", c.Levels)
+	}
+}
+
+// The host of older versions was a process in the root group; now it is a service. That makes no other
+// experiment, and the comparison says it.
+func TestBaselinesRunAsDiffer(t *testing.T) {
+	before, after := result("r4onexyz", 0.02), result("r5twoxyz", 0.02)
+	c, err := Results(before, after, false)
+	if err != nil || len(c.Warnings) > 0 {
+		t.Fatalf("two old results: %+v, %v", c.Warnings, err)
+	}
+	after.Plan.Workloads[0].Arms[0].RunsAs = record.AsService
+	if c, err = Results(before, after, false); err != nil || !c.SameExperiment {
+		t.Fatal(err)
+	}
+	want := record.Difference{
+		What: "what the baseline runs as", Where: []string{"db"}, Weight: record.WeightSetup,
+		Before: "a process in the root group, in the session that started tare", After: "a service: a session and control groups of its own",
+	}
+	if !reflect.DeepEqual(c.Differences[0], want) {
+		t.Errorf("%+v, want %+v", c.Differences[0], want)
+	}
+	if w := c.Warnings; len(w) != 1 || w[0].Workload != "db" || w[0].Arm != "host" || !strings.HasPrefix(w[0].Text, "the baselines differ: "+want.Before+" before, "+want.After+" after") {
+		t.Errorf("warnings %+v", w)
+	}
+	for _, r := range []*record.Result{before, after} { // a container as the baseline
+		r.Plan.Workloads[0].Arms[0].Environment, r.Plan.Workloads[0].Arms[0].RunsAs = "cgroup", ""
+	}
+	if c, err = Results(before, after, false); err != nil || len(c.Warnings) > 0 {
+		t.Errorf("containers: %+v, %v", c.Warnings, err)
 	}
 }
 
@@ -174,13 +205,14 @@ func TestAnArmOnOneSide(t *testing.T) {
 func TestMeasuredIsNoSetting(t *testing.T) {
 	settings := func(port, sync, loop string) []record.Setting {
 		return []record.Setting{
+			{Name: "autogroup", Got: port + ", nice 0"},
 			{Name: "durability", Got: "kept"}, {Name: "durability.sync_median", Got: sync}, {Name: "durability.vda", Got: sync + " writes"},
 			{Name: "nat.output", Got: "198.18.0.2:" + port}, {Name: "volume.device", Got: loop},
 		}
 	}
 	a := readBack(&record.Result{}, settings("20015", "0.001 s", "/dev/loop3"))
 	b := readBack(&record.Result{}, settings("20010", "0.002 s", "/dev/loop11"))
-	if !maps.Equal(a, b) || len(a) != 3 {
+	if !maps.Equal(a, b) || len(a) != 4 || a["autogroup"] != "nice 0" {
 		t.Errorf("%v and %v differ", a, b)
 	}
 }

@@ -77,6 +77,9 @@ func (l *differenceList) compareWorkloads(before, after []record.Workload) {
 func (l *differenceList) compareWorkload(a, b record.Workload) {
 	l.add(record.WeightExperiment, "kind", a.Kind, b.Kind, a.Name)
 	l.add(record.WeightExperiment, "baseline", a.Baseline, b.Baseline, a.Name)
+	if before, after, differ := baselinesRunAs(a, b); differ {
+		l.add(record.WeightSetup, kindOfBaseline, runsAs(before), runsAs(after), a.Name)
+	}
 	l.add(record.WeightExperiment, primaryMetric, a.Primary, b.Primary, a.Name)
 	l.compareValues(record.WeightExperiment, parameter, a.Params, b.Params, a.Name)
 	neighbours := func(w record.Workload) map[string]string {
@@ -107,6 +110,22 @@ func (l *differenceList) compareWorkload(a, b record.Workload) {
 			l.add(record.WeightSetup, "arm", "", y.Name, a.Name)
 		}
 	}
+}
+
+// baselinesRunAs returns Arm.RunsAs of the baselines of one workload, and whether they differ. A baseline
+// in a container or pod competes by its limits, which are compared elsewhere.
+func baselinesRunAs(before, after record.Workload) (a, b string, differ bool) {
+	own := func(w record.Workload) (string, bool) {
+		i := slices.IndexFunc(w.Arms, func(x record.Arm) bool { return x.Name == w.Baseline })
+		if i < 0 {
+			return "", false
+		}
+		x := w.Arms[i]
+		return x.RunsAs, x.RunsAs != "" || x.Environment == "host" || x.Environment == "chroot"
+	}
+	a, ok := own(before)
+	b, too := own(after)
+	return a, b, ok && too && a != b
 }
 
 // inLine formats parameters in one line.
@@ -195,6 +214,7 @@ func (l *differenceList) compareSettings(before, after *record.Result) {
 var (
 	loopDevice = regexp.MustCompile(`/dev/loop\d+`)
 	port       = regexp.MustCompile(`:\d+\b`)
+	autogroup  = regexp.MustCompile(`^\d+, `)
 )
 
 // measured reports whether a setting is a measurement, which varies from run to run: the times and
@@ -226,6 +246,9 @@ func readBack(r *record.Result, settings []record.Setting) map[string]string {
 		got = loopDevice.ReplaceAllString(got, "/dev/loop")
 		if strings.HasPrefix(s.Name, "nat.") || strings.HasPrefix(s.Name, "network.") {
 			got = port.ReplaceAllString(got, ":PORT")
+		}
+		if strings.HasSuffix(s.Name, "autogroup") {
+			got = autogroup.ReplaceAllString(got, "")
 		}
 		if old, ok := m[s.Name]; ok && old != got {
 			got = old + " | " + got

@@ -37,3 +37,26 @@ const (
 	version        = "version of "
 	setting        = "setting "
 )
+
+// kindOfBaseline names the difference between two baselines that compete for CPUs by different
+// things. runsAs describes such a baseline; as is record.Arm.RunsAs.
+const kindOfBaseline = "what the baseline runs as"
+
+func runsAs(as string) string {
+	switch as {
+	case record.AsService:
+		return "a service: a session and control groups of its own"
+	case record.AsSession:
+		return "a session of its own, in tare's control groups"
+	case record.AsProcess:
+		return "a session of its own, in the root group"
+	}
+	return "a process in the root group, in the session that started tare"
+}
+
+// baselinesDiffer warns that a change of an effect may be one of its baseline.
+func baselinesDiffer(before, after string) string {
+	return fmt.Sprintf("the baselines differ: %s before, %s after; every effect against them changes by that, too", runsAs(before), runsAs(after))
+}
+
+const measureBaselineAgain = "measure the earlier result again with this tare"

@@ -70,6 +70,9 @@ func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
 	if n.Grouped {
 		optional = append(optional, "cpu")
 	}
+	if n.Service {
+		optional = append(optional, g.Tree.ServiceControllers()...)
+	}
 	for _, c := range optional {
 		if !slices.Contains(g.Controllers, c) && g.Tree.Can(c) == nil {
 			g.Controllers = append(g.Controllers, c)

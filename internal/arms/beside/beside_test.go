@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/layers"
 	"github.com/tarelab/tare/internal/catalog/bodies"
@@ -49,6 +51,9 @@ func TestNeighbour(t *testing.T) {
 	}
 	if v.Status["NoNewPrivs"] != "1" || v.Status["CapEff"] != "0000000000000000" {
 		t.Errorf("new privileges %s, capabilities %s", v.Status["NoNewPrivs"], v.Status["CapEff"])
+	}
+	if sid, err := unix.Getsid(v.Pid); err != nil || sid != v.Pid {
+		t.Errorf("process %d is in session %d, want its own: %v", v.Pid, sid, err)
 	}
 	if score := read(t, fmt.Sprintf("/proc/%d/oom_score_adj", v.Pid)); score != "1000" {
 		t.Errorf("when memory runs out it goes with %s", score)
@@ -264,6 +269,7 @@ func TestControllers(t *testing.T) {
 		{[]string{"memory", "pids"}, environment.Neighbour{Grouped: true}, []string{"memory", "pids"}, ""},
 		{[]string{"memory", "pids", "cpu", "cpuacct", "blkio"}, environment.Neighbour{}, []string{"memory", "pids", "cpuacct", "blkio"}, ""},
 		{[]string{"memory", "pids", "cpu"}, environment.Neighbour{Grouped: true}, []string{"memory", "pids", "cpu"}, ""},
+		{[]string{"memory", "pids", "cpu", "blkio"}, environment.Neighbour{Service: true}, []string{"memory", "pids", "blkio", "cpu"}, ""},
 		{[]string{"memory", "pids", "cpu"}, environment.Neighbour{Grouped: true, Controllers: []string{"memory", "cpu"}}, []string{"memory", "pids", "cpu"}, ""},
 		{[]string{"memory", "pids", "cpu"}, environment.Neighbour{Controllers: []string{"cpuset", "cpu"}}, nil, "no cpuset controller"},
 		{[]string{"memory", "pids"}, environment.Neighbour{Grouped: true, Controllers: []string{"cpu"}}, nil, "no cpu controller"},

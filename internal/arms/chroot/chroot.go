@@ -33,8 +33,10 @@ func (Chroot) Name() string { return "chroot" }
 // Title is one line for people.
 func (Chroot) Title() string { return "the host with an image's binaries: unpacked, no other layer" }
 
-// Capabilities are no levels; the root comes from the file of an image.
-func (Chroot) Capabilities() environment.Capabilities { return environment.Capabilities{Archive: true} }
+// Capabilities are no levels; the root comes from the file of an image, the groups are a service's.
+func (Chroot) Capabilities() environment.Capabilities {
+	return environment.Capabilities{Archive: true, RunsAs: launch.RunsAs}
+}
 
 // Support says whether this host and user can have it.
 func (Chroot) Support(h facts.Host) facts.Support {
@@ -46,7 +48,7 @@ func (Chroot) Support(h facts.Host) facts.Support {
 
 // Changes lists the changes that Open makes on the host.
 func (Chroot) Changes(s environment.Spec) []facts.Change {
-	groups, err := launch.PlainGroups(s.Groups)
+	groups, err := launch.ServiceGroups(s.Groups)
 	if err != nil {
 		return nil
 	}
@@ -68,7 +70,7 @@ func open(ctx context.Context, spec environment.Spec) (*arm, error) {
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("%w: an ordinary user cannot change the root directory", facts.ErrUnsupported)
 	}
-	groups, err := launch.PlainGroups(spec.Groups)
+	groups, err := launch.ServiceGroups(spec.Groups)
 	if err != nil {
 		return nil, err
 	}

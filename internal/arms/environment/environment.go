@@ -44,8 +44,11 @@ type Capabilities struct {
 	// Quota says that the environment has a CPU limit below all CPUs, so that throttling is
 	// possible.
 	Quota bool
-	// Grouped says that an arm has control groups with controllers of its own.
+	// Grouped says that an arm has the control groups of a container, whose limits can be chosen.
 	Grouped bool
+	// RunsAs returns record.Arm.RunsAs on a host with these control groups (facts.Host.Groups,
+	// which may be nil); nil: an arm has the control groups of a container or pod.
+	RunsAs func(*cgroup.Tree) string
 	// Container says that the environment makes containers, whose network, seccomp filter and
 	// capabilities can be chosen.
 	Container bool
@@ -203,6 +206,8 @@ type Neighbour struct {
 	// Grouped adds the cpu controller if the host has it. The arm is a container then, whose group
 	// has the controller too.
 	Grouped bool
+	// Service adds the controllers of the host's services. The arm is one then.
+	Service bool
 	Limits  cgroup.Limits // memory and pids are not 0
 	// Time is the CPU time after which the kernel kills a process of the neighbour.
 	Time time.Duration

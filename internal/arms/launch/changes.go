@@ -23,13 +23,16 @@ func Changes(s environment.Spec, groups Groups) []facts.Change {
 	if len(groups.Controllers) > 0 {
 		limits = "controllers " + strings.Join(groups.Controllers, ", ") + chosenLimits(s.Limits)
 	}
+	if groups.Service {
+		limits += "; a service's: default weight, no limits"
+	}
 	type group struct {
 		path, detail string
 		controllers  []string
 	}
 	all := []group{
 		{groups.path(s), limits, groups.Controllers},
-		{groups.outside(s), "for what runs beside the arm", nil},
+		{outside(s), "for what runs beside the arm", nil},
 	}
 	if groups.TopLevel {
 		all = []group{{groups.path(s), "for the neighbour, with limits", groups.Controllers}}

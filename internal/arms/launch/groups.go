@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/record"
 )
 
 // Groups describes the control groups of an arm.
@@ -18,8 +19,10 @@ type Groups struct {
 	// Controllers of the arm's own group; a group without any freezes and observes.
 	Controllers []string
 	Limits      cgroup.Limits
-	// TopLevel makes one group at the top of the tree instead of two below the group of the
-	// run. Weights and cpu.idle compare siblings, and a neighbour has to be a sibling of the
+	// Service says that these are ServiceGroups with controllers.
+	Service bool
+	// TopLevel makes one group at the top of the tree instead of two, of which the upper one is
+	// the parent. Weights and cpu.idle compare siblings, and a neighbour has to be a sibling of the
 	// host's processes.
 	TopLevel bool
 }
@@ -41,6 +44,30 @@ func PlainGroups(t *cgroup.Tree) (Groups, error) {
 		return Groups{}, nil
 	}
 	return Groups{Tree: t}, nil
+}
+
+// ServiceGroups are those that a service of this host has: two deep, of the default weight, without
+// limits, with the controllers of the host's services. They are PlainGroups where this user cannot
+// enable a controller.
+func ServiceGroups(t *cgroup.Tree) (Groups, error) {
+	g, err := PlainGroups(t)
+	if err != nil || g.Tree == nil || g.Tree.CanEnable() != nil {
+		return g, err
+	}
+	g.Controllers = g.Tree.ServiceControllers()
+	g.Service = len(g.Controllers) > 0
+	return g, nil
+}
+
+// RunsAs is record.Arm.RunsAs of an arm with ServiceGroups. t is facts.Host.Groups, and may be nil.
+func RunsAs(t *cgroup.Tree) string {
+	if t == nil {
+		return record.AsSession
+	}
+	if g, err := ServiceGroups(t); err != nil || !g.Service {
+		return record.AsSession
+	}
+	return record.AsService
 }
 
 // AmpleGroups have the controllers of a container and limits that no load reaches.
@@ -107,16 +134,22 @@ func CgroupMounts() ([]string, error) {
 	return points, nil
 }
 
-// path is the path of the arm's group.
+// path is the path of the arm's group. A group with controllers has a parent of its own. The kernel
+// divides the CPUs by running averages of the load of groups and of their parents, which fall during a
+// pause. A shared parent hardly pauses, so that its arms would get other shares after a thaw than an
+// arm with a parent of its own. With version 2 all groups below one have the same controllers, too.
 func (g Groups) path(s environment.Spec) string {
-	if g.TopLevel {
+	switch {
+	case g.TopLevel:
 		return "tare-" + s.Run + "-" + s.Arm
+	case len(g.Controllers) > 0:
+		return filepath.Join("tare-"+s.Run+"-"+s.Arm+".parent", s.Arm)
 	}
 	return filepath.Join("tare-"+s.Run, s.Arm)
 }
 
-// outside is the path of the group for processes beside the arm.
-func (g Groups) outside(s environment.Spec) string { return g.path(s) + "-outside" }
+// outside is the path of the group for processes beside the arm. It has no controllers.
+func outside(s environment.Spec) string { return filepath.Join("tare-"+s.Run, s.Arm+"-outside") }
 
 // ContainerID is the id of the n-th container of an arm.
 func ContainerID(s environment.Spec, n int) string {

@@ -73,7 +73,7 @@ func NewSandbox(spec environment.Spec, groups Groups) (_ *Sandbox, err error) {
 	}
 	frozen := []cgroup.Group{sb.Group}
 	if !groups.TopLevel {
-		if sb.Outside, err = sb.makeGroup(groups.Tree, groups.outside(spec), nil); err != nil {
+		if sb.Outside, err = sb.makeGroup(groups.Tree, outside(spec), nil); err != nil {
 			return nil, err
 		}
 		frozen = []cgroup.Group{sb.Outside, sb.Group}

@@ -25,6 +25,9 @@ type Child struct {
 	Log   *os.File
 	// Group is joined first; the zero value is no group.
 	Group cgroup.Group
+	// Leave moves the child to the root group of every hierarchy before it joins Group; nil: the
+	// child stays in tare's groups where Group has none.
+	Leave *cgroup.Tree
 	// Clone are the namespaces that are made with the child (CLONE_NEW...). A user namespace maps
 	// this user to root.
 	Clone uintptr
@@ -105,15 +108,13 @@ func command(c Child, socket *os.File) *exec.Cmd {
 		cmd.Stdout, cmd.Stderr = c.Log, c.Log
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Setpgid:   true, // Ctrl-C in the terminal is for tare alone
+		// A daemon has a session of its own. The kernel divides the CPUs among sessions
+		// (autogroup), so that in tare's session an arm without a cpu control group would share
+		// with whatever else the user runs there. Ctrl-C in the terminal is for tare alone.
+		Setsid:    true,
 		Pdeathsig: syscall.SIGKILL,
 
 		Cloneflags: c.Clone,
-	}
-	if c.Clone&unix.CLONE_NEWPID != 0 {
-		// As runtimes do. On the host a session would be a scheduling group of its own
-		// (autogroup), which belongs to another rung of the ladder.
-		cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Setpgid = true, false
 	}
 	if c.Clone&unix.CLONE_NEWUSER != 0 {
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
@@ -122,9 +123,14 @@ func command(c Child, socket *os.File) *exec.Cmd {
 	return cmd
 }
 
-// instruct moves the child into its group, sends its Request and waits until it executes the
+// instruct moves the child into its groups, sends its Request and waits until it executes the
 // load.
 func instruct(p *Process, c Child, parent *net.UnixConn) error {
+	if c.Leave != nil {
+		if err := c.Leave.Leave(p.Pid()); err != nil {
+			return err
+		}
+	}
 	tasks, group := splitJoin(c.Group)
 	if len(group.Dirs) > 0 {
 		if err := group.Add(p.Pid()); err != nil {

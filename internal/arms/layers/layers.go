@@ -61,15 +61,15 @@ func (r Rung) has(layer Rung) bool {
 	return layer <= r
 }
 
-// groups describes the groups of the rung. If this host has no controllers, the rungs above Cgroup have
-// groups without controllers, or none.
+// groups describes the groups of the rung. If this host lacks controllers of a container, the rungs
+// above Cgroup have the groups of Host.
 func (r Rung) groups(t *cgroup.Tree) (launch.Groups, error) {
 	if !r.has(Cgroup) {
-		return launch.PlainGroups(t)
+		return launch.ServiceGroups(t)
 	}
 	g, err := launch.AmpleGroups(t)
 	if err != nil && r != Cgroup && r != CPULimit {
-		return launch.PlainGroups(t)
+		return launch.ServiceGroups(t)
 	}
 	if err == nil && g.Tree == nil {
 		err = errors.New("no control groups here")
@@ -100,9 +100,14 @@ func (r Rung) needs() []string {
 	return all
 }
 
-// Capabilities says that the rungs from Cgroup on have control groups.
+// Capabilities says that the rungs from Cgroup on have the control groups of a container, and Host those
+// of a service.
 func (r Rung) Capabilities() environment.Capabilities {
-	return environment.Capabilities{Grouped: r.has(Cgroup)}
+	c := environment.Capabilities{Grouped: r.has(Cgroup)}
+	if r == Host {
+		c.RunsAs = launch.RunsAs
+	}
+	return c
 }
 
 // Support says whether this host and user can have the rung.

@@ -354,3 +354,18 @@ func TestFacts(t *testing.T) {
 		t.Errorf("facts of this process: %v, %v", got, err)
 	}
 }
+
+// The manifest names by what an arm competes for CPUs.
+func TestCompetes(t *testing.T) {
+	root := plant(t, map[string]string{
+		"/proc/7/autogroup": "/autogroup-25 nice -3\n", "/proc/7/cgroup": "3:cpu,cpuacct:/tare-r-host.parent/host\n0::/x\n",
+		"/proc/8/cgroup": "0::/\n", "/proc/self/mountinfo": "",
+	})
+	want := []record.Setting{{Name: Autogroup, Got: "25, nice -3"}, {Name: "cpu.cgroup", Got: "/tare-r-host.parent/host"}}
+	if got := Competes(root, 7); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := Competes(root, 8); len(got) > 0 {
+		t.Errorf("on a kernel without both: %v", got)
+	}
+}

@@ -3,7 +3,9 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
+	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/record"
 )
@@ -32,7 +34,21 @@ func Facts(t Target) ([]record.Setting, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read oom_score_adj of process %d: %w", pids[0], err)
 	}
-	return append(facts(status), record.Setting{Name: "oom_score_adj", Got: score}), nil
+	out := append(facts(status), record.Setting{Name: "oom_score_adj", Got: score})
+	return append(out, Competes(t.Root, pids[0])...), nil
+}
+
+// Competes reads by what a process competes with others for CPUs: the autogroup of its session and
+// its group of the cpu controller. It leaves out what this kernel does not have.
+func Competes(root string, pid int) (out []record.Setting) {
+	fs := proc.FS(root)
+	if a, err := fs.Autogroup(pid); err == nil {
+		out = append(out, record.Setting{Name: Autogroup, Got: fmt.Sprintf("%d, nice %d", a.ID, a.Nice)})
+	}
+	if group, err := cgroup.CPUGroup(fs, strconv.Itoa(pid)); err == nil && group != "" {
+		out = append(out, record.Setting{Name: "cpu.cgroup", Got: group})
+	}
+	return out
 }
 
 // facts uses the names of the settings that arms read back, so that the manifest has each once.
@@ -53,6 +69,10 @@ func facts(s proc.Status) (out []record.Setting) {
 	}
 	return out
 }
+
+// Autogroup is the name of the fact with the number and the nice value of a session's autogroup. The
+// kernel numbers them anew.
+const Autogroup = "autogroup"
 
 // CPUsAllowed is the name of the fact with the CPUs that a process may use.
 const CPUsAllowed = "cpus.allowed"

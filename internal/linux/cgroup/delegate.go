@@ -49,25 +49,33 @@ func (t *Tree) enableBase(p Plan, controllers []string) (err error) {
 	return errors.Join(err, pinAgain(t.proc, p.Pinned))
 }
 
-// moveToLeaf moves all processes out of the own group. It fails if there are others than this
-// process, its ancestors and its children, such as the guard: tare must not move those.
+// moveToLeaf moves all processes out of the own group.
 func (t *Tree) moveToLeaf(p Plan) error {
-	pids, err := readPids(filepath.Join(p.EnableAt, "cgroup.procs"))
-	if err != nil {
+	if err := t.checkMovable(p.EnableAt); err != nil {
 		return err
-	}
-	own := t.ancestors(os.Getpid())
-	for _, pid := range pids {
-		if !slices.Contains(own, pid) && !slices.Contains(t.ancestors(pid), os.Getpid()) {
-			return &Unusable{fmt.Sprintf("the own group %s holds other processes (%d, %s), and version 2 enables no controllers beside processes", p.EnableAt, pid, t.command(pid)),
-				"run tare in a group of its own: systemd-run --user --scope -p Delegate=yes tare run"}
-		}
 	}
 	if err := t.mkdir(p.Leaf); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	t.leaf = p.Leaf
 	return t.moveAll(p.EnableAt, p.Leaf)
+}
+
+// checkMovable returns an error if a group has other processes than this one, its ancestors and its
+// children, such as the guard: tare must not move those.
+func (t *Tree) checkMovable(dir string) error {
+	pids, err := readPids(filepath.Join(dir, "cgroup.procs"))
+	if err != nil {
+		return err
+	}
+	own := t.ancestors(os.Getpid())
+	for _, pid := range pids {
+		if !slices.Contains(own, pid) && !slices.Contains(t.ancestors(pid), os.Getpid()) {
+			return &Unusable{fmt.Sprintf("the own group %s holds other processes (%d, %s), and version 2 enables no controllers beside processes", dir, pid, t.command(pid)),
+				"run tare in a group of its own: systemd-run --user --scope -p Delegate=yes tare run"}
+		}
+	}
+	return nil
 }
 
 func (t *Tree) moveAll(from, to string) error {

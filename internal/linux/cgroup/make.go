@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Make makes the group path ("tare-RUN/ARM") with the controllers, in every hierarchy with one
+// Make makes the group path ("tare-RUN-ARM.parent/ARM") with the controllers, in every hierarchy with one
 // of them and in that of the freezer. Without controllers it is a plain group. After an error
 // nothing of it is left. A group that exists already is an error. The caller removes it.
 func (t *Tree) Make(path string, controllers []string) (Group, error) {

@@ -90,7 +90,7 @@ func (l *loadRun) openNeighbour(ctx context.Context, s *site, planned plan.Site)
 func neighbourLimits(s plan.Site, budget float64) *environment.Neighbour {
 	cpus := time.Duration(runtime.NumCPU())
 	return &environment.Neighbour{
-		Controllers: s.Controllers, Grouped: s.Grouped,
+		Controllers: s.Controllers, Grouped: s.Grouped, Service: s.Service,
 		Limits: cgroup.Limits{Memory: s.Neighbour.Memory, Pids: s.Neighbour.Pids},
 		Time:   cpus*seconds(budget) + time.Minute,
 	}
@@ -206,12 +206,16 @@ func (n *neighbour) close() error {
 	return errors.Join(errs...)
 }
 
-// settings returns what the neighbour's environment and its own server read back.
+// settings returns what the neighbour's environment and its own server read back, and by what it
+// competes for CPUs.
 func (n *neighbour) settings() ([]record.Setting, error) {
 	all, err := readback.Read(n.facts)
 	if n.opened != nil {
 		of, oerr := n.opened.Settings()
 		all, err = append(of, all...), errors.Join(oerr, err)
+	}
+	if n.load != nil && n.load.Pid() > 0 {
+		all = append(all, probe.Competes("/", n.load.Pid())...)
 	}
 	for i := range all {
 		all[i].Name = "neighbour." + all[i].Name

@@ -139,6 +139,12 @@ func TestNeighbour(t *testing.T) {
 	if got := gotten(r, "none"); got["neighbour.cpu.idle"] != "" {
 		t.Errorf("without isolation, read back: %v", got)
 	}
+	if mine, its := got["autogroup"], got["neighbour.autogroup"]; mine != "" && mine == its {
+		t.Errorf("arm and neighbour are in the autogroup %s", mine)
+	}
+	if mine, its := got["cpu.cgroup"], got["neighbour.cpu.cgroup"]; mine == its || its == "/" {
+		t.Errorf("groups: the arm competes for CPUs in %s, its neighbour in %s", mine, its)
+	}
 	if worked(t, r, "none") == 0 {
 		t.Error("the neighbour did nothing")
 	}

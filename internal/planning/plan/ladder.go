@@ -61,7 +61,7 @@ func ladderArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 		}
 		have[r.Name()] = true
 		arm := PlannedArm{Env: r.Environment, Arm: record.Arm{
-			Name: r.Name(), Environment: r.Name(), Title: r.Title(), Pod: r.Capabilities().Pod,
+			Name: r.Name(), Environment: r.Name(), Title: r.Title(), Pod: r.Capabilities().Pod, RunsAs: runsAs(r, host),
 		}}
 		if isBaseline {
 			arms = append([]PlannedArm{arm, twin(arm)}, arms...)
@@ -74,6 +74,14 @@ func ladderArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 		return nil, nil, fmt.Errorf("workload %s: no environment is called %q", w.Name, baseline)
 	}
 	return arms, left, nil
+}
+
+// runsAs is record.Arm.RunsAs of an arm on a rung.
+func runsAs(r Rung, host facts.Host) string {
+	if as := r.Capabilities().RunsAs; as != nil {
+		return as(host.Groups)
+	}
+	return ""
 }
 
 func candidates(rungs []Rung, isWanted func(Rung) bool) (all []baselineCandidate) {

@@ -21,7 +21,7 @@ func limitsOf(spec experiment.ArmSpec, r Rung, host facts.Host) (cgroup.Limits, 
 	case r.Capabilities().Pod:
 		return l, hint.New(fmt.Errorf("%s: the limits of a pod are its class's", r.Name()), "environment: guaranteed:cpu=N,memory=SIZE")
 	case !r.Capabilities().Grouped:
-		return l, hint.New(fmt.Errorf("%s has no control group that could limit it", r.Name()), "environment: cgroup, or a container")
+		return l, hint.New(fmt.Errorf("%s has no control group whose limits can be set", r.Name()), "environment: cgroup, or a container")
 	case l.CPUs > float64(len(host.Control.CPUs)):
 		return l, hint.New(fmt.Errorf("cpus: %s are more than the %d CPUs that tare may use here", strconv.FormatFloat(l.CPUs, 'g', -1, 64), len(host.Control.CPUs)), "a quota beyond that limits nothing: leave cpus out")
 	}

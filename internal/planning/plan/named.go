@@ -109,7 +109,7 @@ func (b builder) arm(spec experiment.ArmSpec) (PlannedArm, error) {
 	a := PlannedArm{Env: r.Environment, Volume: on, Arm: record.Arm{
 		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour,
 		Isolation: spec.Isolation, Volume: spec.Volume, Set: spec.Set,
-		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image, Pod: r.Capabilities().Pod,
+		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image, Pod: r.Capabilities().Pod, RunsAs: runsAs(r, b.host),
 		CPUs: spec.CPUs, MemoryBytes: spec.Memory, CPUSet: spec.CPUSet,
 	}}
 	a.Container = environment.Container{

@@ -7,7 +7,10 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/host/isolation"
+	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/record"
 )
 
 // leveled is a place with levels behind its name.
@@ -106,5 +109,57 @@ func TestBuildAway(t *testing.T) {
 	chosen.Arms = []string{"guaranteed"}
 	if _, err := Build(chosen, c, host, nil); err == nil || !strings.Contains(err.Error(), "no guaranteed here") {
 		t.Errorf("no pod at all: %v", err)
+	}
+}
+
+// The plan says what arms without a container run as, from the control groups of the host.
+func TestBuildRunsAs(t *testing.T) {
+	c := ladder("")
+	for i, as := range map[int]string{0: record.AsService, 1: ""} {
+		r := c.Rungs[i].Environment.(place)
+		if as != "" {
+			r.can.RunsAs = func(*cgroup.Tree) string { return as }
+		}
+		c.Rungs[i].Environment = r
+	}
+	check := func(e *experiment.Experiment) {
+		t.Helper()
+		p, err := Build(e, c, facts.Host{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range p.Loads[0].Arms[:3] {
+			want := record.AsService
+			if a.Environment == "cgroup" {
+				want = ""
+			}
+			if a.RunsAs != want {
+				t.Errorf("%s runs as %q, want %q", a.Name, a.RunsAs, want)
+			}
+		}
+	}
+	check(asked("commit"))
+	named := asked("commit")
+	named.Workloads[0].Baseline = "alone"
+	named.Workloads[0].Named = []experiment.ArmSpec{{Name: "alone", Environment: "host"}, {Name: "group", Environment: "cgroup"}}
+	check(named)
+}
+
+// The neighbour of a service is one: arms with and without a cpu group of the neighbour share processes.
+func TestNeighbourOfAService(t *testing.T) {
+	arm := func(name, as string, isolated bool) PlannedArm {
+		a := PlannedArm{Arm: record.Arm{Name: name, Environment: "host", RunsAs: as}, Neighbour: &Neighbour{}}
+		if isolated {
+			a.Isolation = []isolation.Settings{{Neighbour: []string{"cpu"}, Live: true}}
+		}
+		return a
+	}
+	for as, shared := range map[string]bool{record.AsService: true, record.AsProcess: false, "": false} {
+		all := []PlannedArm{arm("none", as, false), arm("weight", as, true)}
+		shareProcesses(all)
+		sites := Sites(all)
+		if got := all[1].Shares == "none"; got != shared || sites[0].Service != (as == record.AsService) {
+			t.Errorf("as %q: shared %v, service %v", as, got, sites[0].Service)
+		}
 	}
 }

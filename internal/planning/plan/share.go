@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/host/isolation"
+	"github.com/tarelab/tare/record"
 )
 
 // shareProcesses sets Shares of each arm that can be measured on the processes of an earlier arm:
@@ -40,7 +41,7 @@ func canShare(site []PlannedArm, a PlannedArm) bool {
 		if other.Neighbour == nil || a.Neighbour == nil {
 			continue
 		}
-		if other.Neighbour.Name != a.Neighbour.Name || !a.grouped() && ownCPU(other) != ownCPU(a) {
+		if other.Neighbour.Name != a.Neighbour.Name || !a.grouped() && a.RunsAs != record.AsService && ownCPU(other) != ownCPU(a) {
 			return false
 		}
 	}
@@ -52,8 +53,8 @@ func isLive(a PlannedArm) bool {
 	return !slices.ContainsFunc(a.Isolation, func(s isolation.Settings) bool { return !s.Live })
 }
 
-// ownCPU says whether the isolation needs a cpu controller in the neighbour's control group. A
-// neighbour of an arm without such a group has none.
+// ownCPU says whether the isolation needs a cpu controller in the neighbour's control group. The
+// neighbour of an arm that is neither a container nor a service has none otherwise.
 func ownCPU(a PlannedArm) bool {
 	return slices.Contains(isolation.Needs(a.Isolation, isolation.Neighbour), "cpu")
 }

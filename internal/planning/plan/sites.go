@@ -18,6 +18,9 @@ type Site struct {
 	// Grouped says that the neighbour runs beside arms with control groups of their own, and gets
 	// the same controllers.
 	Grouped bool
+	// Service says that the neighbour runs beside arms that run as services of the host, and gets
+	// the controllers of one.
+	Service bool
 }
 
 // Sites groups arms by their processes (Arm.Shares), in the order of the arms.
@@ -42,6 +45,7 @@ func Sites(arms []PlannedArm) []Site {
 		}
 		s.Neighbour = a.Neighbour
 		s.Grouped = s.Grouped || a.grouped()
+		s.Service = s.Service || a.RunsAs == record.AsService
 		for _, c := range isolation.Needs(a.Isolation, isolation.Neighbour) {
 			if !slices.Contains(s.Controllers, c) {
 				s.Controllers = append(s.Controllers, c)

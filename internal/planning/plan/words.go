@@ -42,7 +42,7 @@ func needsLimits(neighbour, why string) string {
 }
 
 func needsOwnGroup(setting, environment string, controllers []string) string {
-	return fmt.Sprintf("%s is set on the arm, and %s has no %s group of its own", setting, environment, strings.Join(controllers, " or "))
+	return fmt.Sprintf("%s is set on the arm, and %s has no %s group that can be set", setting, environment, strings.Join(controllers, " or "))
 }
 
 func noCPUSet(why error) string { return "cpuset: " + why.Error() }

@@ -149,6 +149,7 @@ var cases = []testCase{
 	{"server and client", serverAndClient, false},
 	{"settings", settings, false},
 	{"settings changed behind its back", settingsChanged, false},
+	{"a session of its own", ownSession, false},
 	{"closed while in use", closedWhileInUse, false},
 }
 

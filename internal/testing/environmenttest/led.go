@@ -19,6 +19,7 @@ var ledCases = []struct {
 	{name: "settings"}, // last, because its process stays
 	{name: "server and client", own: true},
 	{name: "closed while in use", own: true},
+	{name: "a session of its own", needsNode: "its processes have no number on this host"},
 	{name: "killed from outside", needsNode: "its processes have no number on this host"},
 	{name: "out of memory", needsNode: "a limit is set in the pod's groups"},
 	{name: "freeze and thaw", needsNode: "a load is paused by its gate, which the tests of that package try"},

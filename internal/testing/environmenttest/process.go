@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // expect waits for the end of a process and compares how it ended. Then Kill must do nothing.
@@ -145,4 +146,26 @@ func startCancelled(t *testing.T, f *fixture) {
 		t.Errorf("a cancelled start left %v", left)
 	}
 	f.start(t, "exit", "0").expect(t, environment.Exit{}) // the arm can be used again
+}
+
+// ownSession checks that the processes in the arm and beside it are each in a session of their own, by
+// which the kernel divides the CPUs (autogroup).
+func ownSession(t *testing.T, f *fixture) {
+	sessions, autogroups := map[int]int{}, map[int]int{}
+	in, out := f.start(t, "count"), f.startOutside(t, "count")
+	in.ready(t)
+	out.ready(t)
+	for _, pid := range []int{os.Getpid(), in.Pid(), out.Pid()} {
+		sid, err := unix.Getsid(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions[sid]++
+		if group, err := proc.FS("/").Autogroup(pid); err == nil {
+			autogroups[group.ID]++
+		}
+	}
+	if len(sessions) != 3 || len(autogroups) != 3 && len(autogroups) != 0 {
+		t.Errorf("the test, the arm's process and the one beside it are in sessions %v, autogroups %v", sessions, autogroups)
+	}
 }
