@@ -342,7 +342,7 @@ func warnings(t *table, primary *fits, out *record.Effects) []record.Warning {
 		add(launchesDiffer(primary.typical.LaunchSD))
 	}
 	for _, e := range out.Twin {
-		if e.Workload == t.load.Name && e.Metric == t.load.Primary && e.Own != nil && (e.Own.Low > 1 || e.Own.High < 1) {
+		if e.Workload == t.load.Name && e.Metric == t.load.Primary && (e.Verdict == record.Cost || e.Verdict == record.Gain) {
 			add(twinDiffers())
 		}
 	}

@@ -52,12 +52,14 @@ func (w workload) clauses(f record.Finding, margin float64, alone bool) []senten
 	case x.Verdict == record.Undecided:
 		verdict = clause{"finding.open", "line.open"}
 		tails = append(partTails(f), w.openTails(f, margin, alone)...)
-	case x.Verdict != record.Cost && x.Verdict != record.Gain && x.Verdict != record.Negligible:
+	case x.Verdict == record.Invalid:
 		verdict = clause{"finding.invalid", "line.invalid"}
 	case x.Typical == nil:
 		verdict = clause{"finding.amount", "line.amount"}
 	case x.Verdict == record.Negligible:
 		verdict = clause{"finding.equal", "line.equal"}
+	case x.Verdict == record.NoLoss:
+		verdict = clause{"finding.noloss", "line.noloss"}
 	default:
 		verdict = clause{"finding.moved", "line.moved"}
 		pairs = append(pairs, "what", w.does(x))
@@ -86,8 +88,12 @@ func (w workload) does(x record.Effect) sentence {
 	return msg(key, "metric", m.of)
 }
 
-// openTails returns the loss that an undecided effect rules out, and the time that would decide it.
+// openTails returns the loss that an undecided effect rules out, and the time that would decide it; of an
+// arm with too few launches, the time that these take.
 func (w workload) openTails(f record.Finding, margin float64, alone bool) (tails []sentence) {
+	if w.FewLaunches(f.Effect) {
+		return []sentence{w.launchesTail("tail.launches", f.Effect)}
+	}
 	if f.Excluded > 0 && f.Excluded <= informative {
 		key := messages.Key("tail.excluded")
 		if !w.metricWord(f.Effect.Metric).more {
@@ -99,6 +105,11 @@ func (w workload) openTails(f record.Finding, margin float64, alone bool) (tails
 		tails = append(tails, msg("tail.more", "time", quantity.About(f.Effect.Needed), "margin", quantity.Size(margin)))
 	}
 	return tails
+}
+
+// launchesTail says that an arm has too few launches, and what time the others take.
+func (w workload) launchesTail(key messages.Key, x record.Effect, pairs ...any) sentence {
+	return msg(key, append(pairs, "reason", x.Reason, "time", quantity.About(w.MoreLaunches(x)))...)
 }
 
 // informative is the largest loss for which a line says that a larger one is ruled out.

@@ -59,6 +59,9 @@ func Results(before, after *record.Result, forced bool) (*record.Comparison, err
 		c.Levels = levels(old, now)
 	}
 	c.Warnings = append(doubts(ofBefore, old, c), doubts(ofAfter, now, c)...)
+	if a, b := statistics(before.Manifest), statistics(after.Manifest); a != b {
+		c.Warnings = append(c.Warnings, record.Warning{Text: statisticsDiffer(a, b, analysis.Statistics)})
+	}
 	return c, nil
 }
 
