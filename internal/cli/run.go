@@ -138,6 +138,9 @@ func (r *runCommand) openingLines(p *plan.Plan, m record.Manifest, helped bool) 
 	case last != nil:
 		lines = append(lines, "calibrated "+report.Calibrated(last, m.Host.Kernel))
 	}
+	if short := shortOfVerdicts(p); short != "" {
+		lines = append(lines, short)
+	}
 	ctx, stop := untilSignal()
 	defer stop()
 	o, err := lookAhead(ctx, p)

@@ -172,7 +172,7 @@ func TestNoisyColumn(t *testing.T) {
 	if err := Text(&b, answered(e), Options{Verbose: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{" p50~ ", "+8.0 ±1.0~", "+3.0 ±1.0~", "~ noise, as the twin differs"} {
+	for _, want := range []string{" p50~ ", "+8.0 ±1.0~", "+3.0 ±1.0~", "noise, as the twin differs"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in:\n%s", want, b.String())
 		}
