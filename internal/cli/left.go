@@ -64,9 +64,12 @@ func verdictBudget(p *plan.Plan) string {
 	return fmt.Sprintf("verdicts need %d launches of each arm: a budget of about %s", metric.LeastLaunches, quantity.Duration(least.Seconds()))
 }
 
-// shortOfVerdicts is what verdictBudget says where the plan allows no verdict; empty where it does.
+// shortOfVerdicts is what verdictBudget says where the plan compares arms and allows no verdict; else empty.
 func shortOfVerdicts(p *plan.Plan) string {
-	if least, ok := p.Deciding(); ok && p.Expected() >= least || worthwhile(p) != nil {
+	compares := slices.ContainsFunc(p.Loads, func(l plan.Load) bool {
+		return slices.ContainsFunc(l.Arms, func(a plan.PlannedArm) bool { return a.Name != l.Baseline && !a.Twin })
+	})
+	if least, ok := p.Deciding(); !compares || ok && p.Expected() >= least {
 		return ""
 	}
 	return verdictBudget(p)

@@ -317,16 +317,6 @@ func userRun() *record.Effects {
 	return e
 }
 
-// oneLaunch makes the effects those of a single launch.
-func oneLaunch(e *record.Effects) {
-	for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder, e.Twin} {
-		for i := range list {
-			list[i].Generations, list[i].Verdict = 1, record.Undecided
-			list[i].Reason, list[i].Needed = "a verdict needs 4 launches, 1 was made", 33
-		}
-	}
-}
-
 // killedRun is what a SIGKILL left of a run: few blocks, no end.
 func killedRun() *record.Effects {
 	e := frame()

@@ -212,3 +212,13 @@ func TestChecksOfManyLoads(t *testing.T) {
 		t.Errorf("%d: %s", n, words)
 	}
 }
+
+// oneLaunch makes the effects those of a single launch.
+func oneLaunch(e *record.Effects) {
+	for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder, e.Twin} {
+		for i := range list {
+			list[i].Generations, list[i].Verdict = 1, record.Undecided
+			list[i].Reason, list[i].Needed = "a verdict needs 4 launches, 1 was made", 33
+		}
+	}
+}
