@@ -92,7 +92,7 @@ func (w workload) does(x record.Effect) sentence {
 // arm with too few launches, the time that these take.
 func (w workload) openTails(f record.Finding, margin float64, alone bool) (tails []sentence) {
 	if w.FewLaunches(f.Effect) {
-		return []sentence{w.launchesTail("tail.launches", f.Effect)}
+		return []sentence{msg("tail.launches", "reason", f.Effect.Reason, "time", quantity.About(w.MoreLaunches(f.Effect)))}
 	}
 	if f.Excluded > 0 && f.Excluded <= informative {
 		key := messages.Key("tail.excluded")
@@ -105,11 +105,6 @@ func (w workload) openTails(f record.Finding, margin float64, alone bool) (tails
 		tails = append(tails, msg("tail.more", "time", quantity.About(f.Effect.Needed), "margin", quantity.Size(margin)))
 	}
 	return tails
-}
-
-// launchesTail says that an arm has too few launches, and what time the others take.
-func (w workload) launchesTail(key messages.Key, x record.Effect, pairs ...any) sentence {
-	return msg(key, append(pairs, "reason", x.Reason, "time", quantity.About(w.MoreLaunches(x)))...)
 }
 
 // informative is the largest loss for which a line says that a larger one is ruled out.

@@ -168,7 +168,7 @@ func launchesNotes(w workload) (notes []sentence) {
 		}
 	}
 	for reason, arms := range few.All() {
-		notes = append(notes, w.launchesTail("open.launches", last[reason], "arms", list(arms)))
+		notes = append(notes, msg("open.launches", "arms", list(arms), "reason", reason, "time", quantity.About(w.MoreLaunches(last[reason]))))
 	}
 	return notes
 }
