@@ -5,7 +5,7 @@
 GO ?= go
 GOTEST ?= $(GO) test
 
-.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak rbd store cluster cluster-down test-cluster vm uml systemd bench clean
+.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth hostile one-percent forecast kill faults soak rbd store cluster cluster-down test-cluster vm uml systemd bench clean
 
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
@@ -59,6 +59,9 @@ hostile: ## quick beside bursts of other processes, half-widths of each load; an
 
 one-percent: ## in how many of TARETEST_RUNS runs a planted loss of 1 % is found in TARETEST_BUDGET; TARETEST_HOGS=1: beside bursts
 	TARETEST_TIER=one-percent $(GO) test -count=1 -v -timeout 240m -run TestOnePercent ./cmd/tare
+
+forecast: ## tare doctor and tare plan foretell the same bracket, TARETEST_RUNS times in turn
+	TARETEST_TIER=forecast $(GO) test -count=1 -v -timeout 20m -run 'TestForecast$$' ./cmd/tare
 
 kill: ## runs killed at TARETEST_KILLS random instants, in TARETEST_SEED's order, or stopped; nothing may be left, and no other process be touched
 	TARETEST_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill$$|TestKillWhatInstalls|TestForeign|TestSignalsWithEngines|TestStopped' ./cmd/tare

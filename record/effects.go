@@ -4,6 +4,7 @@ package record
 // needs nothing else.
 type Effects struct {
 	Schema     string   `json:"schema"`
+	Statistics int      `json:"statistics,omitempty"` // version of the rules of judging; 0: older than version 2
 	Experiment string   `json:"experiment"`
 	Command    []string `json:"command,omitempty"`
 	Seed       uint64   `json:"seed"`
@@ -51,11 +52,12 @@ const (
 	Undecided  Verdict = iota // neither shown nor ruled out
 	Cost                      // worse than the baseline
 	Gain                      // better than the baseline
-	Negligible                // no difference larger than the margin
+	Negligible                // no difference larger than the margin, typical and total
 	Invalid                   // the data allow no verdict
+	NoLoss                    // no loss larger than the margin, typical and total; a larger gain is possible
 )
 
-var verdictNames = words{"undecided", "cost", "gain", "negligible", "invalid"}
+var verdictNames = words{"undecided", "cost", "gain", "negligible", "invalid", "no loss"}
 
 func (v Verdict) String() string { return verdictNames.of(int(v), "invalid") }
 
@@ -112,6 +114,9 @@ type Effect struct {
 	// Unjudged says that this arm gets no verdict, whatever its interval, because the arm
 	// Workload.Question was not shown to differ.
 	Unjudged bool `json:"unjudged,omitempty"`
+	// Noisy marks a twin that differs from its baseline in a metric other than the primary one: the
+	// other arms' effects on that metric may be noise.
+	Noisy bool `json:"noisy,omitempty"`
 	// Exploratory marks metrics other than the primary one: their false discovery rate is 10 %,
 	// in place of a family-wise error rate of 5 %.
 	Exploratory bool `json:"exploratory,omitempty"`
@@ -127,7 +132,7 @@ type Effect struct {
 	P           *float64 `json:"p_value"`
 	Adjusted    *float64 `json:"p_adjusted"`
 	Blocks      int      `json:"blocks"`
-	Generations int      `json:"generations"`
+	Generations int      `json:"generations"` // launches of that one of the two arms that has fewer
 	// Detectable is the smallest effect that this amount of data finds with 80 % power, as a ratio
 	// (0.014 is 1.4 %).
 	Detectable float64 `json:"detectable,omitempty"`
@@ -203,7 +208,8 @@ type WorkloadResult struct {
 	// StealSlope is the change of log throughput for a change of the log share of wanted CPU time
 	// that the hypervisor granted. Throughput is compared at the same share. 0: it is not adjusted.
 	StealSlope float64 `json:"steal_slope,omitempty"`
-	// NoiseFloor is the half-width of the twin's interval (primary metric, typical effect).
+	// NoiseFloor is the half-width of the twin's 95 % interval (primary metric, typical effect), not
+	// corrected for the loads of the run.
 	NoiseFloor float64 `json:"noise_floor"`
 	// WindowNoise is the standard deviation of the log ratio of consecutive windows of baseline and
 	// twin.

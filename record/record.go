@@ -228,15 +228,17 @@ type Helper struct {
 
 // Manifest describes the host and the arms of a run.
 type Manifest struct {
-	Schema   string               `json:"schema"`
-	Started  time.Time            `json:"started"`
-	Tare     string               `json:"tare"` // version of tare
-	User     string               `json:"user"`
-	Host     Host                 `json:"host"`
-	Versions map[string]string    `json:"versions,omitempty"` // of the tools used
-	Settings map[string][]Setting `json:"settings,omitempty"` // by "workload/arm", as read back
-	Left     []Left               `json:"left_out,omitempty"`
-	Probes   []ProbeMetric        `json:"probes,omitempty"`
+	Schema  string    `json:"schema"`
+	Started time.Time `json:"started"`
+	Tare    string    `json:"tare"` // version of tare
+	// Statistics is the version of the rules of judging of that tare; 0: older than version 2.
+	Statistics int                  `json:"statistics,omitempty"`
+	User       string               `json:"user"`
+	Host       Host                 `json:"host"`
+	Versions   map[string]string    `json:"versions,omitempty"` // of the tools used
+	Settings   map[string][]Setting `json:"settings,omitempty"` // by "workload/arm", as read back
+	Left       []Left               `json:"left_out,omitempty"`
+	Probes     []ProbeMetric        `json:"probes,omitempty"`
 	// Unequal lists arms that were compared although their durability differs from their baseline's.
 	Unequal []Unequal `json:"unequal,omitempty"`
 	// Calibrated is this user's last calibration of this host before the run; nil: none.

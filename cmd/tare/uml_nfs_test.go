@@ -70,10 +70,16 @@ func (v onV2) effects() (e record.Effects) {
 	return e
 }
 
-// undecided says whether an arm's throughput is undecided.
+// slower says whether the whole interval of an effect is below the baseline. A verdict needs more launches
+// than there is time for.
+func slower(x record.Effect) bool {
+	return x.Verdict != record.Invalid && x.Typical != nil && x.Typical.High < 1
+}
+
+// undecided says whether an arm's throughput may be that of the baseline.
 func (p planted) undecided() bool {
 	return slices.ContainsFunc(p.effects.Effects, func(x record.Effect) bool {
-		return x.Metric == "throughput" && x.Verdict == record.Undecided && !strings.HasPrefix(x.Arm, "twin")
+		return x.Metric == "throughput" && x.Verdict == record.Undecided && !slower(x) && !strings.HasPrefix(x.Arm, "twin")
 	})
 }
 
@@ -99,7 +105,7 @@ func (p planted) longer(arm string) (least, most time.Duration) {
 		if x.Arm != arm || x.Metric != "throughput" {
 			continue
 		}
-		if x.Verdict != record.Cost {
+		if !slower(x) {
 			p.t.Errorf("%s is %v: %s", arm, x.Verdict, x.Reason)
 		}
 		if x.Typical == nil {

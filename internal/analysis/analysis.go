@@ -15,6 +15,11 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
+// Statistics is the version of the rules by which this tare judges; it goes up where the same record
+// gets other verdicts. Version 2: verdicts from four launches on, negligible holds for the total too,
+// no loss is a verdict, and the twins of a run are tested together.
+const Statistics = 2
+
 // Analyse computes everything that a report shows.
 func Analyse(r *record.Result) (*record.Effects, error) { return analyseWith(r, permutations) }
 
@@ -24,7 +29,7 @@ func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 		return nil, fmt.Errorf("%s: the plan has no workload", r.Dir)
 	}
 	out := &record.Effects{
-		Schema: record.EffectsSchema, Experiment: r.Plan.Experiment, Command: r.Plan.Command, Seed: r.Plan.Seed,
+		Schema: record.EffectsSchema, Statistics: Statistics, Experiment: r.Plan.Experiment, Command: r.Plan.Command, Seed: r.Plan.Seed,
 		Margin: r.Plan.Margin, Precision: r.Plan.Precision, Host: r.Manifest.Host, Calibrated: r.Manifest.Calibrated,
 		Left: r.Manifest.Left, Ended: unfinished(r), Dropped: record.Dropped{Reasons: map[string]int{}, Said: map[string]string{}},
 	}
@@ -109,11 +114,17 @@ func readRecord(out *record.Effects, r *record.Result) ([]*table, error) {
 // analyseLoads analyses the loads concurrently and joins their results in the order of
 // the plan.
 func analyseLoads(out *record.Effects, tables []*table, r *record.Result, draws int) {
-	parts := make([]*record.Effects, len(tables))
+	parts, twins := make([]*record.Effects, len(tables)), 0
+	for _, t := range tables {
+		if t.launchesOf(t.twin()) > 0 {
+			twins++
+		}
+	}
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0)) // bounds memory: further goroutines would only wait for a CPU
 	for i, t := range tables {
 		parts[i] = &record.Effects{Margin: out.Margin, Precision: out.Precision, Host: out.Host}
+		t.twins = twins
 		slots <- struct{}{}
 		wait.Go(func() {
 			analyseLoad(parts[i], t, r, draws)
@@ -238,10 +249,8 @@ func (t *table) workloadResult(out *record.Effects, all map[string]*fits, cpuTim
 			}
 		}
 		w.Forecast = t.foretell(all)
-	}
-	for _, e := range out.Twin {
-		if e.Workload == t.load.Name && e.Metric == t.load.Primary && e.Own != nil {
-			w.NoiseFloor = math.Log(e.Own.High/e.Own.Low) / 2
+		if own := t.twinInterval(primary); own.Half() <= widest {
+			w.NoiseFloor = own.Half()
 		}
 	}
 	w.Checks = t.allChecks(primary, out.Margin)

@@ -31,7 +31,7 @@ func Changes(before, after *record.Effects, margin float64) []record.Change {
 		if n := len(group); n > 0 && (group[n-1].after.Workload != x.Workload || group[n-1].after.Metric != x.Metric) {
 			flush()
 		}
-		group = append(group, paired{old, x, betterOf(after, x)})
+		group = append(group, paired{old, x, betterOf(after, x), proofOf(before, old, after, x)})
 	}
 	flush()
 	return out
@@ -41,6 +41,24 @@ func Changes(before, after *record.Effects, margin float64) []record.Change {
 type paired struct {
 	before, after record.Effect
 	better        int
+	proof         proof
+}
+
+// proofOf is the amount of data behind a change: that of the result that has less.
+func proofOf(before *record.Effects, old record.Effect, after *record.Effects, x record.Effect) proof {
+	out := proof{launches: min(launchesOrRuns(before, old), launchesOrRuns(after, x))}
+	if m, known := metric.Find(nil, x.Metric); (!known || m.Name == metric.Throughput.Name) && before.Imported == nil && after.Imported == nil {
+		out.windows = min(old.Blocks, x.Blocks)
+	}
+	return out
+}
+
+// launchesOrRuns is the number of launches behind an effect; that of enoughRuns where it is imported.
+func launchesOrRuns(e *record.Effects, x record.Effect) int {
+	if e.Imported != nil {
+		return enoughRuns.launches
+	}
+	return x.Generations
 }
 
 func same(effects []record.Effect, x record.Effect) (record.Effect, bool) {
@@ -73,17 +91,26 @@ func questionsOf(e *record.Effects, workload string) int {
 
 // changes judges one metric of one workload.
 func changes(group []paired, margin float64, questions int) []record.Change {
-	ests := make([]stat.Estimate, len(group))
+	typical, total, proofs := make([]stat.Estimate, len(group)), make([]stat.Estimate, len(group)), make([]proof, len(group))
 	for i, g := range group {
-		ests[i] = stat.Difference(estimateOf(g.after), estimateOf(g.before))
+		typical[i] = stat.Difference(estimateOf(g.after), estimateOf(g.before))
+		total[i] = stat.Difference(estimateOf(totalOf(g.after)), estimateOf(totalOf(g.before)))
+		proofs[i] = g.proof
 	}
 	first := group[0]
 	s := standard{judged: !first.after.Exploratory, better: first.better, margin: margin}
+	all := ofEstimates(total, bothStopped, questions)
 	var out []record.Change
-	for i, r := range ofEstimates(ests, bothStopped, questions).judge(s) {
+	for i, r := range ofEstimates(typical, bothStopped, questions).judge(all, proofs, s) {
 		out = append(out, group[i].change(r))
 	}
 	return out
+}
+
+// totalOf is an effect whose typical ratio is its total.
+func totalOf(x record.Effect) record.Effect {
+	x.Typical = x.Total
+	return x
 }
 
 // bothStopped is the error of intervals that are shown as 95 %, where either run may have

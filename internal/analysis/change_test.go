@@ -84,7 +84,7 @@ func TestChanges(t *testing.T) {
 		return &record.Ratio{Ratio: x, Low: x * (1 - half), High: x * (1 + half), SE: half / 3, DF: df}
 	}
 	effect := func(metric, arm string, r *record.Ratio) record.Effect {
-		return record.Effect{Workload: "db", Metric: metric, Arm: arm, Baseline: "host", Typical: r, Generations: 6, Exploratory: metric != "throughput"}
+		return record.Effect{Workload: "db", Metric: metric, Arm: arm, Baseline: "host", Typical: r, Total: r, Generations: 6, Exploratory: metric != "throughput"}
 	}
 	invalid := effect("throughput", "d", ratio(1, 0.01, 5))
 	invalid.Verdict, invalid.Reason = record.Invalid, "9 of 10 blocks had to be dropped"

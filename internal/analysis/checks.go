@@ -128,7 +128,7 @@ const harmless = 0.1
 // autocorrelation of each arm's log ratio over the baseline, within launches. Random order
 // rules it out unless an arm stays fast or slow for longer than a block. Then the blocks of a
 // launch are not independent, and the error rests on the launches: with fewer than
-// leastLaunches the check fails. It uses ranks, because a burst over two windows does not
+// metric.LeastLaunches the check fails. It uses ranks, because a burst over two windows does not
 // move the robust estimate.
 func (t *table) order(f *fits) record.Checks {
 	out := record.Checks{Kind: "order", OK: true, Text: fewToTell}
@@ -153,7 +153,7 @@ func (t *table) order(f *fits) record.Checks {
 	}
 	detectable := 3 / math.Sqrt(float64(blocks)) // three standard errors of an autocorrelation
 	found := worst.P*float64(n) <= 0.01 && worst.Stat >= harmless
-	out.OK = !found || t.launches() >= leastLaunches
+	out.OK = !found || t.launches() >= metric.LeastLaunches
 	out.Known = found || detectable <= 3*harmless
 	out.Text = notAlike(worst.Stat, out.Subject, detectable)
 	if found {
@@ -298,7 +298,7 @@ func warnings(t *table, primary *fits, out *record.Effects) []record.Warning {
 	}
 	ws = append(ws, t.oddLaunches(primary)...)
 	for _, e := range out.Twin {
-		if e.Workload == t.load.Name && e.Metric == t.load.Primary && e.Own != nil && (e.Own.Low > 1 || e.Own.High < 1) {
+		if e.Workload == t.load.Name && e.Metric == t.load.Primary && (e.Verdict == record.Cost || e.Verdict == record.Gain) {
 			add(twinDiffers())
 		}
 	}

@@ -31,13 +31,11 @@ type pair struct{ arm, base string }
 // effects compares every arm with the control. The twin is judged alone, as it tests the
 // method and not the arms.
 func (c *compared) effects() (effects, twin []record.Effect) {
-	if t := c.twin(); t != "" {
-		twin = c.judgeAll([]pair{{t, c.load.Baseline}})
-	}
 	c.noise = stat.Interval{}
-	for _, x := range twin {
-		if x.Own != nil { // around 0: the twin's own deviation is noise, too
-			half := max(math.Log(x.Own.High), -math.Log(x.Own.Low))
+	if t := c.twin(); t != "" {
+		twin = []record.Effect{c.judgeTwin(t)}
+		if own := c.twinInterval(c.fits); own.Half() <= widest {
+			half := max(own.Hi, -own.Lo) // around 0: the twin's own deviation is noise, too
 			c.noise = stat.Interval{Lo: -half, Hi: half}
 		}
 	}
@@ -85,8 +83,11 @@ func (c *compared) judgeAll(pairs []pair) []record.Effect {
 		typical[i], total[i] = c.contrast(c.typical, p.arm, p.base), c.contrast(c.total, p.arm, p.base)
 	}
 	s := standard{judged: c.judged > 0, better: c.Better, margin: c.margin, noise: c.noise}
-	rulings := ofContrasts(c.typical, typical, c.alpha, c.judged).judge(s)
-	all := ofContrasts(c.total, total, c.alpha, c.judged).judge(s)
+	all, proofs := ofContrasts(c.total, total, c.alpha, c.judged), make([]proof, len(pairs))
+	for i, p := range pairs {
+		proofs[i] = c.proof(p)
+	}
+	rulings := ofContrasts(c.typical, typical, c.alpha, c.judged).judge(all, proofs, s)
 	alone := 1 - c.alpha
 	if c.judged > 0 {
 		alone = c.typical.Alone(typical, 1-c.alpha, c.judged)
@@ -99,7 +100,7 @@ func (c *compared) judgeAll(pairs []pair) []record.Effect {
 			continue
 		}
 		rulings[i].fill(&out[i])
-		out[i].Total = shown(all[i].est, all[i].shown)
+		out[i].Total = shown(all.est[i], rulings[i].total.shown)
 		c.bound(&out[i], rulings[i], p)
 		withhold(&out[i])
 		c.intermittent(&out[i], p)
@@ -110,14 +111,29 @@ func (c *compared) judgeAll(pairs []pair) []record.Effect {
 	return out
 }
 
-// toDecide returns how many more seconds would probably decide an effect of this size. For
-// judged metrics the fit foretells it; for the others the width shrinks with the root of time.
+// proof is the amount of data behind the effect of a pair.
+func (c *compared) proof(p pair) proof {
+	out := proof{launches: min(c.launchesOf(p.arm), c.launchesOf(p.base))}
+	if c.Name == metric.Throughput.Name || c.says(c.Name) {
+		out.windows = min(len(c.windowsOf(p.arm)), len(c.windowsOf(p.base)))
+	}
+	return out
+}
+
+// toDecide returns how many more seconds would probably decide an effect of this size: the longest of the
+// times for the width, for the launches that a verdict needs, and for the windows that rule out rare
+// stalls. For judged metrics the fit foretells the width; for the others it shrinks with the root of time.
 func (c *compared) toDecide(r ruling, contrast []float64, level float64) float64 {
 	half := neededHalf(r.est.Mean, c.margin)
+	width := rootOfTime(r.shown.Half(), half, c.seconds)
 	if c.judged > 0 {
-		return c.needed(c.typical, contrast, level, half)
+		width = c.needed(c.typical, contrast, level, half)
 	}
-	return rootOfTime(r.shown.Half(), half, c.seconds)
+	stalls := 0.0
+	if r.inner.Inside(math.Log1p(c.margin)) && r.windowsForStalls() > r.proof.windows {
+		stalls = c.seconds * (float64(r.windowsForStalls())/float64(r.proof.windows) - 1)
+	}
+	return max(width, stalls, metric.MoreLaunches(r.proof.launches, c.launches(), c.seconds))
 }
 
 // withhold removes all numbers from an effect whose interval is too wide to be shown:
@@ -133,7 +149,7 @@ func (c *compared) blank(p pair) record.Effect {
 		Unequal:  c.unequalTo(p.arm, p.base),
 		Workload: c.load.Name, Metric: c.Name, Arm: p.arm, Baseline: p.base,
 		Verdict: record.Undecided, Exploratory: c.judged == 0,
-		Blocks: len(c.blocksOf(c.fits, p.arm)), Generations: c.launches(),
+		Blocks: len(c.blocksOf(c.fits, p.arm)), Generations: c.proof(p).launches,
 	}
 }
 

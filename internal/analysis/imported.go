@@ -218,7 +218,8 @@ func logs(x []float64) []float64 {
 // judge gives the verdicts on the arms of one metric.
 func (t *imported) judge(list []record.Effect, ests []stat.Estimate, m metric.Metric) {
 	s := standard{judged: m.Name == t.load.Primary, better: m.Better, margin: t.out.Margin}
-	for i, r := range ofEstimates(ests, 0.05, 1).judge(s) {
+	f := ofEstimates(ests, 0.05, 1)
+	for i, r := range f.judge(f, slices.Repeat([]proof{enoughRuns}, len(ests)), s) {
 		e := &list[i]
 		if ests[i].Known() {
 			r.fill(e)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -53,15 +54,51 @@ func ofEstimates(ests []stat.Estimate, alpha float64, metrics int) family {
 	return out
 }
 
+// proof is the amount of data behind an effect.
+type proof struct {
+	launches int // of that one of the two arms that has fewer
+	// windows of that one of the two arms that has fewer, in a metric per time, of which a stalled
+	// window loses all; 0: another metric, such as CPU time per operation.
+	windows int
+}
+
+// enoughRuns is the proof of an imported effect: leastRuns takes the place of the launches.
+var enoughRuns = proof{launches: metric.LeastLaunches}
+
+// unseenStalls is how many windows of an arm may stall beyond what the normal interval of its total
+// allows: where k windows stalled, the upper 95 % bound of their expected number (Poisson) is 1.8 to 2.1
+// above k + 1.645 sqrt(k) for k from 1 to 5, and 3.0 where none did.
+const unseenStalls = 2
+
+// room is by how much each end of the interval of a total moves for stalls that were not seen.
+func (p proof) room() float64 {
+	if p.windows == 0 {
+		return 0
+	}
+	return unseenStalls / float64(p.windows)
+}
+
+// sides are the intervals of one effect, typical or total: the one that is shown, and the narrower one
+// of the two one-sided tests for equivalence.
+type sides struct{ shown, inner stat.Interval }
+
+// moved moves the ends of both intervals.
+func (s sides) moved(by stat.Interval) sides {
+	move := func(i stat.Interval) stat.Interval { return stat.Interval{Lo: i.Lo + by.Lo, Hi: i.Hi + by.Hi} }
+	return sides{move(s.shown), move(s.inner)}
+}
+
 // ruling is the judgement on one effect.
 type ruling struct {
 	est         stat.Estimate
-	own, shown  stat.Interval
+	sides       // of the typical effect
+	total       sides
+	own         stat.Interval
 	p, adjusted float64
 	significant bool
 	verdict     record.Verdict
 	reason      string
-	inner       stat.Interval
+	proof       proof
 	better      int
 	margin      float64
 }
@@ -74,55 +111,83 @@ type standard struct {
 	noise  stat.Interval // of the twin; an effect inside it is not significant, unless judged
 }
 
-// judge judges all effects of a family. Here, and nowhere else, an interval becomes a
-// verdict.
-func (f family) judge(s standard) []ruling {
+// judge judges all effects of a family, given the family of their totals. Here, and nowhere else, an
+// interval becomes a verdict.
+func (f family) judge(total family, proofs []proof, s standard) []ruling {
 	discovered := stat.BenjaminiHochberg(f.p)
 	out := make([]ruling, len(f.est))
 	for i := range out {
 		r := &out[i]
-		*r = ruling{est: f.est[i], own: f.own[i], shown: f.joint[i], inner: f.inner[i],
-			p: orOne(f.p[i]), adjusted: orOne(f.adjusted[i]), better: s.better, margin: s.margin}
+		*r = ruling{est: f.est[i], own: f.own[i], sides: sides{f.joint[i], f.inner[i]}, total: sides{total.joint[i], total.inner[i]},
+			p: orOne(f.p[i]), adjusted: orOne(f.adjusted[i]), proof: proofs[i], better: s.better, margin: s.margin}
 		r.significant = r.shown.Beyond(0)
 		if !s.judged {
-			r.shown, r.adjusted = r.own, orOne(discovered[i])
+			r.shown, r.total.shown, r.adjusted = r.own, total.own[i], orOne(discovered[i])
 			inside := s.noise.Lo <= r.own.Lo && r.own.Hi <= s.noise.Hi
 			r.significant = r.own.Beyond(0) && r.adjusted <= discoveryRate && !inside
 		}
-		r.verdict, r.reason = r.of(r.shown, r.inner)
+		r.verdict, r.reason = r.of()
 	}
 	return out
 }
 
-// of returns the verdict from the interval that is shown, and from the narrower one of the two
-// one-sided tests for equivalence (Schuirmann 1987, J. Pharmacokinet. Biopharm. 15, p. 657).
-func (r ruling) of(shown, inner stat.Interval) (record.Verdict, string) {
+// of returns the verdict. Negligible and no loss hold for the typical effect and for the total.
+// Negligible follows from two one-sided tests for equivalence (Schuirmann 1987, J. Pharmacokinet.
+// Biopharm. 15, p. 657), no loss from the interval that is shown, so that the family pays for it.
+func (r ruling) of() (record.Verdict, string) {
 	delta := math.Log1p(r.margin)
 	switch {
-	case math.IsNaN(r.est.Mean) || math.IsInf(shown.Half(), 0):
+	case math.IsNaN(r.est.Mean) || math.IsInf(r.shown.Half(), 0):
 		return record.Undecided, fewBlocks
-	case !(shown.Half() <= widest):
+	case !(r.shown.Half() <= widest):
 		return record.Undecided, noiseTooLarge
-	case r.significant && shown.Beyond(delta):
+	case r.proof.launches < metric.LeastLaunches:
+		return record.Undecided, fewLaunches(r.proof.launches)
+	case r.significant && r.shown.Beyond(delta):
 		return direction(r.est.Mean, r.better), ""
-	case inner.Inside(delta):
-		if r.significant {
-			return record.Negligible, belowMargin
-		}
+	}
+	room := r.proof.room()
+	total := r.total.moved(stat.Interval{Lo: -room, Hi: room})
+	typical := r.inner.Inside(delta)
+	switch {
+	case typical && total.inner.Inside(delta) && r.significant:
+		return record.Negligible, belowMargin
+	case typical && total.inner.Inside(delta):
 		return record.Negligible, ""
 	case r.significant:
 		return direction(r.est.Mean, r.better), maybeBelow
+	case r.lossless(r.shown) && r.lossless(total.shown):
+		return record.NoLoss, ""
+	case typical && r.total.inner.Inside(delta):
+		return record.Undecided, fewForStalls(r.proof.windows, r.windowsForStalls())
+	case typical:
+		return record.Undecided, totalOpen
 	}
-	return record.Undecided, tooWide(math.Expm1(shown.Half()))
+	return record.Undecided, tooWide(math.Expm1(r.shown.Half()))
 }
 
-// widened judges again with the ends of the interval moved by what dropped windows may hide.
+// windowsForStalls is how many windows rule out stalls that would take the total out of the margin; 0: the
+// total is not in it.
+func (r ruling) windowsForStalls() int {
+	left := math.Log1p(r.margin) - max(r.total.inner.Hi, -r.total.inner.Lo)
+	if !(left > 0) || r.proof.windows == 0 {
+		return 0
+	}
+	return int(math.Ceil(unseenStalls / left))
+}
+
+// lossless reports whether an interval contains no loss larger than the margin.
+func (r ruling) lossless(i stat.Interval) bool {
+	delta := math.Log1p(r.margin)
+	return r.better > 0 && i.Lo > -delta || r.better < 0 && i.Hi < delta
+}
+
+// widened judges again with the ends of the intervals moved by what dropped windows may hide.
 func (r ruling) widened(by stat.Interval) (record.Verdict, stat.Interval) {
-	move := func(i stat.Interval) stat.Interval { return stat.Interval{Lo: i.Lo + by.Lo, Hi: i.Hi + by.Hi} }
-	shown := move(r.shown)
-	r.significant = r.significant && shown.Beyond(0)
-	v, _ := r.of(shown, move(r.inner))
-	return v, shown
+	r.sides, r.total = r.moved(by), r.total.moved(by)
+	r.significant = r.significant && r.shown.Beyond(0)
+	v, _ := r.of()
+	return v, r.shown
 }
 
 // fill writes the ruling into an effect.

@@ -14,7 +14,7 @@ import (
 func TestWideIsWritten(t *testing.T) {
 	for _, half := range []float64{0.1, 600, 1e300, math.Inf(1), math.NaN()} {
 		i := stat.Interval{Lo: -half, Hi: half}
-		r := ruling{est: stat.Estimate{Mean: 0, SE: half, DF: 1}, shown: i, inner: i, own: i, p: 1, adjusted: 1}
+		r := ruling{est: stat.Estimate{Mean: 0, SE: half, DF: 1}, sides: sides{i, i}, total: sides{i, i}, own: i, p: 1, adjusted: 1}
 		var e record.Effect
 		r.fill(&e)
 		if _, err := json.Marshal(e); err != nil {

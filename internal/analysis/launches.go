@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -47,7 +48,7 @@ func (t *table) armLaunches(f *fits, arm string) *record.ArmLaunches {
 // oddLaunches warns of arms whose launches differ more than those of the others (Holm 1979,
 // Scand. J. Stat. 6, p. 65).
 func (t *table) oddLaunches(f *fits) (ws []record.Warning) {
-	if f == nil || !f.typical.Known || t.launches() < leastLaunches {
+	if f == nil || !f.typical.Known || t.launches() < metric.LeastLaunches {
 		return nil
 	}
 	type tested struct {

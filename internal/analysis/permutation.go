@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -36,7 +37,7 @@ func permutationsOf(arms, draws int) int {
 // permutationTest checks the method on the noise of this record: the effects are
 // subtracted, the labels of the arms are shuffled, and everything is estimated again. Nothing
 // differs then, so each finding is false. Labels are shuffled within every block, and, where
-// there are leastLaunches, by launch, so that an arm keeps its whole launch. judged is the number of
+// there are metric.LeastLaunches, by launch, so that an arm keeps its whole launch. judged is the number of
 // metrics that are judged together.
 func (t *table) permutationTest(f *fits, judged, draws int) *record.Redrawn {
 	if f == nil || draws < 1 || !f.typical.Known || f.parts == nil || len(t.arms) < 3 {
@@ -49,7 +50,7 @@ func (t *table) permutationTest(f *fits, judged, draws int) *record.Redrawn {
 		return nil
 	}
 	out := p.draw(draws, p.byBlock)
-	if t.launches() >= leastLaunches {
+	if t.launches() >= metric.LeastLaunches {
 		out.Launches = p.draw(draws, p.byLaunch)
 	}
 	return out

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
 // comparisons says which arms are compared with the baseline in one metric, and in which
 // order they are judged. The intervals of a group hold together. The question is a group of
 // its own and comes first; the other arms are judged only where the question is found to
-// differ. So at most 5 % of the runs without a difference find one, and the interval of the
+// differ. So at most 5 % of the loads without a difference find one, and the interval of the
 // question is as narrow as if it were alone (docs/method.md).
 type comparisons struct {
 	// question is the arm that the plan asks about (record.Workload.Question); empty where
@@ -25,7 +26,7 @@ type comparisons struct {
 // or no interval in this metric: a question that cannot be found to differ must not keep the
 // other arms from being judged. The size of an effect plays no role.
 func (t *table) compare(f *fits) (c comparisons) {
-	if q := t.load.Question; q != "" && 2*t.launchesOf(q) >= t.launches() && t.whyNot(f, q, t.load.Baseline) == "" &&
+	if q := t.load.Question; q != "" && t.asked(t.launchesOf(q)) && t.whyNot(f, q, t.load.Baseline) == "" &&
 		f.typical.Contrast(t.contrast(f.typical, q, t.load.Baseline)).Known() {
 		c.question, c.groups = q, [][]string{{q}}
 	}
@@ -39,6 +40,12 @@ func (t *table) compare(f *fits) (c comparisons) {
 		c.groups = append(c.groups, others)
 	}
 	return c
+}
+
+// asked reports whether an arm has windows in so many launches that it can be the question: in half of
+// them, and in as many as a verdict needs where others have these.
+func (t *table) asked(launches int) bool {
+	return 2*launches >= t.launches() && launches >= min(t.launches(), metric.LeastLaunches)
 }
 
 // groupOf returns the group of an arm and the arm's place in it; -1 where the arm is not

@@ -31,15 +31,8 @@ type Standing struct {
 	Half  float64 // half-width of the simultaneous interval, in logs; +Inf when unknown
 }
 
-const (
-	// leastLaunches is the fewest launches from which the error between launches is known well
-	// enough: a run does not stop on width before.
-	leastLaunches = 4
-	// leastBlocks is the least number of blocks of a single launch.
-	leastBlocks = 24
-	// relative is the half-width that is narrow enough, as a part of the effect.
-	relative = 0.1
-)
+// relative is the half-width that is narrow enough, as a part of the effect.
+const relative = 0.1
 
 // Kept returns the part of a line that Running reads. A window takes some kilobytes, most of
 // them probes, which a run of many short windows would hold until its end.
@@ -133,10 +126,23 @@ func (t *table) standings(all *fits, judged int) (out []Standing) {
 	return out
 }
 
-// mayStop reports whether there is enough for a run to stop on width.
+// mayStop reports whether there are enough launches for a run to stop on width: with fewer it would end
+// without a verdict.
 func (t *table) mayStop() bool {
-	if t.single {
-		return len(t.rows) >= leastBlocks
+	for _, a := range t.arms {
+		if t.inLastLaunch(a) && t.launchesOf(a) < metric.LeastLaunches {
+			return false
+		}
 	}
-	return t.units >= leastLaunches
+	return t.launches() >= metric.LeastLaunches
+}
+
+// inLastLaunch reports whether an arm has a window in the last launch: an arm that was given up has not.
+func (t *table) inLastLaunch(arm string) bool {
+	for i := len(t.rows) - 1; i >= 0 && t.rows[i].launch == t.rows[len(t.rows)-1].launch; i-- {
+		if t.at(&t.rows[i], arm) != nil {
+			return true
+		}
+	}
+	return false
 }

@@ -33,6 +33,7 @@ type table struct {
 	// alpha is the error probability of the intervals that reports call 95 %. It is below 5 % if the
 	// run stopped on width or was continued, because both looked at the data before.
 	alpha          float64
+	twins          int // loads of the run that have a twin with windows
 	seen           observations
 	runs           int  // Run lines so far
 	continued      bool // a Run line since the last pilot: it continues the record

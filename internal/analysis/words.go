@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -65,6 +66,29 @@ const (
 	belowMargin   = "shown, but smaller than the margin"
 	maybeBelow    = "may be smaller than the margin"
 )
+
+// fewLaunches is the reason why an effect has no verdict; launches are those of the arm that has fewer.
+func fewLaunches(launches int) string {
+	return fmt.Sprintf("a verdict needs %d launches, %d %s made", metric.LeastLaunches, launches, wasWere(launches))
+}
+
+func wasWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+// fewForStalls is the reason why rare stalls are not ruled out.
+func fewForStalls(windows, needed int) string {
+	return fmt.Sprintf("%d windows do not rule out rare stalls larger than the margin, about %d would", windows, needed)
+}
+
+// totalOpen is the reason where the typical effect lies within the margin and the total does not.
+const totalOpen = "a typical window differs by less than the margin, all windows together may differ by more"
+
+// twinIsNoise is the reason of a twin that differs in another metric than the primary one.
+const twinIsNoise = "the twin differs from its baseline in this metric: its effects may be noise"
 
 func tooWide(half float64) string { return fmt.Sprintf("±%.1f %% is too wide", 100*half) }
 
@@ -184,7 +208,7 @@ func unsteadyLaunches(arm string, sd, others float64) caution {
 const oddRemedy = "its interval rests on its own launches: more of them narrow it (--budget)"
 
 func twinDiffers() caution {
-	return caution{"the twin differs from its baseline: one in twenty runs shows this by chance",
+	return caution{"the twin differs from its baseline: by chance one run in twenty shows this, in any of its loads",
 		"repeat the run; if it stays, look for what differs by order of launch"}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os/signal"
 	"slices"
 	"syscall"
@@ -16,7 +17,9 @@ import (
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/host/doctor"
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
@@ -75,13 +78,14 @@ func (d *doctorCommand) Run(c *console) error {
 	if err != nil {
 		err = fmt.Errorf("look at the noise of this host: %w", err)
 	}
+	forecast := a.foretell(d.Scratch, host)
 	a.leftovers()
 	if d.Format == "json" {
 		return errors.Join(err, export.Object(c.stdout, a))
 	}
 	show(func() {
 		if err == nil {
-			p.noise(a.Noise)
+			p.noise(a.Noise, forecast)
 		}
 		p.leftovers(a)
 	})
@@ -96,9 +100,40 @@ type doctorAnswer struct {
 	Arms      []checkAnswer  `json:"arms"`
 	Loads     []checkAnswer  `json:"loads"`
 	Noise     doctor.Noise   `json:"noise"`
+	Expected  *expected      `json:"expected,omitempty"`
 	Leftovers []leftoverRuns `json:"leftovers"`
 	// Unread is the error of reading the leftovers.
 	Unread string `json:"leftovers_unknown,omitempty"`
+}
+
+// expected is the bracket of the half-widths that a run of an experiment reaches, as ratios.
+type expected struct {
+	Experiment string  `json:"experiment"`
+	Seconds    float64 `json:"seconds"`
+	plan.Bracket
+}
+
+// foretell sets Expected and returns, in words, the precision to expect of tare run without arguments on
+// this host, as tare plan says it.
+func (a *doctorAnswer) foretell(scratch string, host facts.Host) string {
+	f := experimentFlags{Scratch: scratch}
+	e, _, err := f.load()
+	if err != nil {
+		return "none: " + err.Error()
+	}
+	host.Volumes = volume.Supports(host, e.Volumes()...)
+	p, err := f.plan(e, host)
+	if err == nil {
+		err = worthwhile(p)
+	}
+	if err != nil {
+		return "none: " + err.Error()
+	}
+	o := outlookOf(p, a.Noise)
+	if o.expected != nil && !math.IsInf(o.expected.High, 1) {
+		a.Expected = &expected{p.Record.Experiment, p.Record.Budget, *o.expected}
+	}
+	return "tare run " + p.Record.Experiment + ": " + o.reach
 }
 
 // checkAnswer is a question with its answer: yes, no or unknown.

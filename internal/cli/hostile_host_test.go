@@ -68,7 +68,7 @@ func hostileSheets(t *testing.T, bad string) {
 	p.checks(a.Checks)
 	p.arms(bad, a.Arms)
 	p.leftovers(a)
-	p.noise(doctor.Noise{Word: bad, Because: bad})
+	p.noise(doctor.Noise{Word: bad, Because: bad}, bad)
 	p.outlook(&outlook{noise: bad, reach: bad, remedy: bad})
 	p.left([]record.Left{{Arm: bad, Reason: bad, Remedy: bad}})
 	p.columns([][3]string{{bad, bad, bad}})

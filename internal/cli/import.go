@@ -7,6 +7,7 @@ import (
 	"os/user"
 	"time"
 
+	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/base/hint"
 	formats "github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/importer"
@@ -69,7 +70,7 @@ func (i *importCommand) Run(c *console) error {
 	if err != nil { // about a file that the user named
 		return &usageError{err, "tare import --help"}
 	}
-	m := record.Manifest{Schema: record.ManifestSchema, Started: now.UTC(), Tare: version()}
+	m := record.Manifest{Schema: record.ManifestSchema, Started: now.UTC(), Tare: version(), Statistics: analysis.Statistics}
 	if u, err := user.Current(); err == nil {
 		m.User = u.Username
 	}

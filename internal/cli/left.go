@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
 // leftOut are the arms, and the whole workloads, that this host cannot have, each once.
@@ -48,6 +49,30 @@ func worthwhile(p *plan.Plan) error {
 		return hint.New(err, remedy)
 	}
 	return hint.New(err, "tare plan says what helps against each")
+}
+
+// verdictBudget says which budget allows verdicts, and whether that of the plan does.
+func verdictBudget(p *plan.Plan) string {
+	least, ok := p.Deciding()
+	switch {
+	case !ok:
+		return fmt.Sprintf("the experiment fixes generations: %d; verdicts need %d", p.Generations, metric.LeastLaunches)
+	case p.Expected() < least:
+		return fmt.Sprintf("too short for verdicts: these need %d launches of each arm, about %s; fewer arms (--arms) need less",
+			metric.LeastLaunches, quantity.Duration(least.Seconds()))
+	}
+	return fmt.Sprintf("verdicts need %d launches of each arm: a budget of about %s", metric.LeastLaunches, quantity.Duration(least.Seconds()))
+}
+
+// shortOfVerdicts is what verdictBudget says where the plan compares arms and allows no verdict; else empty.
+func shortOfVerdicts(p *plan.Plan) string {
+	compares := slices.ContainsFunc(p.Loads, func(l plan.Load) bool {
+		return slices.ContainsFunc(l.Arms, func(a plan.PlannedArm) bool { return a.Name != l.Baseline && !a.Twin })
+	})
+	if least, ok := p.Deciding(); !compares || ok && p.Expected() >= least {
+		return ""
+	}
+	return verdictBudget(p)
 }
 
 // fewer is the hint about a run that is too short.

@@ -41,3 +41,24 @@ func TestWorthwhile(t *testing.T) {
 		t.Errorf("%v (%s)", err, hint.Of(err))
 	}
 }
+
+// A run whose budget has no room for four launches says so before it begins; one that compares nothing, or
+// has the room, does not.
+func TestShortOfVerdicts(t *testing.T) {
+	long, short, fixed, alone := timed(3600, 0.01), timed(4, 0.01), timed(3600, 0.01), timed(4, 0.01)
+	fixed.Generations = 3
+	for i := range alone.Loads {
+		alone.Loads[i].Baseline, alone.Loads[i].Arms = "host", alone.Loads[i].Arms[:1]
+	}
+	for what, c := range map[string]struct {
+		p    *plan.Plan
+		want string
+	}{
+		"long": {long, ""}, "short": {short, "too short for verdicts: these need 4 launches of each arm, about "},
+		"fixed": {fixed, "the experiment fixes generations: 3; verdicts need 4"}, "alone": {alone, ""},
+	} {
+		if got := shortOfVerdicts(c.p); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+	}
+}

@@ -2,10 +2,9 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"math"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/host/doctor"
@@ -13,11 +12,14 @@ import (
 )
 
 // outlook is an estimate, from the noise of this host before a run, of the precision that the
-// run can reach. It is printed and decides nothing.
+// run can reach. It is printed and decides nothing. tare doctor, plan and run all have theirs from
+// outlookOf.
 type outlook struct {
 	noise  string // "shared: other processes use 12 % of the CPU time"
-	reach  string // "3 min reach about ±3.5 %; ±1 % takes about 40 min"
+	reach  string // "3 min reach ±2 to 8 %; ±1 % takes hours"
 	remedy string // against the noise; empty: none known
+	// expected is the bracket in reach; nil: there is none.
+	expected *plan.Bracket
 }
 
 // leastOutlook is the shortest budget, in seconds, that is worth the two seconds of an
@@ -42,52 +44,50 @@ func lookAhead(ctx context.Context, p *plan.Plan) (*outlook, error) {
 
 func outlookOf(p *plan.Plan, n doctor.Noise) *outlook {
 	o := &outlook{noise: n.Word + ": " + n.Because, remedy: strings.Join(n.Quieter(), "; ")}
-	work, ok := n.Worst()
+	sd, ok := n.Neighbours.Get()
 	if !ok {
-		o.reach = "no estimate of the precision: " + n.Predicted.Reason()
+		o.reach = "no estimate of the precision: " + n.Neighbours.Reason()
 		return o
 	}
-	seen := plan.Noise{SD: work.SlotSD, Window: time.Duration(work.Slot * float64(time.Second))}
-	best, worst := math.Inf(1), math.Inf(-1)
-	for i := range p.Loads {
-		if half := p.Reach(&p.Loads[i], seen, p.Record.Budget); !math.IsNaN(half) {
-			best, worst = min(best, half), max(worst, half)
-		}
-	}
-	if worst < 0 {
+	b, ok := p.Expect(sd)
+	if !ok {
 		o.reach = "no estimate of the precision: the tools run anew for each window, and their noise is their own"
 		return o
 	}
-	o.reach = quantity.Duration(p.Record.Budget) + " reach " + halfWidths(best, worst)
-	if want := p.Record.Precision; worst > want {
-		o.reach += "; " + roughly(want) + " takes " + within(p.TimeFor(want, seen))
+	o.expected = &b
+	o.reach = quantity.Duration(p.Record.Budget) + " reach " + bracket(b)
+	if want := p.Record.Precision; b.High/2 > want {
+		o.reach += "; " + "±" + quantity.Size(want) + " takes " + timeClass(p.TimeFor(want, sd))
 	}
 	o.reach += " (" + assumed + ")"
 	return o
 }
 
-// halfWidths formats a half-width, or the range of several loads.
-func halfWidths(best, worst float64) string {
+// bracket formats where half-widths are expected: "±2 to 8 %".
+func bracket(b plan.Bracket) string {
+	low, high := strconv.FormatFloat(100*b.Low, 'g', 3, 64), strconv.FormatFloat(100*b.High, 'g', 3, 64)
 	switch {
-	case math.IsInf(best, 1):
+	case math.IsInf(b.Low, 1):
 		return "no interval"
-	case math.IsInf(worst, 1):
-		return "about " + roughly(best) + ", and no interval for every load"
-	case worst < 1.1*best:
-		return "about " + roughly(worst)
+	case math.IsInf(b.High, 1):
+		return "±" + low + " % or more, and no interval for every load"
+	case b.High > 1:
+		return "±" + low + " % or more"
 	}
-	return "about " + roughly(best) + " to " + roughly(worst) + ", by load"
+	return "±" + low + " to " + high + " %"
 }
 
-// roughly formats a half-width with two digits: "±3.5 %".
-func roughly(half float64) string { return fmt.Sprintf("±%.2g %%", 100*half) }
-
-// within formats an estimated time.
-func within(seconds float64) string {
-	if math.IsInf(seconds, 1) {
+// timeClass is the class of an estimated time: two seconds of noise tell no more.
+func timeClass(seconds float64) string {
+	switch {
+	case math.IsInf(seconds, 1):
 		return "more than 30 days"
+	case seconds < 30*60:
+		return "minutes"
+	case seconds < 12*3600:
+		return "hours"
 	}
-	return "about " + quantity.Duration(coarse(seconds))
+	return "days"
 }
 
 // assumed is the basis of the estimate.

@@ -27,7 +27,7 @@ func noisy(sd float64) doctor.Noise {
 	return doctor.Noise{
 		Word: doctor.Shared, Because: "other processes use 12 % of the CPU time",
 		Foreign: record.Number(0.12), Steal: record.Number(0),
-		Loops: []doctor.Loop{{Name: "alu", Predicted: record.Number(30), Slot: 0.1, SlotSD: sd}},
+		Neighbours: record.Number(sd),
 	}
 }
 
@@ -40,12 +40,12 @@ func TestOutlook(t *testing.T) {
 		not  string
 	}{
 		"noisy": {timed(180, 0.01), noisy(0.1), []string{
-			"noise of this host now: shared: other processes use 12 % of the CPU time\n3 min reach about ±",
-			"; ±1 % takes about ", "(a rough estimate", "\nless noise: end or pause the other processes, which use 12 %"}, "no estimate"},
-		"reached":   {timed(3600, 0.05), noisy(0.02), []string{"1 h reach about ±"}, "takes"},
+			"noise of this host now: shared: other processes use 12 % of the CPU time\n3 min reach ±",
+			" %; ±1 % takes ", "(a rough estimate", "\nless noise: end or pause the other processes, which use 12 %"}, "no estimate"},
+		"reached":   {timed(3600, 0.05), noisy(0.02), []string{"1 h reach ±"}, "takes"},
 		"hopeless":  {timed(180, 1e-7), noisy(0.1), []string{"takes more than 30 days"}, "no estimate"},
-		"too few":   {timed(180, 0.01), doctor.Noise{Word: doctor.Quiet, Predicted: record.Missing("too few slices to tell")}, []string{"no estimate of the precision: too few slices to tell"}, "less noise"},
-		"too short": {timed(4, 0.01), noisy(0.1), []string{"4 s reach no interval"}, "reach about"},
+		"too few":   {timed(180, 0.01), doctor.Noise{Word: doctor.Quiet, Neighbours: record.Missing("too few slices to tell")}, []string{"no estimate of the precision: too few slices to tell"}, "less noise"},
+		"too short": {timed(4, 0.01), noisy(0.1), []string{"4 s reach no interval"}, "reach ±"},
 	} {
 		text := outlookOf(c.p, c.n).line()
 		wantText(t, what, text, c.want...)

@@ -43,7 +43,7 @@ func (f *planFormat) UnmarshalText(b []byte) error {
 }
 
 func (planCommand) Help() string {
-	return `Lists every arm, every change that a run would make to this host, what is left out and why, the expected time and, from two seconds of this host's noise, the precision to expect. Nothing is changed.
+	return `Lists every arm, every change that a run would make to this host, what is left out and why, the expected time, the least budget that allows verdicts and, from two seconds of this host's noise, the precision to expect. Nothing is changed.
 
 Examples:
 
@@ -78,7 +78,7 @@ func (p *planCommand) Run(c *console) error {
 	}
 	built.Record.Command = on.command(p.command(built.Record.Seed))
 	if p.Format == "json" {
-		err := export.Object(c.stdout, planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds()})
+		err := export.Object(c.stdout, planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds(), leastDeciding(built)})
 		return errors.Join(err, installed(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
 	}
 	return errors.Join(c.printPlan(built, e.Title), installed(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
@@ -180,6 +180,17 @@ type planJSON struct {
 	Left     []record.Left `json:"left_out"`
 	Changes  []armChanges  `json:"changes"`
 	Expected float64       `json:"expected_seconds"`
+	// Deciding is the least budget with enough launches for verdicts; nil: the experiment fixes too few.
+	Deciding *float64 `json:"least_deciding_seconds"`
+}
+
+func leastDeciding(p *plan.Plan) *float64 {
+	d, ok := p.Deciding()
+	if !ok {
+		return nil
+	}
+	seconds := d.Seconds()
+	return &seconds
 }
 
 // armChanges is what an arm changes on the host.

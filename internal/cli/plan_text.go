@@ -80,6 +80,7 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 		return
 	}
 	p.heading("expected time: %s at most", quantity.Duration(built.Expected().Seconds()))
+	p.entry("  ", 2, verdictBudget(built))
 	p.entry("  ", 2, "nothing was changed; to run it: "+strings.Join(r.Command, " "))
 }
 

@@ -61,6 +61,8 @@ func (c changing) Changes(environment.Spec) []facts.Change {
 	return []facts.Change{{What: c.what, Detail: "plain"}}
 }
 
+func (changing) Capabilities() (c environment.Capabilities) { return c }
+
 // The plan of root's run says below the changes what the groups weigh. A user's plan does not.
 func TestPlanOfGroups(t *testing.T) {
 	const weigh = "  control groups at the top have the default weight: where CPUs are short, each has as much of them as system.slice with all its services\n"

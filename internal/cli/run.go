@@ -138,6 +138,9 @@ func (r *runCommand) openingLines(p *plan.Plan, m record.Manifest, helped bool) 
 	case last != nil:
 		lines = append(lines, "calibrated "+report.Calibrated(last, m.Host.Kernel))
 	}
+	if short := shortOfVerdicts(p); short != "" {
+		lines = append(lines, short)
+	}
 	ctx, stop := untilSignal()
 	defer stop()
 	o, err := lookAhead(ctx, p)
@@ -361,7 +364,7 @@ func checkVolumeDirs(volumes []string) error {
 // manifest is the manifest before the run; the run adds the settings that it reads back.
 func manifest(host facts.Host, started time.Time) record.Manifest {
 	m := record.Manifest{Schema: record.ManifestSchema, Started: started.UTC(),
-		Tare: version(), Versions: map[string]string{}, Host: doctor.Facts("/")}
+		Tare: version(), Statistics: analysis.Statistics, Versions: map[string]string{}, Host: doctor.Facts("/")}
 	if u, err := user.Current(); err == nil {
 		m.User = u.Username
 	}

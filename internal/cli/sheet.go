@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -128,7 +127,8 @@ func (p *sheet) arms(heading string, arms []checkAnswer) {
 	}
 }
 
-func (p *sheet) noise(n doctor.Noise) {
+// noise prints the noise of the host and what a run of the default experiment would reach.
+func (p *sheet) noise(n doctor.Noise, forecast string) {
 	p.heading("noise of this host in %s: %s", quantity.Duration(n.Seconds), n.Word)
 	p.entry("  ", 2, n.Because)
 	for _, l := range n.Loops {
@@ -136,20 +136,7 @@ func (p *sheet) noise(n doctor.Noise) {
 	}
 	p.entry("  wake-up delay   ", 18, fmt.Sprintf("median %s, p99 %s", quantity.Latency(n.Sleep.Median), quantity.Latency(n.Sleep.P99)))
 	p.entry("  CPU time        ", 18, fmt.Sprintf("%s used by other processes, %s stolen by the hypervisor", shareOf(n.Foreign), shareOf(n.Steal)))
-	if s, ok := n.Predicted.Get(); ok {
-		p.entry("  forecast        ", 18, fmt.Sprintf("two arms need about %s for ±1 %%, if a load is as steady as this work and launches do not differ", quantity.Duration(coarse(s))))
-	} else {
-		p.entry("  forecast        ", 18, "none: "+n.Predicted.Reason())
-	}
-}
-
-// coarse rounds a forecast in seconds up to 5 s, beyond a minute up to minutes.
-func coarse(seconds float64) float64 {
-	unit := 5.0
-	if seconds > 60 {
-		unit = 60
-	}
-	return unit * math.Ceil(seconds/unit)
+	p.entry("  forecast        ", 18, forecast)
 }
 
 func round3(x float64) float64 { return float64(int(x*1000+0.5)) / 1000 }

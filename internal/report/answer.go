@@ -7,6 +7,7 @@ import (
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
+	catalogue "github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -44,11 +45,11 @@ func verdictSentence(e *record.Effects, ws []workload) sentence {
 		l := loadAnswer(e, ws[0].Name)
 		s := ws[0].sentence(e, l)
 		if a.Standing == record.AnsweredNone && !ws[0].Imported && len(l.Busy) == 0 && hasFindings(l) {
-			s = joined(" ", msg("answer.none", "why", why(e)), capital(s, ""))
+			s = joined(" ", msg("answer.none", "why", why(e, ws)), capital(s, ""))
 		}
 		return joined(" ", interrupted, capital(s, firstName(l)))
 	case a.Standing == record.AnsweredNone && !ws[0].Imported:
-		return joined(" ", interrupted, msg("answer.none", "why", why(e)))
+		return joined(" ", interrupted, msg("answer.none", "why", why(e, ws)))
 	}
 	return joined(" ", interrupted, grouped(e, ws))
 }
@@ -66,7 +67,10 @@ func firstName(l record.LoadAnswer) string {
 }
 
 // why is the reason why no load of a run is decided.
-func why(e *record.Effects) sentence {
+func why(e *record.Effects, ws []workload) sentence {
+	if more, few := launching(e, ws); few {
+		return msg("none.launches", "least", catalogue.LeastLaunches, "more", quantity.About(more))
+	}
 	n := answerOf(e).Noise
 	var causes []string
 	if n.StealHigh >= disturbed {
@@ -117,6 +121,7 @@ var groups = []struct {
 	{"moved", "group.moved.first", "group.moved.then"},
 	{"equal", "group.equal.first", "group.equal.then"},
 	{"equal.work", "group.equal.work.first", "group.equal.work.then"},
+	{"noloss", "group.noloss.first", "group.noloss.then"},
 	{"open", "group.open.first", "group.open.then"},
 	{"doubted", "group.doubted.first", "group.doubted.then"},
 	{"nothing", "group.nothing.first", "group.nothing.then"},
@@ -164,7 +169,7 @@ func grouped(e *record.Effects, ws []workload) sentence {
 
 // begin is the subject at the beginning of a clause: with a capital letter, unless it is a name.
 func begin(subject, kind string) string {
-	if kind == "moved" || strings.HasPrefix(kind, "equal") {
+	if kind == "moved" || kind == "noloss" || strings.HasPrefix(kind, "equal") {
 		if strings.HasPrefix(subject, "the ") || strings.HasPrefix(subject, "everything ") {
 			return upper(subject)
 		}
@@ -197,6 +202,8 @@ func (w workload) group(e *record.Effects, l record.LoadAnswer) group {
 		g.kind = "open"
 	case x.Verdict == record.Negligible:
 		g.kind = "equal"
+	case x.Verdict == record.NoLoss:
+		g.kind = "noloss"
 	case l.Doubted:
 		g.kind = "doubted"
 	case (x.Verdict == record.Cost || x.Verdict == record.Gain) && x.Typical != nil:

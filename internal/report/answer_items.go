@@ -138,3 +138,21 @@ func offers(a record.Answers) []item {
 	}
 	return []item{labelled("label.more", forms[0], forms[1:]...)}
 }
+
+// launching is the time in seconds that the subjects of all loads need for the launches that a verdict
+// needs; few is false if one of them that was measured does not lack launches.
+func launching(e *record.Effects, ws []workload) (more float64, few bool) {
+	for _, w := range ws {
+		for _, f := range loadAnswer(e, w.Name).Findings {
+			if f.Effect.Typical == nil {
+				continue
+			}
+			if !w.FewLaunches(f.Effect) {
+				return 0, false
+			}
+			more, few = more+w.MoreLaunches(f.Effect), true
+			break // the arms of a load are launched together
+		}
+	}
+	return more, few
+}

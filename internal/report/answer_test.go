@@ -10,7 +10,7 @@ import (
 // TestSentences reads the answers as a person would.
 func TestSentences(t *testing.T) {
 	effect := func(metric string, v record.Verdict, r *record.Ratio) record.Effect {
-		return record.Effect{Workload: "oltp", Metric: metric, Arm: "container", Baseline: "host", Verdict: v, Typical: r}
+		return record.Effect{Workload: "oltp", Metric: metric, Arm: "container", Baseline: "host", Verdict: v, Typical: r, Generations: 6}
 	}
 	bursts := effect("throughput", record.Negligible, ratio(-0.2, 0.3))
 	bursts.Intermittent, bursts.Slow, bursts.Total = true, 0.08, ratio(-1.8, 0.6)
@@ -18,6 +18,8 @@ func TestSentences(t *testing.T) {
 	unknown.Reason = "the load ended"
 	open := effect("throughput", record.Undecided, ratio(-0.4, 1.8))
 	open.Needed = 118
+	few := effect("throughput", record.Undecided, ratio(-4, 1))
+	few.Generations, few.Reason = 3, "a verdict needs 4 launches, 3 were made"
 	invalid := effect("throughput", record.Invalid, ratio(-3, 1))
 	invalid.Reason = "12 % of the windows were dropped"
 	cost := effect("throughput", record.Cost, ratio(-3.1, 0.7))
@@ -44,6 +46,9 @@ func TestSentences(t *testing.T) {
 			"The container makes no difference larger than 1 % (-0.6 % [-0.9, -0.3])."},
 		{&bursts, nil, "The container makes no difference larger than 1 % (-0.2 % [-0.5, +0.1]); it comes in bursts: " +
 			"8.0 % of the windows are slow; all windows together: -1.8 % [-2.4, -1.2]."},
+		{ptr(effect("throughput", record.NoLoss, ratio(1, 1.8))), nil, "The container causes no loss larger than 1 % (+1.0 % [-0.8, +2.8])."},
+		{&few, nil, "NO ANSWER: a verdict needs 4 launches of each arm; about 15 s more for the rest. Undecided for the container: " +
+			"-4.0 % [-5.0, -3.0]; a verdict needs 4 launches, 3 were made; about 15 s more for the rest."},
 		{&open, nil, "NO ANSWER: 45 s decide nothing. Undecided for the container: -0.4 % [-2.2, +1.4]; a loss above 2.2 % is ruled out; about 2 min more would decide it against a margin of 1 %, if it is as large as it looks."},
 		{&unknown, nil, "NO ANSWER: 45 s decide nothing. Undecided for the container: the load ended."},
 		{&invalid, nil, "NO ANSWER: 45 s decide nothing. Invalid: no answer for the container: 12 % of the windows were dropped."},
@@ -52,7 +57,7 @@ func TestSentences(t *testing.T) {
 		step := *c.x
 		step.Baseline, step.Verdict, step.Intermittent = "security", record.Undecided, false
 		e := &record.Effects{Margin: 0.01, Seconds: 45, Ended: "budget", Effects: []record.Effect{*c.x}, Remainder: []record.Effect{step},
-			Workloads: []record.WorkloadResult{{Name: "oltp", Primary: c.x.Metric, Baseline: "host", Seconds: 45, Blocks: 30}}}
+			Workloads: []record.WorkloadResult{{Name: "oltp", Primary: c.x.Metric, Baseline: "host", Seconds: 45, Blocks: 30, Generations: c.x.Generations}}}
 		if c.more != nil {
 			e.Effects = append(e.Effects, *c.more)
 		}
@@ -120,7 +125,7 @@ func TestTitleOfDoubts(t *testing.T) {
 // TestTitleOfWork: what an operation costs is an answer where the throughput is open.
 func TestTitleOfWork(t *testing.T) {
 	effect := func(workload, metric string, v record.Verdict, percent, wide float64) record.Effect {
-		return record.Effect{Workload: workload, Metric: metric, Arm: "container", Baseline: "host", Verdict: v, Typical: ratio(percent, wide)}
+		return record.Effect{Workload: workload, Metric: metric, Arm: "container", Baseline: "host", Verdict: v, Typical: ratio(percent, wide), Generations: 6}
 	}
 	result := func(name string) record.WorkloadResult {
 		return record.WorkloadResult{Name: name, Primary: "throughput", Baseline: "host", Seconds: 45, Blocks: 30}

@@ -136,6 +136,8 @@ func changeWord(x record.Change, margin float64) cell {
 		word = text("change.better")
 	case record.Negligible:
 		word = text("verdict.within", "margin", quantity.Size(margin))
+	case record.NoLoss:
+		word = text("verdict.noloss.above", "margin", quantity.Size(margin))
 	}
 	return cell{word, verdictTone(x.Verdict)}
 }

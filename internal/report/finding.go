@@ -55,12 +55,14 @@ func (w workload) clauses(f record.Finding, margin float64, alone bool) []senten
 	case x.Verdict == record.Undecided:
 		verdict = clause{"finding.open", "line.open"}
 		tails = append(partTails(f), w.openTails(f, margin, alone)...)
-	case x.Verdict != record.Cost && x.Verdict != record.Gain && x.Verdict != record.Negligible:
+	case x.Verdict == record.Invalid:
 		verdict = clause{"finding.invalid", "line.invalid"}
 	case x.Typical == nil:
 		verdict = clause{"finding.amount", "line.amount"}
 	case x.Verdict == record.Negligible:
 		verdict = clause{"finding.equal", "line.equal"}
+	case x.Verdict == record.NoLoss:
+		verdict = clause{"finding.noloss", "line.noloss"}
 	default:
 		verdict = clause{"finding.moved", "line.moved"}
 		pairs = append(pairs, "what", w.does(x))
@@ -124,8 +126,12 @@ func (w workload) does(x record.Effect) sentence {
 	return msg(key, "metric", m.of)
 }
 
-// openTails returns the loss that an undecided effect rules out, and the time that would decide it.
+// openTails returns the loss that an undecided effect rules out, and the time that would decide it; of an
+// arm with too few launches, the time that these take.
 func (w workload) openTails(f record.Finding, margin float64, alone bool) (tails []sentence) {
+	if w.FewLaunches(f.Effect) {
+		return []sentence{msg("tail.launches", "reason", f.Effect.Reason, "time", quantity.About(w.MoreLaunches(f.Effect)))}
+	}
 	if f.Excluded > 0 && f.Excluded <= informative {
 		key := messages.Key("tail.excluded")
 		if !w.metricWord(f.Effect.Metric).more {

@@ -76,6 +76,8 @@ func judge(r *record.Ratio, moreIsBetter bool, margin float64) record.Verdict {
 		return record.Gain
 	case r.Low > 1, r.High < 1:
 		return record.Cost
+	case r.Low > 1-margin && moreIsBetter, r.High < 1+margin && !moreIsBetter:
+		return record.NoLoss
 	}
 	return record.Undecided
 }
@@ -84,7 +86,7 @@ func (l load) effect(arm, base, metric string, percent, half float64) record.Eff
 	x := record.Effect{
 		Workload: l.name, Metric: metric, Arm: arm, Baseline: base,
 		Typical: ratio(percent, half), Total: ratio(percent-0.1, half*1.2), Own: ratio(percent, half*0.75),
-		Exploratory: metric != "throughput", Blocks: 36, Generations: 3,
+		Exploratory: metric != "throughput", Blocks: 36, Generations: 6,
 		P: new(0.004), Adjusted: new(0.02), Detectable: 1.43 * half / 100,
 	}
 	x.Verdict = judge(x.Typical, metric == "throughput", 0.01)
@@ -140,7 +142,7 @@ func (l load) arm(r rung) record.ArmResult {
 func (l load) result(checks ...record.Checks) record.WorkloadResult {
 	return record.WorkloadResult{
 		Name: l.name, Title: l.title, Primary: "throughput", Baseline: "host",
-		Blocks: 36, Generations: 3, Seconds: 48, NoiseFloor: l.half / 100, WindowNoise: 2.2 * l.half / 100,
+		Blocks: 36, Generations: 6, Seconds: 48, NoiseFloor: l.half / 100, WindowNoise: 2.2 * l.half / 100,
 		Pilot: &record.Pilot{Workload: l.name, Window: 0.15, Discard: 0.05, Blocks: 12, Pause: "freezer v2",
 			Why: "neighbouring windows of 150 ms differ least for their length; 50 ms after a thaw every arm is as fast as later"},
 		Checks: checks,
@@ -303,6 +305,7 @@ func userRun() *record.Effects {
 	r := l.result(checks(true)...)
 	r.Generations, r.Pilot.Pause = 1, "load"
 	e.Workloads = []record.WorkloadResult{r}
+	oneLaunch(e)
 	e.Kernel = kernelOf(l)
 	e.Dropped = record.Dropped{Of: 36}
 	for _, arm := range []string{"cgroup", "namespaces", "rootfs", "security", "container", "cpu-limit"} {
@@ -326,6 +329,7 @@ func killedRun() *record.Effects {
 	l.into(e)
 	r := l.result(checks(false)...)
 	r.Blocks, r.Generations, r.Seconds = 7, 1, 11
+	oneLaunch(e)
 	e.Workloads = []record.WorkloadResult{r, {Name: "commit", Title: commitTitle, Primary: "throughput", Baseline: "host"}}
 	e.Dropped = record.Dropped{Blocks: 1, Of: 8, Reasons: map[string]int{record.DropAbandoned: 1}}
 	return e

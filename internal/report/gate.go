@@ -141,12 +141,20 @@ func gateNotes(g *record.Gate) []sentence {
 	var reasons arrange.Grouped[what]
 	for _, j := range byAnswer(g.Judgements) {
 		total = total || j.Total
+		if j.Unlaunched {
+			reasons.Add(what{workload: j.Workload, reason: j.Reason}, j.Arm)
+			continue
+		}
 		if j.Reason == "" || j.Cost != nil && j.Answer != record.AnswerInvalid && !j.Unjudged {
 			continue
 		}
 		reasons.Add(what{j.Workload, j.Metric, j.Reason}, j.Arm)
 	}
 	for x, arms := range reasons.All() {
+		if x.metric == "" {
+			notes = append(notes, msg("gate.launches", "load", x.workload, "arms", list(arms), "reason", x.reason))
+			continue
+		}
 		notes = append(notes, msg("gate.reason", "load", x.workload, "metric", x.metric, "arms", list(arms), "reason", x.reason))
 	}
 	if total {

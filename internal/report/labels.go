@@ -99,6 +99,10 @@ func verdictCell(e record.Effect, margin float64) cell {
 		word = text("verdict.intermittent")
 	case e.Verdict == record.Negligible:
 		word = text("verdict.within", "margin", quantity.Size(margin))
+	case e.Intermittent && e.Verdict == record.NoLoss:
+		word, tone = text("verdict.intermittent"), unsure
+	case e.Verdict == record.NoLoss:
+		word = text("verdict.noloss.above", "margin", quantity.Size(margin))
 	}
 	if e.Unequal != "" {
 		return cell{text("verdict.unequal", "verdict", word), unsure}
@@ -116,6 +120,8 @@ func verdictWord(v record.Verdict) string {
 		return text("verdict.gain")
 	case record.Negligible:
 		return text("verdict.negligible")
+	case record.NoLoss:
+		return text("verdict.noloss")
 	}
 	return text("verdict.invalid")
 }
@@ -128,7 +134,7 @@ func verdictTone(v record.Verdict) tone {
 		return good
 	case record.Undecided:
 		return unsure
-	case record.Negligible:
+	case record.Negligible, record.NoLoss:
 		return faint
 	}
 	return broken

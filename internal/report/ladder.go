@@ -145,6 +145,7 @@ func ladderNotes(e *record.Effects, w workload) []sentence {
 			notes = append(notes, joined("; ", sentence{{arm + ": " + quantity.Interval(x.Typical), plain}}, burstTail(x)))
 		}
 	}
+	notes = append(notes, launchesNotes(w)...)
 	notes = append(notes, undecidedNotes(e, w)...)
 	notes = append(notes, unjudgedNotes(w)...)
 	notes = append(notes, reasonNotes(w)...)
@@ -156,13 +157,29 @@ func ladderNotes(e *record.Effects, w workload) []sentence {
 	return notes
 }
 
+// launchesNotes name the arms that have too few launches for a verdict.
+func launchesNotes(w workload) (notes []sentence) {
+	var few arrange.Grouped[string]
+	last := map[string]record.Effect{} // by reason
+	for _, arm := range append(slices.Clone(w.Ladder), w.Beside...) {
+		if x, ok := w.PrimaryOf(arm); ok && w.FewLaunches(x) {
+			few.Add(x.Reason, arm)
+			last[x.Reason] = x
+		}
+	}
+	for reason, arms := range few.All() {
+		notes = append(notes, msg("open.launches", "arms", list(arms), "reason", reason, "time", quantity.About(w.MoreLaunches(last[reason]))))
+	}
+	return notes
+}
+
 // undecidedNotes tell what the undecided arms lack, in one line.
 func undecidedNotes(e *record.Effects, w workload) []sentence {
 	var arms []string
 	var detectable, needed float64
 	for _, arm := range append(slices.Clone(w.Ladder), w.Beside...) {
 		x, ok := w.PrimaryOf(arm)
-		if !ok || x.Verdict != record.Undecided || x.Typical == nil || x.Unjudged {
+		if !ok || x.Verdict != record.Undecided || x.Typical == nil || x.Unjudged || w.FewLaunches(x) {
 			continue
 		}
 		arms = append(arms, arm)

@@ -11,7 +11,7 @@ import (
 // whose interval is too wide.
 func TestWhatIsNotJudged(t *testing.T) {
 	arm := func(name string, percent, half float64) record.Effect {
-		return record.Effect{Workload: "oltp", Metric: "throughput", Arm: name, Baseline: "host", Typical: ratio(percent, half), Detectable: 0.03}
+		return record.Effect{Workload: "oltp", Metric: "throughput", Arm: name, Baseline: "host", Typical: ratio(percent, half), Generations: 6, Detectable: 0.03}
 	}
 	e := &record.Effects{Margin: 0.01, Effects: []record.Effect{arm("cgroup", -5, 2), arm("rootfs", -1, 2), arm("container", 0, 1.5)},
 		Workloads: []record.WorkloadResult{{Name: "oltp", Primary: "throughput", Judged: []string{"throughput"}, Baseline: "host", Blocks: 30, Question: "container"}}}

@@ -64,7 +64,13 @@ func (w workload) told(metric string) bool {
 func (w workload) others(metrics []string) table {
 	t := table{columns: []column{{head: text("head.arm"), flex: 12}}}
 	for _, m := range metrics {
-		t.columns = append(t.columns, column{head: w.metricWord(m).head + " ", align: right})
+		head := w.metricWord(m).head
+		if w.noisy(m) {
+			head += markNoise
+		} else {
+			head += " "
+		}
+		t.columns = append(t.columns, column{head: head, align: right})
 	}
 	for _, arm := range w.Arms() {
 		r := row{{arm, plain}}
@@ -94,7 +100,7 @@ func (w workload) other(arm, metric string) cell {
 		return cell{around(x.Typical) + "≠", unsure}
 	}
 	switch {
-	case w.InNoise(x):
+	case w.InNoise(x), w.noisy(metric) && (arrange.Moved(x) || x.Noisy):
 		return cell{around(x.Typical) + markNoise, unsure}
 	case x.Verdict == record.Cost, x.Verdict == record.Gain:
 		return cell{around(x.Typical) + markMoved, verdictTone(x.Verdict)}
@@ -102,6 +108,11 @@ func (w workload) other(arm, metric string) cell {
 		return cell{around(x.Typical) + " ", plain}
 	}
 	return cell{around(x.Typical) + " ", faint}
+}
+
+// noisy reports whether a twin differs from its baseline in a metric: the column is noise.
+func (w workload) noisy(metric string) bool {
+	return slices.ContainsFunc(w.Twins, func(arm string) bool { return w.Effect[key(metric, arm)].Noisy })
 }
 
 // lopsided is how many times wider one side of an interval is where ± would mislead: a loss
@@ -125,13 +136,16 @@ func around(r *record.Ratio) string {
 // otherMarks explains the marks that are used.
 func otherMarks(w workload) string {
 	marks := text("others.moved")
-	noise, unequal := false, false
+	inNoise, noisy, unequal := false, false, false
 	for k, x := range w.Effect {
 		if k.Metric != w.Primary {
-			noise, unequal = noise || w.InNoise(x), unequal || x.Unequal != ""
+			inNoise, noisy, unequal = inNoise || w.InNoise(x), noisy || x.Noisy, unequal || x.Unequal != ""
 		}
 	}
-	if noise {
+	switch {
+	case noisy:
+		marks += "; " + text("others.noise")
+	case inNoise:
 		marks += "; " + text("mark.noise")
 	}
 	if unequal {

@@ -270,6 +270,7 @@ const (
 	markEqual   = "="
 	markInvalid = "x"
 	markUnequal = "≠"
+	markNoLoss  = "≥"
 	markNoise   = "~"
 )
 
@@ -302,6 +303,8 @@ func (w workload) mark(x record.Effect) string {
 		return markMoved
 	case x.Verdict == record.Negligible:
 		return markEqual
+	case x.Verdict == record.NoLoss:
+		return markNoLoss
 	case x.Verdict == record.Undecided:
 		return ""
 	}
@@ -359,7 +362,7 @@ func legend(e *record.Effects, ws []workload) sentence {
 		mark string
 		key  messages.Key
 	}{
-		{markMoved, "mark.moved"}, {markEqual, "mark.equal"}, {markNoise, "mark.noise"}, {markInvalid, "mark.invalid"}, {markUnequal, "mark.unequal"}, {"", unmarked},
+		{markMoved, "mark.moved"}, {markEqual, "mark.equal"}, {markNoLoss, "mark.noloss"}, {markNoise, "mark.noise"}, {markInvalid, "mark.invalid"}, {markUnequal, "mark.unequal"}, {"", unmarked},
 	} {
 		if used[m.mark] {
 			parts = append(parts, text(m.key, "margin", quantity.Size(e.Margin)))

@@ -155,6 +155,33 @@ func TestNoStarInNoise(t *testing.T) {
 	}
 }
 
+// A metric in which the twin differs has no star: its column is marked as noise.
+func TestNoisyColumn(t *testing.T) {
+	e := richRun()
+	for i := range e.Effects {
+		if x := &e.Effects[i]; x.Metric == "p50" {
+			x.Verdict, x.Typical = record.Cost, ratio(8, 1)
+		}
+	}
+	for i := range e.Twin {
+		if x := &e.Twin[i]; x.Metric == "p50" {
+			x.Verdict, x.Typical, x.Noisy = record.Undecided, ratio(3, 1), true
+		}
+	}
+	var b bytes.Buffer
+	if err := Text(&b, answered(e), Options{Verbose: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{" p50~ ", "+8.0 ±1.0~", "+3.0 ±1.0~", "noise, as the twin differs"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in:\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "+8.0 ±1.0*") {
+		t.Errorf("a star in a column of noise:\n%s", b.String())
+	}
+}
+
 func TestFigures(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{relative(1.31).text, "x1.3"}, {relative(1.04).text, "="}, {relative(12.34).text, "x12.3"}, {relative(0.02).text, "x0.02"},
@@ -183,5 +210,15 @@ func TestChecksOfManyLoads(t *testing.T) {
 	n, words = checksOf(e, func(l record.LoadAnswer) []string { return l.Failed })
 	if want := "settings of redis-benchmark 0, redis-benchmark 1, redis-benchmark 2 and 4 more"; n != 1 || strings.Join(words, "; ") != want {
 		t.Errorf("%d: %s", n, words)
+	}
+}
+
+// oneLaunch makes the effects those of a single launch.
+func oneLaunch(e *record.Effects) {
+	for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder, e.Twin} {
+		for i := range list {
+			list[i].Generations, list[i].Verdict = 1, record.Undecided
+			list[i].Reason, list[i].Needed = "a verdict needs 4 launches, 1 was made", 33
+		}
 	}
 }

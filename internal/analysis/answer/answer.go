@@ -78,7 +78,7 @@ func answerOf(e *record.Effects, w arrange.Workload) record.LoadAnswer {
 // decided reports whether a finding has a verdict: on the primary metric, or on efficiency.
 func decided(f record.Finding) bool {
 	known := func(x *record.Effect) bool {
-		return x != nil && (arrange.Moved(*x) || x.Verdict == record.Negligible && x.Typical != nil)
+		return x != nil && (arrange.Moved(*x) || (x.Verdict == record.Negligible || x.Verdict == record.NoLoss) && x.Typical != nil)
 	}
 	if f.OtherWork > 0 {
 		return known(f.Efficiency)
@@ -213,20 +213,20 @@ func part(f record.Finding) record.LossPart {
 		return record.LossWork
 	case f.Efficiency.Verdict == record.Cost && share > 0.2:
 		return record.LossBoth
-	case f.Efficiency.Verdict == record.Negligible && share < 0.5, f.Efficiency.Verdict == record.Gain:
+	case (f.Efficiency.Verdict == record.Negligible || f.Efficiency.Verdict == record.NoLoss) && share < 0.5, f.Efficiency.Verdict == record.Gain:
 		return record.LossCPU
 	}
 	return ""
 }
 
 // excluded is the largest loss in an undecided interval, as a ratio: a larger loss is ruled out.
-// 0 if the effect is decided or the interval contains no loss.
+// 0 if the effect is decided, has too few launches for a verdict, or the interval contains no loss.
 func excluded(w arrange.Workload, x record.Effect) float64 {
 	r := x.Typical
 	if x.Bound != nil {
 		r = x.Bound
 	}
-	if r == nil || x.Verdict != record.Undecided {
+	if r == nil || x.Verdict != record.Undecided || w.FewLaunches(x) {
 		return 0
 	}
 	loss := 1 - r.Low

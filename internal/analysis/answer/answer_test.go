@@ -15,11 +15,11 @@ func ratio(percent, half float64) *record.Ratio {
 // run is a ladder of two rungs over one load.
 func run(v record.Verdict, percent, half float64) *record.Effects {
 	effect := func(arm, base string) record.Effect {
-		return record.Effect{Workload: "db", Metric: "throughput", Arm: arm, Baseline: base, Verdict: v, Typical: ratio(percent, half)}
+		return record.Effect{Workload: "db", Metric: "throughput", Arm: arm, Baseline: base, Verdict: v, Typical: ratio(percent, half), Generations: 6}
 	}
 	return &record.Effects{
 		Host:      record.Host{CPUs: 2},
-		Workloads: []record.WorkloadResult{{Name: "db", Primary: "throughput", Baseline: "host", Blocks: 9, NoiseFloor: 0.2}},
+		Workloads: []record.WorkloadResult{{Name: "db", Primary: "throughput", Baseline: "host", Blocks: 9, Generations: 6, Seconds: 60, NoiseFloor: 0.2}},
 		Effects:   []record.Effect{effect("cgroup", "host"), effect("rootfs", "host")},
 		Steps:     []record.Effect{effect("cgroup", "host"), effect("rootfs", "cgroup")},
 		Left:      []record.Left{{Arm: "container", Reason: "no runc", Remedy: "apt install runc"}, {Arm: "nat", Reason: "no server"}},
@@ -79,6 +79,31 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
+// An effect that lacks launches rules nothing out, and the continuation has room for them.
+func TestTooFewLaunches(t *testing.T) {
+	e := run(record.Undecided, 0, 5)
+	for i := range e.Effects {
+		e.Effects[i].Generations = 1
+	}
+	e.Workloads[0].Generations = 1
+	a := Of(e)
+	if f := a.Loads[0].Findings[0]; f.Excluded != 0 || a.Standing != record.AnsweredNone {
+		t.Errorf("%+v, %v", f, a.Standing)
+	}
+	e.Workloads[0].Seconds = 300 // the three launches that are missing take 900 s, more than a continuation usually gets
+	if on := Of(e).Next[1]; on.Kind != record.NextContinue || on.Seconds != 900 {
+		t.Errorf("next %+v", on)
+	}
+}
+
+// No loss is an answer.
+func TestNoLossDecides(t *testing.T) {
+	a := Of(run(record.NoLoss, 2, 2.5))
+	if !a.Loads[0].Decided || a.Standing != record.AnsweredAll || a.Loads[0].Findings[0].Excluded != 0 {
+		t.Errorf("%+v", a.Loads[0])
+	}
+}
+
 // A loss is split into parts only where the efficiency is decided.
 func TestPart(t *testing.T) {
 	for _, c := range []struct {
@@ -87,6 +112,7 @@ func TestPart(t *testing.T) {
 		want          record.LossPart
 	}{
 		{record.Cost, -10, 1, record.LossWork}, {record.Cost, -4, 1, record.LossBoth}, {record.Negligible, -0.2, 0.5, record.LossCPU},
+		{record.NoLoss, 1, 1.5, record.LossCPU},
 		{record.Gain, 3, 1, record.LossCPU}, {record.Undecided, -1, 5, ""},
 	} {
 		e := run(record.Cost, -10, 2)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -140,7 +141,9 @@ func next(a *record.Answers, e *record.Effects) (out []record.NextStep) {
 		return out
 	}
 	if continues(e) {
-		out = append(out, further(a))
+		on := further(a)
+		on.Seconds = max(on.Seconds, 60*math.Ceil(launching(e)/60))
+		out = append(out, on)
 	}
 	if a.Noise.StealHigh > unsteady {
 		out = append(out, record.NextStep{Kind: record.NextDedicated})
@@ -149,6 +152,22 @@ func next(a *record.Answers, e *record.Effects) (out []record.NextStep) {
 		out = append(out, record.NextStep{Kind: record.NextQuieter})
 	}
 	return out
+}
+
+// launching is the time in seconds in which all loads have the launches that a verdict on their subjects
+// needs.
+func launching(e *record.Effects) float64 {
+	sum := 0.0
+	for _, w := range arrange.Workloads(e) {
+		most := 0.0
+		for key, x := range w.Effect {
+			if key.Metric == w.Primary && !slices.Contains(w.Twins, key.Arm) && w.FewLaunches(x) {
+				most = max(most, w.MoreLaunches(x))
+			}
+		}
+		sum += most
+	}
+	return sum
 }
 
 // further is a continuation: as long as the best precision takes that needs at most soon.

@@ -106,6 +106,16 @@ func Moved(x record.Effect) bool {
 	return (x.Verdict == record.Cost || x.Verdict == record.Gain) && x.Typical != nil
 }
 
+// FewLaunches reports whether an effect is undecided because an arm has too few launches for a verdict.
+func (w Workload) FewLaunches(x record.Effect) bool {
+	return !w.Imported && x.Verdict == record.Undecided && x.Typical != nil && x.Generations < metric.LeastLaunches
+}
+
+// MoreLaunches is the time in seconds that an arm of FewLaunches needs for the launches that it lacks.
+func (w Workload) MoreLaunches(x record.Effect) float64 {
+	return metric.MoreLaunches(x.Generations, w.Generations, w.Seconds)
+}
+
 // InNoise reports whether a cost or gain is no larger than the noise floor. Its verdict holds all
 // the same: the noise floor is that of the twin alone, and the effect is relative to the mean of
 // baseline and twin, which varies less.

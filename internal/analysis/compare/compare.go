@@ -60,6 +60,9 @@ func Results(before, after *record.Result, forced bool) (*record.Comparison, err
 	}
 	c.Warnings = append(baselineWarnings(before.Plan, after.Plan), doubts(ofBefore, old, c)...)
 	c.Warnings = append(c.Warnings, doubts(ofAfter, now, c)...)
+	if a, b := statistics(before.Manifest), statistics(after.Manifest); a != b {
+		c.Warnings = append(c.Warnings, record.Warning{Text: statisticsDiffer(a, b, analysis.Statistics)})
+	}
 	return c, nil
 }
 

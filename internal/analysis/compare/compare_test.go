@@ -4,10 +4,12 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/record"
 )
@@ -122,9 +124,33 @@ func TestBaselinesRunAsDiffer(t *testing.T) {
 func TestTwoHosts(t *testing.T) {
 	before, after := result("r4onexyz", 0.02), result("r5twoxyz", 0.02)
 	after.Manifest.Host.Name, after.Manifest.Host.CPUs = "db8", 16
+	before.Plan.Margin, after.Plan.Margin = 0.1, 0.1 // 24 windows do not rule out a loss of 1 % by stalls
 	c, err := Results(before, after, false)
 	if err != nil || c.SameHost || len(c.Levels) != 0 || len(c.Changes) != 1 || c.Changes[0].Verdict != record.Negligible {
 		t.Fatalf("%+v, %v", c, err)
+	}
+}
+
+// A result that other statistics judged says so, and both are judged by those of today.
+func TestOtherStatistics(t *testing.T) {
+	before, after := result("r4onexyz", 0.02), result("r5twoxyz", 0.10)
+	after.Manifest.Statistics = analysis.Statistics
+	c, err := Results(before, after, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := record.Difference{What: "statistics", Before: "version 1", After: "version 2", Weight: record.WeightNone}
+	if !slices.ContainsFunc(c.Differences, func(d record.Difference) bool {
+		return d.What == want.What && d.Before == want.Before && d.After == want.After && d.Weight == want.Weight
+	}) {
+		t.Errorf("%+v", c.Differences)
+	}
+	if last := c.Warnings[len(c.Warnings)-1]; !strings.Contains(last.Text, "the statistics differ: version 1 before, version 2 after") {
+		t.Errorf("%+v", c.Warnings)
+	}
+	before.Manifest.Statistics = analysis.Statistics
+	if c, err = Results(before, after, false); err != nil || slices.ContainsFunc(c.Warnings, func(w record.Warning) bool { return strings.Contains(w.Text, "statistics") }) {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

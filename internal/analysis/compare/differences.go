@@ -177,6 +177,7 @@ func (l *differenceList) compareSource(before, after string) {
 // compareManifest compares the hosts, the versions and the users.
 func (l *differenceList) compareManifest(a, b record.Manifest) {
 	l.add(record.WeightSetup, "tare", a.Tare, b.Tare)
+	l.add(record.WeightNone, "statistics", statistics(a), statistics(b))
 	for _, d := range a.Host.Differences(b.Host) {
 		before, after := d.Before, d.After
 		if d.Unit == "B" {
@@ -187,6 +188,10 @@ func (l *differenceList) compareManifest(a, b record.Manifest) {
 	l.compareValues(record.WeightSetup, version, a.Versions, b.Versions)
 	l.add(record.WeightSetup, "user", a.User, b.User)
 }
+
+// statistics is the version of the rules by which the tare of a result judged; manifests before version 2
+// do not name it.
+func statistics(m record.Manifest) string { return "version " + strconv.Itoa(max(m.Statistics, 1)) }
 
 // mebibytes rounds a number of bytes: the memory of a host differs by some hundred KiB from
 // boot to boot.

@@ -23,6 +23,11 @@ func changed(d record.Difference) string {
 	return fmt.Sprintf("%s: %s before, %s after", what, cmp.Or(d.Before, "none"), cmp.Or(d.After, "none"))
 }
 
+// statisticsDiffer says that the two results were judged by different rules when they were made.
+func statisticsDiffer(before, after string, here int) string {
+	return fmt.Sprintf("the statistics differ: %s before, %s after; here both are judged by version %d, their own reports may say other verdicts", before, after, here)
+}
+
 func ofBefore(text string) string { return "before: " + text }
 
 func ofAfter(text string) string { return "after: " + text }

@@ -1,7 +1,8 @@
 // Package gate judges effects against limits for tare check; a limit is the largest accepted cost.
 // It judges the interval and never the estimate: a limit is exceeded when the whole interval lies
-// above it, passes when the whole interval lies within it, and is undecided otherwise. It knows
-// nothing of files, exit codes or printing.
+// above it, passes when the whole interval lies within it, and is undecided otherwise. It is undecided
+// too where an arm has fewer launches than a verdict needs. It knows nothing of files, exit codes or
+// printing.
 package gate
 
 import (
@@ -42,7 +43,11 @@ func Judge(e *record.Effects, limits []record.Limit, s Selection) (*record.Gate,
 				if x.Workload != w.Name || x.Metric != l.Metric || !s.arm(x.Arm) {
 					continue
 				}
-				judged = append(judged, judge(w, x, l))
+				j := judge(w, x, l)
+				if e.Imported == nil {
+					j = launchedEnough(j, w, x)
+				}
+				judged = append(judged, j)
 				measured = measured || x.Blocks > 0 || x.Observed != 0 || x.Verdict == record.Invalid
 			}
 		}
@@ -124,6 +129,16 @@ func judge(w record.WorkloadResult, x record.Effect, l record.Limit) record.Judg
 		return j
 	}
 	return total
+}
+
+// launchedEnough makes a judgement undecided if an arm has fewer launches than a verdict needs.
+func launchedEnough(j record.Judgement, w record.WorkloadResult, x record.Effect) record.Judgement {
+	if j.Cost == nil || j.Answer == record.AnswerInvalid || x.Generations >= metric.LeastLaunches {
+		return j
+	}
+	j.Answer, j.Reason = record.AnswerUndecided, fewLaunches(x.Generations)
+	j.Needed, j.Unlaunched = max(j.Needed, metric.MoreLaunches(x.Generations, w.Generations, w.Seconds)), true
+	return j
 }
 
 // judgeRatio judges r, a ratio of the effect x; nil: there is none.

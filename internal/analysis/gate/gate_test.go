@@ -66,6 +66,28 @@ func TestTheBoundDecides(t *testing.T) {
 	}
 }
 
+// With fewer than four launches of an arm every answer is undecided, with the time that the others take.
+// Runs of other tools have a rule of their own.
+func TestTooFewLaunches(t *testing.T) {
+	for _, high := range []float64{0.9, 1.01} { // exceeded and pass
+		x := effect("throughput", "a", high-0.01, high-0.02, high)
+		x.Generations = 2
+		e := effects(x)
+		e.Workloads[0].Generations, e.Workloads[0].Seconds = 2, 30
+		g, err := Judge(e, []record.Limit{limit("throughput", 0.05)}, Selection{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := g.Judgements[0]; g.Answer != record.AnswerUndecided || !j.Unlaunched || j.Needed != 30 || !strings.Contains(j.Reason, "4 launches") || g.Needed != 30 {
+			t.Errorf("%+v, needed %v", j, g.Needed)
+		}
+		e.Imported = &record.Imported{}
+		if g, err = Judge(e, []record.Limit{limit("throughput", 0.05)}, Selection{}); err != nil || g.Answer == record.AnswerUndecided {
+			t.Errorf("imported: %+v, %v", g, err)
+		}
+	}
+}
+
 // A limit passes only where the whole interval is within it.
 func TestPassIsOnlyWhatIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -74,7 +96,7 @@ func TestPassIsOnlyWhatIsShown(t *testing.T) {
 		most := rapid.Float64Range(0, 0.99).Draw(t, "most")
 		metric := rapid.SampledFrom([]string{"throughput", "p95"}).Draw(t, "metric")
 		x := effect(metric, "a", (low+high)/2, low, high)
-		x.Verdict = record.Verdict(rapid.IntRange(0, 4).Draw(t, "verdict"))
+		x.Verdict = record.Verdict(rapid.IntRange(0, int(record.NoLoss)).Draw(t, "verdict"))
 		x.Intermittent = rapid.Bool().Draw(t, "intermittent")
 		g, err := Judge(effects(x), []record.Limit{limit(metric, most)}, Selection{})
 		if err != nil {

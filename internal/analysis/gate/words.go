@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -21,6 +22,10 @@ const (
 
 func notJudged(question string) string {
 	return fmt.Sprintf("not judged, as %s is not shown to exceed it", question)
+}
+
+func fewLaunches(launches int) string {
+	return fmt.Sprintf("an answer needs %d launches of each arm, there are %d", metric.LeastLaunches, launches)
 }
 
 func directionUnknown(metric string) string {

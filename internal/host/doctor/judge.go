@@ -4,13 +4,12 @@ import (
 	"math"
 
 	"github.com/tarelab/tare/internal/stat"
-	"github.com/tarelab/tare/record"
 )
 
 // judge computes a Loop from the slices, which took seconds in all.
 func (l *loop) judge(seconds float64) Loop {
 	n := len(l.steps)
-	out := Loop{Name: l.name, Title: l.title, Slices: n, Slice: slice.Seconds(), Predicted: record.Missing(fewSlices)}
+	out := Loop{Name: l.name, Title: l.title, Slices: n, Slice: slice.Seconds()}
 	if n == 0 {
 		return out
 	}
@@ -24,9 +23,6 @@ func (l *loop) judge(seconds float64) Loop {
 		if r, ok := correlation(l.rates(1), lag); ok {
 			out.Lags = append(out.Lags, Lag{float64(lag) * round, r})
 		}
-	}
-	if total, slot, sd := l.predict(); total > 0 {
-		out.Predicted, out.Slot, out.SlotSD = record.Number(total), slot, sd
 	}
 	return out
 }
@@ -44,40 +40,26 @@ func (l *loop) rates(per int) []float64 {
 	return out
 }
 
-// The rotation that predict assumes (docs/method.md, section 2).
-const (
-	switching = 0.03 // s between two windows: the switch of arms and the settle time
-	shortest  = 0.1  // s; shorter windows change what is measured (section 8)
-	minBlocks = 24
-	goal      = 0.01 // half-width, as a log ratio
-	level     = 0.96 // of an interval that is shown as 95 %, as the run stops on its width
-)
+// pairedSlices is how many slices of a loop make a window for neighbours: with more there are too few
+// windows in two seconds, and single slices have more noise than a window of a run.
+const pairedSlices = 2
 
-// predict returns the time in seconds that two arms with this noise need for +-1 %, and the best
-// length of window: the number of blocks that the 10 % trimmed mean of the differences of
-// neighbouring windows needs, times two slots. Two seconds contain too few long windows, so a
-// window is taken to be as noisy as the joined slices, which are at most as long. noise is the
-// standard deviation of a difference.
-func (l *loop) predict() (seconds, window, noise float64) {
-	for _, per := range []int{1, 2, 4, 8} {
-		d := differences(l.rates(per))
-		if len(d) < 6 {
-			break
-		}
-		e := stat.Trimmed(d, 0.1)
-		if !e.Known() {
-			continue
-		}
-		sd := e.SE * math.Sqrt(float64(e.N)) // of one difference, for the trimmed mean
-		blocks := max(minBlocks, math.Ceil(math.Pow(stat.NormalQuantile(0.5+level/2)*sd/goal, 2)))
-		w := max(shortest, float64(per)*slice.Seconds())
-		total := blocks * 2 * (w + switching)
-		if seconds == 0 || total < seconds {
-			seconds, window, noise = total, w, sd
+// neighbours returns the standard deviation of the log ratio of neighbouring windows, over all loops: the
+// mean absolute value times the root of pi/2, which bursts move less than a mean of squares. Over all
+// loops it varies less from look to look than that of the noisiest loop. False: too few slices.
+func neighbours(loops []*loop) (float64, bool) {
+	total, n := 0.0, 0
+	for _, l := range loops {
+		for _, d := range differences(l.rates(pairedSlices)) {
+			total, n = total+math.Abs(d), n+1
 		}
 	}
-	return seconds, window, noise
+	sd := math.Sqrt(math.Pi/2) * total / float64(n)
+	return sd, n >= fewestNeighbours && sd > 0
 }
+
+// fewestNeighbours is the least number of pairs of windows that tell their noise.
+const fewestNeighbours = 6
 
 // differences returns the log ratios of neighbours.
 func differences(x []float64) []float64 {

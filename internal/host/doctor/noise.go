@@ -26,9 +26,9 @@ type Noise struct {
 	Foreign record.Value `json:"foreign"`
 	Word    string       `json:"word"` // the worst one of all
 	Because string       `json:"because"`
-	// Predicted is the number of seconds that two arms need for an interval of +-1 %, with
-	// the noise of the worst loop; see Loop.
-	Predicted record.Value `json:"predicted_seconds"`
+	// Neighbours is the standard deviation of the log ratio of two neighbouring windows of plain work.
+	// A forecast of a run starts from it (plan.Expect).
+	Neighbours record.Value `json:"neighbour_sd"`
 }
 
 // Loop is the noise of one kind of work. A real load is noisier than each of them.
@@ -45,12 +45,6 @@ type Loop struct {
 	SliceCV float64 `json:"slice_cv"`
 	Lags    []Lag   `json:"lags"`
 	Word    string  `json:"word"`
-	// Predicted is the number of seconds that two arms need for an interval of +-1 %, in a
-	// rotation with windows of Slot seconds, without differences between launches.
-	Predicted record.Value `json:"predicted_seconds"`
-	Slot      float64      `json:"slot_seconds,omitempty"`
-	// SlotSD is the standard deviation of the log ratio of two neighbouring windows.
-	SlotSD float64 `json:"slot_sd,omitempty"`
 }
 
 // Lag is the correlation of slices at a distance of Seconds. Noise that is correlated over more
@@ -105,6 +99,10 @@ func Look(ctx context.Context, d time.Duration) (Noise, error) {
 	n.Steal, n.Foreign = readUse().since(before)
 	for _, l := range loops {
 		n.Loops = append(n.Loops, l.judge(n.Seconds))
+	}
+	n.Neighbours = record.Missing(fewSlices)
+	if sd, ok := neighbours(loops); ok {
+		n.Neighbours = record.Number(sd)
 	}
 	n.conclude()
 	return n, nil
@@ -203,28 +201,13 @@ func (n *Noise) conclude() {
 	if x, ok := n.Steal.Get(); ok {
 		say(wordFor(x, sharedUse, hostileUse), stolen, 100*x)
 	}
-	n.Predicted = record.Missing(fewSlices)
 	for _, l := range n.Loops {
 		say(l.Word, varies, l.Title, 100*l.CV)
-	}
-	if l, ok := n.Worst(); ok {
-		n.Predicted = l.Predicted
 	}
 	say(wordFor(n.Sleep.P99, sharedLate, hostileLate), wakesLate, 1e3*n.Sleep.P99)
 	if n.Word == Quiet {
 		n.Because = nothingWorse
 	}
-}
-
-// Worst is the loop with the longest prediction; not ok where none has one.
-func (n *Noise) Worst() (worst Loop, ok bool) {
-	longest := 0.0
-	for _, l := range n.Loops {
-		if x, known := l.Predicted.Get(); known && x > longest {
-			worst, longest, ok = l, x, true
-		}
-	}
-	return worst, ok
 }
 
 // Quieter returns what would reduce the noise of this host; empty where it is quiet.

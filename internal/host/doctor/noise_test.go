@@ -34,30 +34,24 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	if got := (&loop{}).judge(1); got.Word != "" || got.Predicted.Reason() == "" {
+	if got := (&loop{}).judge(1); got.Word != "" {
 		t.Errorf("no slices: %+v", got)
 	}
 }
 
-// TestPredictIsTheFormula compares predict with blocks = 2 (z sd / 1 %)^2 / (slices per window) for
-// white noise and the best length of window.
-func TestPredictIsTheFormula(t *testing.T) {
-	for _, sd := range []float64{0.05, 0.1, 0.2} {
-		want := math.Inf(1)
-		for _, per := range []float64{1, 2, 4, 8} {
-			blocks := max(minBlocks, 2*math.Pow(2.05*sd/goal, 2)/per)
-			want = min(want, blocks*2*(max(shortest, per*slice.Seconds())+switching))
-		}
-		got, window, noise := made(400, sd).predict()
-		if white := sd * math.Sqrt2; math.Abs(math.Log(got/want)) > 0.3 || !(window > 0) || !(noise < 1.2*white) || !(noise > white/math.Sqrt(10)) {
-			t.Errorf("noise %v: %v s, the formula says %v s", sd, got, want)
+// White noise of slices is less by the root of two in windows of two, and more by that in differences.
+func TestNeighbours(t *testing.T) {
+	for _, sd := range []float64{0.001, 0.05, 0.3} {
+		got, ok := neighbours([]*loop{made(4000, sd), made(4000, sd)})
+		if !ok || math.Abs(got/sd-1) > 0.1 {
+			t.Errorf("noise %v: %v, %v", sd, got, ok)
 		}
 	}
-	if got, _, _ := made(3, 0.1).predict(); got != 0 {
-		t.Errorf("three slices predict %v s", got)
+	if got, ok := neighbours([]*loop{made(5, 0.1), made(4, 0.1)}); ok {
+		t.Errorf("a few slices: %v", got)
 	}
-	if got, _, _ := made(400, 1e-4).predict(); math.Abs(got-minBlocks*2*(shortest+switching)) > 1e-9 {
-		t.Errorf("hardly any noise: %v s, want the fewest blocks", got)
+	if got, ok := neighbours([]*loop{made(100, 0)}); ok {
+		t.Errorf("no noise: %v", got)
 	}
 }
 
@@ -81,7 +75,7 @@ func TestCorrelation(t *testing.T) {
 }
 
 func TestConclude(t *testing.T) {
-	calm := Noise{Steal: record.Number(0), Foreign: record.Number(0), Loops: []Loop{{Word: Quiet, Predicted: record.Number(2)}, {Word: Quiet, Predicted: record.Missing("x")}}}
+	calm := Noise{Steal: record.Number(0), Foreign: record.Number(0), Loops: []Loop{{Word: Quiet}, {Word: Quiet}}}
 	for _, c := range []struct {
 		change func(*Noise)
 		word   string
@@ -101,10 +95,6 @@ func TestConclude(t *testing.T) {
 		if n.Word != c.word || !strings.Contains(n.Because, c.why) {
 			t.Errorf("%s because %s, want %s because %s", n.Word, n.Because, c.word, c.why)
 		}
-	}
-	calm.conclude()
-	if x, ok := calm.Predicted.Get(); !ok || x != 2 {
-		t.Errorf("predicted %v", calm.Predicted)
 	}
 }
 
@@ -159,17 +149,5 @@ func TestQuieter(t *testing.T) {
 				t.Errorf("%q is not in %q", w, got[i])
 			}
 		}
-	}
-}
-
-// The worst loop is the one with the longest prediction; a loop without one is skipped.
-func TestWorst(t *testing.T) {
-	n := Noise{Loops: []Loop{{Name: "a", Predicted: record.Number(3)}, {Name: "b", Predicted: record.Number(7)}, {Name: "c", Predicted: record.Missing("few")}}}
-	if l, ok := n.Worst(); !ok || l.Name != "b" {
-		t.Errorf("%v %+v", ok, l)
-	}
-	n.Loops = n.Loops[2:]
-	if l, ok := n.Worst(); ok {
-		t.Errorf("%+v", l)
 	}
 }

@@ -76,9 +76,10 @@ const FirstPassLaunches = 2
 // FirstPassTime returns how long the first pass of a load takes, from the load's whole budget. With 13 s
 // at most, four loads have their answers within a minute.
 func FirstPassTime(budget time.Duration) time.Duration {
-	const (
-		share = 0.3
-		most  = 13 * time.Second
-	)
-	return min(time.Duration(share*float64(budget)), most)
+	return min(time.Duration(firstPassShare*float64(budget)), firstPassMost)
 }
+
+const (
+	firstPassShare = 0.3
+	firstPassMost  = 13 * time.Second
+)

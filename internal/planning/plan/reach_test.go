@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/record"
 )
 
@@ -71,12 +72,39 @@ func TestTimeFor(t *testing.T) {
 	p := reaching(5, 180)
 	n := Noise{SD: 0.1, Window: 100 * time.Millisecond}
 	for _, half := range []float64{0.05, 0.02, 0.01} {
-		s := p.TimeFor(half, n)
+		s := p.TimeFor(half, n.SD*n.SD/usualNoise)
 		if now, before := p.Reach(&p.Loads[0], n, s), p.Reach(&p.Loads[0], n, s/1.1); !(now <= half && before > half) {
 			t.Errorf("±%v after %v s: ±%v there, ±%v before", half, s, now, before)
 		}
 	}
-	if s := p.TimeFor(1e-6, n); !math.IsInf(s, 1) {
+	if s := p.TimeFor(1e-6, n.SD*n.SD/usualNoise); !math.IsInf(s, 1) {
 		t.Errorf("a millionth in %v s", s)
+	}
+}
+
+// The bracket contains what Reach says with room on both sides, and noise that is seen up to four times as
+// large moves its ends by a factor of two at most.
+func TestExpect(t *testing.T) {
+	p := reaching(5, 180)
+	p.Loads = append(p.Loads, p.Loads[0])
+	for sd := 0.01; sd < 0.5; sd *= 1.07 {
+		half := p.Reach(&p.Loads[0], foreseen(sd), 180)
+		b, ok := p.Expect(sd)
+		if !ok || !(b.Low <= half/1.41 && half*1.41 <= b.High) || math.Abs(b.High/b.Low-4) > 1e-9 {
+			t.Errorf("noise %v: %+v around %v", sd, b, half)
+		}
+		if more, _ := p.Expect(3.9 * sd); more.Low > 2*b.Low*(1+1e-9) || more.High > 2*b.High*(1+1e-9) {
+			t.Errorf("noise %v: %+v, and %+v with 3.9 times that", sd, b, more)
+		}
+	}
+	p.Loads[1].Budget = 3
+	if b, ok := p.Expect(0.1); !ok || !math.IsInf(b.High, 1) || math.IsInf(b.Low, 1) {
+		t.Errorf("no room for a load: %+v", b)
+	}
+	for i := range p.Loads {
+		p.Loads[i].Stages.Windowed = &workload.Windowed{}
+	}
+	if b, ok := p.Expect(0.1); ok {
+		t.Errorf("tools that run anew: %+v", b)
 	}
 }

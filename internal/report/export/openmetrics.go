@@ -133,7 +133,7 @@ func ratioFamilies(what, help string, e *record.Effects, effects []record.Effect
 func verdictFamily(e *record.Effects) *family {
 	f := &family{name: "tare_effect_verdict", help: helpVerdict}
 	for _, x := range e.Effects {
-		for v := record.Undecided; v <= record.Invalid; v++ {
+		for v := record.Undecided; v <= record.NoLoss; v++ {
 			is := 0.0
 			if x.Verdict == v {
 				is = 1
