@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -113,7 +114,7 @@ func (l *loadRun) askOnce(ctx context.Context, a *arm) (took time.Duration, err 
 func (l *loadRun) observed() plan.Observed {
 	return plan.Observed{
 		Stands: true, Launch: l.schedule.launchTime, Arms: len(l.sites.arms), Pause: l.sites.arms[0].site.session.Method(),
-		Least: l.load.Shortest(), Settle: l.schedule.leastSettle(),
+		Least: l.load.Shortest(), Settle: l.schedule.leastSettle(), BesideWork: l.load.SettleBesideWork(),
 	}
 }
 
@@ -141,6 +142,10 @@ func (l *loadRun) takeLengths(o plan.Observed, lengths plan.Lengths, p record.Pi
 	return l.results.beginPilot(&p)
 }
 
+// otherWork is the probe of CPU time that processes used which are neither the arm's nor its
+// neighbour's.
+const otherWork = "cpu.foreign"
+
 // trace lets an arm run for a while and counts its operations in each tick. wasted is the time of
 // tries that do not count.
 func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t plan.Trace, wasted time.Duration, err error) {
@@ -160,6 +165,9 @@ func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t pl
 		return t, wasted, armError(a, err)
 	}
 	t.Ticks = seen.Ticks
+	if x, ok := seen.Probes[otherWork].Get(); ok && seen.Seconds > 0 {
+		t.OtherWork = x / seen.Seconds / float64(runtime.NumCPU())
+	}
 	return t, wasted, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/record"
 )
 
 // quotaPeriod is the kernel's default period of a CPU quota (cpu.cfs_period_us, cpu.max).
@@ -45,6 +46,19 @@ func (l *Load) Settle() time.Duration {
 	}
 	for _, a := range l.Arms {
 		if a.Neighbour != nil {
+			return 3 * loadHalfLife
+		}
+	}
+	return 0
+}
+
+// SettleBesideWork is the shortest settle time beside other processes of the host, if arms compete with
+// these in different ways: as a process or session of the root group, and as a control group, whose
+// load average decays in a pause; 0 if all compete alike, so that the transient cancels.
+func (l *Load) SettleBesideWork() time.Duration {
+	inGroup := func(a PlannedArm) bool { return a.RunsAs == "" || a.RunsAs == record.AsService }
+	for _, a := range l.Arms {
+		if inGroup(a) != inGroup(l.Arms[0]) || len(a.Isolation) > 0 {
 			return 3 * loadHalfLife
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/record"
 )
 
 // granted models the kernel's bandwidth control (kernel/sched/fair.c). It returns the CPU time, in
@@ -150,6 +151,40 @@ func TestTuneBesideANeighbour(t *testing.T) {
 }
 
 // A tool's window that the budget makes shorter still holds whole periods.
+// Beside other processes arms that compete in different ways wait for the kernel's load averages.
+// Arms that compete alike do not: the transient is the same in all.
+func TestSettleBesideOtherWork(t *testing.T) {
+	arm := func(runsAs string, mechanisms int) PlannedArm {
+		return PlannedArm{Arm: record.Arm{RunsAs: runsAs}, Isolation: make([]isolation.Settings, mechanisms)}
+	}
+	for _, c := range []struct {
+		arms []PlannedArm
+		want time.Duration
+	}{
+		{[]PlannedArm{arm(record.AsService, 0), arm(record.AsService, 0), arm("", 0)}, 0},
+		{[]PlannedArm{arm(record.AsSession, 0), arm(record.AsSession, 0)}, 0},
+		{[]PlannedArm{arm(record.AsService, 0), arm(record.AsProcess, 0)}, 96 * time.Millisecond},
+		{[]PlannedArm{arm(record.AsSession, 0), arm("", 0)}, 96 * time.Millisecond},
+		{[]PlannedArm{arm(record.AsService, 0), arm(record.AsService, 1)}, 96 * time.Millisecond},
+	} {
+		l := Load{Arms: c.arms}
+		if got := l.SettleBesideWork(); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.arms, got, c.want)
+		}
+	}
+	for share, want := range map[float64]bool{0.05: false, 0.5: true} {
+		o := observed(time.Minute, traces(5, 3, 40000, 0.01, 0, 0, time.Millisecond))
+		o.BesideWork = 96 * time.Millisecond
+		for i := range o.Traces {
+			o.Traces[i].OtherWork = share
+		}
+		l, p := Tune(o, Lengths{})
+		if longer := l.Discard >= o.BesideWork; longer != want || strings.Contains(p.Why, "other processes") != want {
+			t.Errorf("other processes use %v of the CPUs: %v, %q", share, l.Discard, p.Why)
+		}
+	}
+}
+
 func TestToolsWindowsAreWholePeriods(t *testing.T) {
 	asked := workload.Windowed{Usual: 500 * time.Millisecond, Least: 100 * time.Millisecond, Discard: 50 * time.Millisecond}
 	o := observed(20*time.Second, traces(1, 4, 20e3, 0.01, 0, 0, time.Millisecond))

@@ -32,6 +32,8 @@ var slots = []Lengths{
 type Trace struct {
 	Arm   string
 	Ticks []float64
+	// OtherWork is the share of the CPUs that other processes of the host used; 0: none, or not known.
+	OtherWork float64
 }
 
 // Observed has the pilot's traces of one workload, and the times that it measured.
@@ -43,7 +45,10 @@ type Observed struct {
 	Stands bool          // a launch has already been made; Budget does not include its time
 	Least  time.Duration // shortest window that the load allows
 	Settle time.Duration // shortest settle time that the load allows; 0: only the pilot decides
-	Arms   int           // arms in a block
+	// BesideWork is the shortest settle time where other processes of the host use the share
+	// competing of the CPUs or more, see Load.SettleBesideWork.
+	BesideWork time.Duration
+	Arms       int // arms in a block
 	// Launches is the least number of launches of the turn; 0: minLaunches. Made of them are over.
 	Launches, Made int
 	// LaunchSD is the standard deviation of an arm's launch effect, in logs, as the run has measured
@@ -51,6 +56,9 @@ type Observed struct {
 	LaunchSD float64
 	Pause    string // method of pausing an arm, see session.Session.Method
 }
+
+// competing is the share of the CPUs from which other processes of the host change what an arm gets.
+const competing = 0.1
 
 // Lengths are the lengths and numbers by which a run divides its time; 0: not chosen yet.
 type Lengths struct {
@@ -65,6 +73,11 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	out := fixed
 	p := record.Pilot{Pause: o.Pause}
 	settleWhy, least := settleAsked, fixed.Discard
+	others := otherWork(o.Traces)
+	busy := others >= competing && o.BesideWork > o.Settle
+	if busy {
+		o.Settle = o.BesideWork
+	}
 	switch {
 	case fixed.Discard > 0:
 		o.Settle = 0
@@ -73,7 +86,9 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	default:
 		least, p.Thaws, settleWhy = settle(o)
 		if least < o.Settle {
-			settleWhy = settleBesideNeighbour(o.Settle)
+			if settleWhy = settleBesideNeighbour(o.Settle); busy {
+				settleWhy = settleBesideWork(o.Settle, others)
+			}
 		}
 	}
 	windowWhy := windowAsked
@@ -87,6 +102,18 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	p.Window, p.Discard, p.Blocks = out.Window.Seconds(), out.Discard.Seconds(), out.Blocks
 	p.Why = everyReason(settleWhy, windowWhy, launchesWhy)
 	return out, p
+}
+
+// otherWork is the mean over the traces of the share of the CPUs that other processes used.
+func otherWork(traces []Trace) float64 {
+	sum, seconds := 0.0, 0.0
+	for _, t := range traces {
+		sum, seconds = sum+t.OtherWork*float64(len(t.Ticks)), seconds+float64(len(t.Ticks))
+	}
+	if seconds == 0 {
+		return 0
+	}
+	return sum / seconds
 }
 
 // usualSettle returns the usual settle time of a window.

@@ -108,6 +108,10 @@ func settleBesideNeighbour(d time.Duration) string {
 	return formatLength(d) + " of settle time beside a neighbour"
 }
 
+func settleBesideWork(d time.Duration, share float64) string {
+	return fmt.Sprintf("%s of settle time beside other processes, which used %.0f %% of the CPUs: the arms compete with them in different ways", formatLength(d), 100*share)
+}
+
 func noiseHidesTransient(half float64, taken time.Duration) string {
 	return fmt.Sprintf("noise (±%.0f %%) hides the transient after a thaw, %s taken until the windows tell", 100*half, formatLength(taken))
 }
