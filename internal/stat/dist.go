@@ -12,43 +12,98 @@ func NormalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 // NormalQuantile is the z with NormalCDF(z) = p.
 func NormalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 
-// hugeDF is where Student's t is taken as a corrected normal: the correction's error is of order 1/df^2.
-const hugeDF = 1e5
-
 // StudentQuantile is the t with P(T <= t) = p for Student's t with df degrees of
-// freedom, any real df > 0 or +Inf (Abramowitz and Stegun 1964, 26.7.1).
+// freedom, any real df > 0 or +Inf (Student 1908, Biometrika 6, p. 1; in the form of
+// Abramowitz and Stegun 1964, 26.7.1).
 func StudentQuantile(p, df float64) float64 {
 	switch {
 	case !(p >= 0 && p <= 1 && df > 0):
 		return math.NaN()
-	case p == 0 || p == 1:
-		return math.Inf(int(2*p) - 1)
-	case df > hugeDF:
-		z := NormalQuantile(p)
-		return z + (z*z*z+z)/(4*df) // Abramowitz and Stegun 1964, 26.7.5
+	case p > 0.5:
+		return studentUpper(1-p, df)
+	default:
+		return -studentUpper(p, df)
 	}
-	x := mathext.InvRegIncBeta(df/2, 0.5, 2*math.Min(p, 1-p)) // df/(df + t^2)
-	return math.Copysign(math.Sqrt(df*(1-x)/x), p-0.5)
 }
 
-// studentTail is P(T > t) for t >= 0. It is computed as a tail, not as 1 - P(T <= t), so
-// that small p-values stay exact.
+// hugeDF is where Student's t is taken as a corrected normal: the correction's
+// error is of order 1/df^2.
+const hugeDF = 1e7
+
+// studentTail is P(T > t) for t >= 0.
 func studentTail(t, df float64) float64 {
 	switch {
 	case math.IsNaN(t) || !(df > 0):
 		return math.NaN()
+	case math.IsInf(t, 1):
+		return 0
 	case df > hugeDF:
 		// Abramowitz and Stegun 1964, 26.7.8.
 		return NormalCDF(-t * (1 - 0.25/df) / math.Sqrt(1+t*t/(2*df)))
 	}
 	r := t / math.Sqrt(df) // not t*t, which overflows for df < 1
-	return 0.5 * mathext.RegIncBeta(df/2, 0.5, 1/(1+r*r))
+	x := 1 / (1 + r*r)
+	if r > 1 {
+		return 0.5 * betaInc(df/2, 0.5, x, 1/(1+1/(r*r)))
+	}
+	return 0.5 * betaInc(df/2, 0.5, x, r*r*x)
 }
 
-// fisherTail is P(F > f) for Fisher's F (Abramowitz and Stegun 1964, 26.6.2).
-func fisherTail(f, df1, df2 float64) float64 {
-	if !(f >= 0 && df1 > 0 && df2 > 0) {
-		return math.NaN()
+// studentUpper is the t >= 0 with P(T > t) = q, for q <= 1/2.
+func studentUpper(q, df float64) float64 {
+	if q == 0 {
+		return math.Inf(1)
 	}
-	return mathext.RegIncBeta(df2/2, df1/2, df2/(df2+df1*f))
+	if math.IsInf(df, 1) {
+		return -NormalQuantile(q)
+	}
+	lo, hi := 0.0, 1.0
+	for studentTail(hi, df) > q {
+		lo, hi = hi, 2*hi
+	}
+	return newtonTail(q, df, lo, hi)
+}
+
+// newtonTail solves ln P(T > t) = ln q on [lo, hi] by Newton's method, with
+// bisection where a step would leave the bracket.
+func newtonTail(q, df, lo, hi float64) float64 {
+	t := (lo + hi) / 2
+	for range 100 {
+		tail := studentTail(t, df)
+		if tail > q {
+			lo = t
+		} else {
+			hi = t
+		}
+		next := t + math.Log(tail/q)*tail/studentPDF(t, df)
+		if !(next >= lo && next <= hi) {
+			next = (lo + hi) / 2
+		}
+		if math.Abs(next-t) <= 1e-14*t {
+			return next
+		}
+		t = next
+	}
+	return t
+}
+
+// studentPDF is the density of Student's t.
+func studentPDF(t, df float64) float64 {
+	if df > hugeDF {
+		return math.Exp(-t*t/2) / math.Sqrt(2*math.Pi)
+	}
+	r := t / math.Sqrt(df)
+	return math.Exp(-(df+1)/2*math.Log1p(r*r)-mathext.Lbeta(df/2, 0.5)) / math.Sqrt(df)
+}
+
+// betaInc is the regularised incomplete beta function I_x(a,b), with y = 1-x
+// passed beside x because one of them is often too close to 1 to be subtracted.
+func betaInc(a, b, x, y float64) float64 {
+	switch {
+	case !(a > 0 && b > 0) || math.IsNaN(x+y):
+		return math.NaN()
+	case x > (a+1)/(a+b+2):
+		return 1 - mathext.RegIncBeta(b, a, y)
+	}
+	return mathext.RegIncBeta(a, b, x)
 }

@@ -45,7 +45,8 @@ type vectors struct {
 		X          []float64
 		Change, SE float64
 	}
-	StudentShape []struct{ T, DF, CDF float64 } `json:"student_shape"`
+	BetaInc      []struct{ A, B, X, Value float64 }  `json:"beta_inc"`
+	StudentShape []struct{ T, DF, CDF, PDF float64 } `json:"student_shape"`
 	Fisher       []struct{ F, DF1, DF2, Tail float64 }
 	Normal       []struct{ Z, CDF float64 }
 }
