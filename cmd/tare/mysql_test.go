@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,12 +113,12 @@ func (d *database) server(arm string) int {
 }
 
 func (d *database) find(arm string) int {
-	id := runID(d.dir)
+	group := regexp.MustCompile(regexp.QuoteMeta(runID(d.dir)) + `\S*/` + arm + `\n`)
 	links, _ := filepath.Glob("/proc/[0-9]*/exe")
 	for _, l := range links {
 		exe, _ := os.Readlink(l)
 		groups, _ := os.ReadFile(filepath.Join(filepath.Dir(l), "cgroup"))
-		if filepath.Base(exe) == "mariadbd" && bytes.Contains(groups, []byte(id+"/"+arm+"\n")) {
+		if filepath.Base(exe) == "mariadbd" && group.Match(groups) {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(l)))
 			return pid
 		}

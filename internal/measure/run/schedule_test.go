@@ -62,6 +62,7 @@ func TestWindowsThatWarm(t *testing.T) {
 			t.Errorf("windows of %v: %+v", window, w)
 		}
 	}
+	s.lengths.Window = 2 * time.Second
 	if w := s.windowSpec(4, true); w.Steady != 4*time.Second {
 		t.Errorf("in the middle of a launch the baseline runs on for %v", w.Steady)
 	}

@@ -74,7 +74,7 @@ func TestSecret(t *testing.T) {
 // It fails if a process has the word in its arguments, or a process outside of the run has it.
 func processesWith(t *testing.T, word, id string) (names []string) {
 	t.Helper()
-	of := regexp.MustCompile(`/tare-` + id + `/`)
+	of := regexp.MustCompile(`/tare-` + id + `[-/]`)
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
 		name, _ := os.ReadFile(filepath.Join(dir, "comm"))
