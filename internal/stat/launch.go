@@ -30,6 +30,8 @@ type launchTable struct {
 	gain  [][]float64
 	own   []OwnLaunches
 	apart []bool // arms whose launches differ so much more that they are not pooled
+
+	buffers tableBuffers
 }
 
 // OwnLaunches says how the launches of one arm scatter beside those of the others.
@@ -73,7 +75,7 @@ func (f *Fit) betweenLaunches(t twoWay, window []float64) {
 		}
 		e.effect, e.noise = append(e.effect, effect), append(e.noise, n)
 	}
-	e.apart = make([]bool, l.arms)
+	e.apart, e.buffers = make([]bool, l.arms), newTableBuffers(l.arms)
 	e.setApart()
 	if e.solve(); e.df < 1 {
 		e.df = 0
@@ -118,33 +120,79 @@ type fitted struct {
 	df     float64
 }
 
+// tableBuffers are reused in every fit: a run of permutations makes some 100 000.
+type tableBuffers struct {
+	normals, left [][]float64
+	component     []int
+	arm, weight   []float64
+}
+
+func newTableBuffers(arms int) tableBuffers {
+	return tableBuffers{rectangle(arms, arms), rectangle(arms, arms), make([]int, arms), make([]float64, arms), make([]float64, arms)}
+}
+
+// fit fits launch + arm to the effects of some arms, each with the precision 1/(variance + noise).
+// A launch with a single one of them says nothing.
 func (e *launchTable) fit(of func(arm int) bool, variance float64) fitted {
-	w := Windows{}
-	for _, row := range e.effect {
-		kept := make([]float64, len(row))
-		for a, x := range row {
-			if kept[a] = x; !of(a) {
-				kept[a] = math.NaN()
+	u := &e.buffers
+	out := fitted{arm: u.arm}
+	for a := range u.normals {
+		clear(u.normals[a])
+		u.component[a], u.arm[a] = a, 0
+	}
+	for g := range e.effect {
+		mean, sum, k := e.centre(g, of, variance, nil)
+		if k < 2 {
+			continue
+		}
+		out.df += float64(k - 1)
+		last := -1
+		for a, w := range u.weight {
+			if w == 0 {
+				continue
+			}
+			u.arm[a] += w * (e.effect[g][a] - mean)
+			u.normals[a][a] += w
+			for c, v := range u.weight[:a+1] {
+				u.normals[a][c] -= w * v / sum
+			}
+			if last >= 0 && merge(u.component, a, last) {
+				out.df--
+			}
+			last = a
+		}
+	}
+	ground(u.left, u.normals, u.component, sizes(u.component))
+	decompose(u.left)
+	solve(u.left, u.arm)
+	for g := range e.effect {
+		mean, _, k := e.centre(g, of, variance, u.arm)
+		for a, w := range u.weight {
+			if w > 0 && k > 1 {
+				r := e.effect[g][a] - u.arm[a] - mean
+				out.square += w * r * r
 			}
 		}
-		w.Y, w.Launch = append(w.Y, kept), append(w.Launch, 0)
-	}
-	l := arrange(w)
-	if len(l.block) == 0 { // a single arm
-		return fitted{arm: make([]float64, l.arms)}
-	}
-	weights := make([]float64, len(l.y))
-	for b, g := range l.block {
-		for i := l.from[b]; i < l.from[b+1]; i++ {
-			weights[i] = 1 / (variance + e.noise[g][l.arm[i]])
-		}
-	}
-	t := l.fit(l.all, l.y, weights)
-	out := fitted{arm: t.arm[0], df: float64(len(l.y) - len(l.block) - l.all.joined[0])}
-	for i, r := range t.residual {
-		out.square += weights[i] * r * r
 	}
 	return out
+}
+
+// centre writes the weights of a launch's effects to the buffer (0: the arm is not in it) and returns
+// the weighted mean of the effects less those of the arms (nil: none).
+func (e *launchTable) centre(g int, of func(arm int) bool, variance float64, arm []float64) (mean, sum float64, k int) {
+	for a, x := range e.effect[g] {
+		e.buffers.weight[a] = 0
+		if math.IsNaN(x) || !of(a) {
+			continue
+		}
+		w := 1 / (variance + e.noise[g][a])
+		if arm != nil {
+			x -= arm[a]
+		}
+		e.buffers.weight[a] = w
+		mean, sum, k = mean+w*x, sum+w, k+1
+	}
+	return mean / sum, sum, k
 }
 
 // pooling are the arms that are not apart.
