@@ -31,8 +31,8 @@ func TestAllocateByWhatWasMeasured(t *testing.T) {
 		launched, closed      time.Duration
 		want                  plan.Lengths
 	}{
-		// sqrt(4 * 0.2² / 0.0008) = 14.1: int(45.9 / 4.54)
-		{name: "nothing measured, so 2 %", want: plan.Lengths{Generations: 10, Blocks: 14}},
+		// sqrt(4 * 0.2² / 0.0002) = 28.3: int(45.9 / 8.1), and the rest of the time in more blocks
+		{name: "nothing measured, so 1 %", want: plan.Lengths{Generations: 5, Blocks: 32}},
 		// sqrt(4 * 0.2² / 0.005) = 5.7: int(45.9 / 2.41)
 		{name: "5 %", launches: 2, sd: 0.05, launched: 900 * ms, closed: 100 * ms, want: plan.Lengths{Generations: 19, Blocks: 5}},
 		// sqrt(1.2 * 0.2² / 0.005) = 3.1: int(45.9 / 1.07)
@@ -50,10 +50,10 @@ func TestAllocateByWhatWasMeasured(t *testing.T) {
 	}
 }
 
-// Windows that warm the arms after a launch have no settle time and are short.
+// Windows that warm the arms after a launch have no settle time and a length of their own.
 func TestWindowsThatWarm(t *testing.T) {
 	s := scheduled(time.Minute)
-	for window, want := range map[time.Duration]time.Duration{10 * ms: 10 * ms, 20 * ms: 20 * ms, 2 * time.Second: 20 * ms} {
+	for window, want := range map[time.Duration]time.Duration{10 * ms: 150 * ms, 20 * ms: 150 * ms, 2 * time.Second: 150 * ms} {
 		s.lengths.Window = window
 		if w := s.windowSpec(warmBlock, true); w.Discard != 0 || w.Length != want || w.Steady != 0 {
 			t.Errorf("windows of %v: warmed by %+v", window, w)

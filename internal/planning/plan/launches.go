@@ -20,7 +20,7 @@ const (
 // leastLaunchSD is the standard deviation of an arm's launch effect, in logs, by which time is divided
 // until a run has measured it, and the least by which it is divided then: from a few launches it is known
 // within a factor of two, and too many launches cost less than too few.
-const leastLaunchSD = 0.02
+const leastLaunchSD = 0.01
 
 // Allocate divides the budget into launches and blocks, and says in words how. A contrast of two arms
 // over G launches of B blocks has the variance noise²/(G B) + 2 sd²/G, so the blocks per launch are

@@ -18,13 +18,13 @@ func TestAllocate(t *testing.T) {
 		launches       int // int(budget / (launch + best * block)), best as said in the name
 		blocks         int // int((budget / launches - launch) / block)
 	}{
-		{"not measured, so 2 %: sqrt(4 * 0.08² / 0.0008) = 5.7", s, 45 * s, 0.08, 0, 18, 6},
-		{"0.7 % counts as 2 %", s, 45 * s, 0.08, 0.007, 18, 6},
+		{"not measured, so 1 %: sqrt(4 * 0.08² / 0.0002) = 11.3", s, 45 * s, 0.08, 0, 11, 12},
+		{"0.7 % counts as 1 %", s, 45 * s, 0.08, 0.007, 11, 12},
 		{"3 %: 3.8, but launches would take more than half: 4", s, 45 * s, 0.08, 0.03, 22, 4},
 		{"3 %, noisy windows: sqrt(4 * 0.2² / 0.0018) = 9.4", s, 45 * s, 0.2, 0.03, 13, 9},
 		{"10 %: never less than a launch takes", s, 45 * s, 0.2, 0.1, 22, 4},
-		{"cheap launches: sqrt(0.3 / 0.25 * 0.08² / 0.0008) = 3.1", 300 * time.Millisecond, 45 * s, 0.08, 0, 41, 3},
-		{"50 % noise: sqrt(4 * 0.5² / 0.0008) = 35, but at least four launches", s, 30 * s, 0.5, 0, 4, 26},
+		{"cheap launches: sqrt(0.3 / 0.25 * 0.08² / 0.0002) = 6.2", 300 * time.Millisecond, 45 * s, 0.08, 0, 24, 6},
+		{"50 % noise: sqrt(4 * 0.5² / 0.0002) = 71, but at least four launches", s, 30 * s, 0.5, 0, 4, 26},
 		{"four launches of three blocks", s, 7 * s, 0.5, 0, 4, 3},
 		{"no room for a fourth: three blocks take 0.75 s", s, 6 * s, 0.5, 0, 3, 4},
 		{"room for one", s, 2 * s, 0.5, 0, 1, 4},
