@@ -1,8 +1,6 @@
 package analysis
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Findings of the probes. w is the wait for a CPU, n the neighbour's CPU time, both per second.
 

@@ -7,8 +7,8 @@ import (
 	"github.com/opencontainers/runtime-spec/specs-go"
 )
 
-// The defaults of Docker for a container, as data of moby:
-// daemon/pkg/oci/defaults.go and caps/defaults.go.
+// Docker's defaults for a container, copied from moby's daemon/pkg/oci/defaults.go and
+// caps/defaults.go.
 
 // DockerCapabilities are the capabilities that Docker keeps.
 func DockerCapabilities() []string {

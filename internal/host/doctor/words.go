@@ -28,7 +28,7 @@ const (
 	titleSystemCalls = "system calls"
 )
 
-// Abilities of this user and this kernel.
+// Findings about this user and this kernel.
 const (
 	userID          = "user id %d"
 	runAsRoot       = "run as root for every rung; without, the host, its twin and what user namespaces allow are compared"

@@ -4,7 +4,7 @@ import "fmt"
 
 // Sentences of the probes for users, without errors: what each metric is, and why a value is missing.
 
-// Helps of the metrics, in the order of All.
+// Help texts of the metrics, in the order of All.
 const (
 	helpCPUTime   = "CPU time of the arm"
 	helpCPUUser   = "CPU time of the arm in user mode"
@@ -75,7 +75,7 @@ const (
 	helpSelfMaxMemory = "largest resident memory of tare so far"
 )
 
-// Reasons of waits.
+// Waits of a thread, as the help texts name them.
 const (
 	waitCPU    = "waited for a CPU"
 	waitMemory = "waited for memory (reclaim, refault, swap)"
