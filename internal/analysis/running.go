@@ -19,8 +19,8 @@ type Progress struct {
 	Opaque bool
 	Why    string
 	Arms   []Standing
-	// LaunchSD is the standard deviation of an arm's launch effect in the primary metric, in logs;
-	// 0: fewer than two launches.
+	// LaunchSD is the likely standard deviation of an arm's launch effect in the primary metric, in logs;
+	// 0: windows of a single process have none.
 	LaunchSD float64
 }
 
@@ -29,6 +29,7 @@ type Standing struct {
 	Arm   string
 	Ratio float64 // arm over control
 	Half  float64 // half-width of the simultaneous interval, in logs; +Inf when unknown
+	Noise float64 // standard error by the windows alone, without launch effects, in logs; 0: unknown
 }
 
 // relative is the half-width that is narrow enough, as a part of the effect.
@@ -99,7 +100,7 @@ func Running(load record.Workload, lines []record.Line, precision float64) Progr
 		if name == load.Primary {
 			out.Arms = list
 			if !t.single {
-				out.LaunchSD = f.typical.LaunchSD
+				out.LaunchSD = f.typical.LaunchSD()
 			}
 		}
 	}
@@ -118,6 +119,9 @@ func (t *table) standings(all *fits, judged int) (out []Standing) {
 			s := Standing{Arm: group[i], Ratio: 1, Half: math.Inf(1)}
 			if mean := f.Contrast(cs[i]).Mean; !math.IsNaN(mean) {
 				s.Ratio, s.Half = math.Exp(mean), interval.Half()
+				if noise := f.WindowsSE(cs[i]); noise > 0 {
+					s.Noise = noise
+				}
 			}
 			out = append(out, s)
 		}

@@ -22,7 +22,6 @@ func (f *Fit) estimate(z, inflate []float64, precision bool) {
 	f.join(t, mean, precision)
 	f.score(t.residual, inflate)
 	f.betweenLaunches(t, window)
-	f.LaunchSD = math.Sqrt(f.between.variance)
 }
 
 // join is generalised least squares over launches: alpha = sum_g H_g A_g with
@@ -163,6 +162,16 @@ func (f *Fit) ofWindows(c []float64) (variance, df float64) {
 		variance = 0 // no degree of freedom left: for example, the fit needs all windows of an arm
 	}
 	return variance, math.Max(f.free*sum*sum/square, 1)
+}
+
+// WindowsSE is the standard error of a contrast without launch effects; NaN when it is not known. A few
+// launches tell it well, while they tell their own differences badly.
+func (f *Fit) WindowsSE(c []float64) float64 {
+	if !f.estimable(c) {
+		return math.NaN()
+	}
+	variance, _ := f.ofWindows(c)
+	return math.Sqrt(variance)
 }
 
 // rounding is an upper bound of a contrast's variance that is only rounding error. x

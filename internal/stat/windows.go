@@ -30,9 +30,6 @@ type Fit struct {
 	// Alpha has the estimates of the arms on the log scale; only their differences have a
 	// meaning. NaN for an arm without windows that can be compared.
 	Alpha []float64
-	// LaunchSD is the standard deviation of an arm's launch effect on the log scale, beyond
-	// what the windows' noise explains; 0 where that is nothing, and after one launch.
-	LaunchSD float64
 	// Scores[b][a] is what block b contributes to the deviation of Alpha[a] from
 	// its expectation, so that sum_b (c'Scores[b])^2 is the variance of contrast c
 	// without launch effects; nil for a block that does not count.

@@ -218,7 +218,7 @@ func TestOneBlockALaunch(t *testing.T) {
 	near(t, "SE", got.SE, want.SE, 1e-12)
 	near(t, "df", got.DF, want.DF, 1e-9)
 	near(t, "half-width", f.Interval(f.Against(2), 0.95).Half(), want.At(0.95).Half(), 1e-10)
-	if f.Launches != 6 || f.LaunchSD != 0 {
-		t.Errorf("%d launches, SD %v", f.Launches, f.LaunchSD)
+	if f.Launches != 6 || f.between.variance != 0 {
+		t.Errorf("%d launches, SD %v", f.Launches, f.between.variance)
 	}
 }

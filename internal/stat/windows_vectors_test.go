@@ -35,7 +35,7 @@ func TestWindowsVectors(t *testing.T) {
 		}
 		f := FitWindows(w, c.Robust)
 		what := fmt.Sprintf("case %d ", i)
-		near(t, what+"launch SD", f.LaunchSD, c.LaunchSD, 1e-8)
+		near(t, what+"launch SD", math.Sqrt(f.between.variance), c.LaunchSD, 1e-8)
 		var cs [][]float64
 		for _, x := range c.Contrasts {
 			cs = append(cs, x.C)

@@ -70,7 +70,8 @@ type Decision struct {
 type Running struct {
 	Arm   string
 	Ratio float64 // arm over baseline
-	Half  float64 // half-width of its interval, as a ratio; +Inf: unknown
+	Half  float64 // half-width of its interval, in logs; +Inf: unknown
+	Noise float64 // standard error by the windows alone, without launch effects, in logs; 0: unknown
 }
 
 // Event is the progress of a run.

@@ -162,13 +162,27 @@ func (s *schedule) planningInput() plan.Observed {
 	o := s.observed
 	o.Stands, o.Budget, o.Arms = false, s.remaining(), s.armsInBlock()
 	o.Made, o.LaunchSD = s.launches, s.launchSD
-	if s.launches > 0 { // of this turn: they have its arms
-		o.Launch = s.launchTime + s.closeTime
+	if o.Launch = s.launchTime + s.closeTime; s.launches == 0 { // the last launch had the arms of another turn
+		o.Launch = s.firstLaunch()
 	}
 	if s.firstPass != nil {
 		o.Launches = plan.FirstPassLaunches
 	}
 	return o
+}
+
+// firstLaunch is the expected time of a launch of this turn before there was one: the part of its arms of
+// the launch of all arms that the pilot saw, and the time in which they get warm.
+func (s *schedule) firstLaunch() time.Duration {
+	arms, all := len(s.firstPass), len(s.load.Arms)
+	if s.firstPass == nil {
+		arms = all - len(s.givenUp)
+	}
+	t := s.observed.Launch * time.Duration(arms) / time.Duration(max(all, 1))
+	if s.load.Stages.Windowed == nil {
+		t += time.Duration(arms) * warmLength
+	}
+	return t
 }
 
 // allocate divides the rest of the turn into launches and blocks, by the launch effects that were

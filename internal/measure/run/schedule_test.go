@@ -31,8 +31,8 @@ func TestAllocateByWhatWasMeasured(t *testing.T) {
 		launched, closed      time.Duration
 		want                  plan.Lengths
 	}{
-		// sqrt(4 * 0.2² / 0.0002) = 28.3: int(45.9 / 8.1), and the rest of the time in more blocks
-		{name: "nothing measured, so 1 %", want: plan.Lengths{Generations: 5, Blocks: 32}},
+		// 1 s and ten arms that get warm in 1.5 s. sqrt(10 * 0.2² / 0.0002) = 44.7: four launches, int((45.9 / 4 - 2.5) / 0.25)
+		{name: "nothing measured, so 1 %", want: plan.Lengths{Generations: 4, Blocks: 35}},
 		// sqrt(4 * 0.2² / 0.005) = 5.7: int(45.9 / 2.41)
 		{name: "5 %", launches: 2, sd: 0.05, launched: 900 * ms, closed: 100 * ms, want: plan.Lengths{Generations: 19, Blocks: 5}},
 		// sqrt(1.2 * 0.2² / 0.005) = 3.1: int(45.9 / 1.07)

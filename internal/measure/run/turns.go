@@ -99,13 +99,14 @@ func weigh(loads []*loadRun) []float64 {
 // perArm is the time in seconds that the plan has for each arm.
 func (l *loadRun) perArm() float64 { return l.load.Budget / float64(len(l.load.Arms)) }
 
-// variance is the squared half-width of the subject's interval after the first pass, times the seconds
-// of the pass: the variance per second of measuring. NaN: unknown.
+// variance is what the windows say of the subject's variance after the first pass, times the seconds of
+// the pass: the variance per second of measuring. The interval would also say how launches differ, which
+// two to four of them tell badly. NaN: unknown.
 func (l *loadRun) variance() float64 {
 	s := &l.schedule
 	for _, r := range l.results.effects {
-		if s.firstPass != nil && r.Arm == l.load.Subject && !math.IsInf(r.Half, 0) {
-			return r.Half * r.Half * s.spent.Seconds()
+		if s.firstPass != nil && r.Arm == l.load.Subject && r.Noise > 0 {
+			return r.Noise * r.Noise * s.spent.Seconds()
 		}
 	}
 	return math.NaN()

@@ -11,11 +11,11 @@ import (
 // A noisy workload gets more of the second pass, within bounds. If the first pass says too little,
 // or the experiment fixes the shares, the plan's shares hold.
 func TestTimeGoesToTheNoisy(t *testing.T) {
-	made := func(half, budget float64, arms int) *loadRun {
+	made := func(noise, budget float64, arms int) *loadRun {
 		load := &plan.Load{Arms: make([]plan.PlannedArm, arms), Subject: "container"}
 		load.Budget = budget
 		l := &loadRun{load: load, schedule: schedule{spent: 10 * time.Second, firstPass: []string{"host", "twin", "container"}}}
-		l.results.effects = []Running{{"cgroup", 1, math.Inf(1)}, {"container", 1, half}}
+		l.results.effects = []Running{{"cgroup", 1, math.Inf(1), 0}, {"container", 1, math.Inf(1), noise}}
 		return l
 	}
 	for name, c := range map[string]struct {
@@ -23,7 +23,7 @@ func TestTimeGoesToTheNoisy(t *testing.T) {
 		want  []float64
 	}{
 		"noisy, quiet and between": {[]*loadRun{made(0.2, 30, 6), made(0.02, 30, 6), made(math.Sqrt(0.004), 40, 8)}, []float64{2, 0.5, 1}},
-		"not known":                {[]*loadRun{made(0.2, 30, 6), made(math.Inf(1), 30, 6)}, []float64{1, 1}},
+		"not known":                {[]*loadRun{made(0.2, 30, 6), made(0, 30, 6)}, []float64{1, 1}},
 		"shares are chosen":        {[]*loadRun{made(0.2, 60, 6), made(0.02, 30, 6)}, []float64{1, 1}},
 	} {
 		for i, got := range weigh(c.loads) {

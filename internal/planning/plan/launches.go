@@ -17,10 +17,9 @@ const (
 	minExtraBlocks = 2
 )
 
-// leastLaunchSD is the standard deviation of an arm's launch effect, in logs, by which time is divided
-// until a run has measured it, and the least by which it is divided then: from a few launches it is known
-// within a factor of two, and too many launches cost less than too few.
-const leastLaunchSD = 0.01
+// usualLaunchSD is the standard deviation of an arm's launch effect, in logs, by which time is divided
+// until a run has measured it.
+const usualLaunchSD = 0.01
 
 // Allocate divides the budget into launches and blocks, and says in words how. A contrast of two arms
 // over G launches of B blocks has the variance noise²/(G B) + 2 sd²/G, so the blocks per launch are
@@ -30,7 +29,7 @@ const leastLaunchSD = 0.01
 func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, string) {
 	block := o.block(l).Seconds()
 	launch, budget := o.Launch.Seconds(), o.budgetWithLaunch().Seconds()
-	sd := max(o.LaunchSD, leastLaunchSD)
+	sd := cmp.Or(o.LaunchSD, usualLaunchSD)
 	best := max(math.Sqrt(launch/block)*noise/(math.Sqrt2*sd), launch/block, minBlocks)
 	l.Generations = max(o.leastLaunches(), int(budget/(launch+best*block)))
 	if fixed.Generations > 0 {

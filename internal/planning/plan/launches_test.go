@@ -19,7 +19,7 @@ func TestAllocate(t *testing.T) {
 		blocks         int // int((budget / launches - launch) / block)
 	}{
 		{"not measured, so 1 %: sqrt(4 * 0.08² / 0.0002) = 11.3", s, 45 * s, 0.08, 0, 11, 12},
-		{"0.7 % counts as 1 %", s, 45 * s, 0.08, 0.007, 11, 12},
+		{"0.7 %: sqrt(4 * 0.08² / 0.000098) = 16.2", s, 45 * s, 0.08, 0.007, 8, 18},
 		{"3 %: 3.8, but launches would take more than half: 4", s, 45 * s, 0.08, 0.03, 22, 4},
 		{"3 %, noisy windows: sqrt(4 * 0.2² / 0.0018) = 9.4", s, 45 * s, 0.2, 0.03, 13, 9},
 		{"10 %: never less than a launch takes", s, 45 * s, 0.2, 0.1, 22, 4},

@@ -25,7 +25,7 @@ func TestReachIsTheFormula(t *testing.T) {
 	n := Noise{SD: 0.1, Window: 100 * time.Millisecond}
 	got := math.Log1p(p.Reach(&p.Loads[0], n, 100)) / 1.959964 // one arm is compared
 	blocks := math.Floor((99 - 0.75) / (3 * 0.13))
-	if want := math.Sqrt(0.01/blocks + 2*leastLaunchSD*leastLaunchSD); math.Abs(got/want-1) > 1e-6 {
+	if want := math.Sqrt(0.01/blocks + 2*usualLaunchSD*usualLaunchSD); math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("standard error %v, want %v", got, want)
 	}
 }

@@ -1,0 +1,56 @@
+package stat
+
+import "math"
+
+const (
+	// usualLaunchSD is the median of LaunchSD before any launch is seen, and launchSDSpread the
+	// standard deviation of its logarithm: two of three loads are taken to lie between 0.3 and 3 %.
+	usualLaunchSD, launchSDSpread = 0.01, 1.1
+	// likelySteps are the values that LaunchSD weighs, from usualLaunchSD / likelyRange to
+	// usualLaunchSD * likelyRange.
+	likelySteps, likelyRange = 61, 30
+)
+
+// LaunchSD is the posterior median of the standard deviation of an arm's launch effect. Few launches
+// know it within a factor of two or three: their best estimate, which is often 0, would divide the time badly.
+// The likelihood is the restricted one of the table (Harville 1977, JASA 72, p. 320), as if its effects were
+// known equally well.
+func (f *Fit) LaunchSD() float64 {
+	e := &f.between
+	var sd, weight [likelySteps]float64
+	best := math.Inf(-1)
+	for i := range sd {
+		z := 2*float64(i)/(likelySteps-1) - 1
+		sd[i] = usualLaunchSD * math.Pow(likelyRange, z)
+		z *= math.Log(likelyRange) / launchSDSpread
+		weight[i] = -z * z / 2
+		if e.df > 0 {
+			weight[i] -= e.deviance(sd[i]*sd[i]) / 2
+		}
+		best = math.Max(best, weight[i])
+	}
+	sum, below := 0.0, 0.0
+	for i, x := range weight {
+		weight[i] = math.Exp(x - best)
+		sum += weight[i]
+	}
+	for i, w := range weight {
+		if below += w; below >= sum/2 {
+			return sd[i]
+		}
+	}
+	return usualLaunchSD
+}
+
+// deviance is -2 times the logarithm of the likelihood of a variance of launch effects.
+func (e *launchTable) deviance(variance float64) float64 {
+	sum, n := 0.0, 0.0
+	for g, row := range e.effect {
+		for a, x := range row {
+			if !math.IsNaN(x) && e.pooling(a) {
+				sum, n = sum+math.Log(variance+e.noise[g][a]), n+1
+			}
+		}
+	}
+	return e.fit(e.pooling, variance).square + e.df*sum/n
+}
