@@ -151,7 +151,7 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	pools := t.pools()
 	t.addArms(out, pools, r.Manifest)
 	out.Kernel = append(out.Kernel, kernel(t, r.Manifest.Probes)...)
-	all := t.fitAll(pools)
+	all, found := t.fitAll(pools), modes(t)
 	judged, cpuTime := t.judgedHere()
 	effects := len(out.Effects)
 	for _, name := range t.metrics() {
@@ -159,7 +159,7 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 		if f == nil {
 			continue
 		}
-		c := compared{table: t, fits: f, margin: out.Margin, losses: t.losses(), unequal: r.Manifest.Unequal}
+		c := compared{table: t, fits: f, margin: out.Margin, losses: t.losses(), unequal: r.Manifest.Unequal, modes: found}
 		if slices.Contains(judged, name) {
 			c.judged = len(judged)
 		}
@@ -171,7 +171,6 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 		out.Remainder = append(out.Remainder, remainder...)
 	}
 	t.parts(out.Effects[effects:], pools)
-	found := modes(t)
 	out.Modes = append(out.Modes, found...)
 	t.addLaunches(out.Effects[effects:], all, found)
 	out.Prices = append(out.Prices, prices(t, all, out)...)

@@ -21,6 +21,7 @@ type compared struct {
 	margin  float64
 	losses  *losses // windows that were dropped
 	unequal []record.Unequal
+	modes   []record.ArmModes
 	noise   stat.Interval // of the twin, around 0
 	shut    bool          // the question is not shown to differ: see gate
 }
@@ -117,6 +118,9 @@ func (c *compared) proof(p pair) proof {
 	if c.Name == metric.Throughput.Name || c.says(c.Name) {
 		out.windows = min(len(c.windowsOf(p.arm)), len(c.windowsOf(p.base)))
 	}
+	out.twoSpeeds = slices.ContainsFunc(c.modes, func(m record.ArmModes) bool {
+		return m.Modes != nil && (m.Arm == p.arm || m.Arm == p.base)
+	})
 	return out
 }
 

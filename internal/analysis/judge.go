@@ -60,6 +60,9 @@ type proof struct {
 	// windows of that one of the two arms that has fewer, in a metric per time, of which a stalled
 	// window loses all; 0: another metric, such as CPU time per operation.
 	windows int
+	// twoSpeeds: one of the two arms worked at two speeds, of which the typical effect is that of the more
+	// frequent one.
+	twoSpeeds bool
 }
 
 // enoughRuns is the proof of an imported effect: leastRuns takes the place of the launches.
@@ -143,6 +146,8 @@ func (r ruling) of() (record.Verdict, string) {
 		return record.Undecided, noiseTooLarge
 	case r.proof.launches < metric.LeastLaunches:
 		return record.Undecided, fewLaunches(r.proof.launches)
+	case r.significant && r.proof.twoSpeeds && !r.sameSide():
+		return record.Undecided, twoSpeedsOpen
 	case r.significant && r.shown.Beyond(delta):
 		return direction(r.est.Mean, r.better), ""
 	}
@@ -174,6 +179,11 @@ func (r ruling) windowsForStalls() int {
 		return 0
 	}
 	return int(math.Ceil(unseenStalls / left))
+}
+
+// sameSide reports whether the total, too, is shown to differ, in the direction of the typical effect.
+func (r ruling) sameSide() bool {
+	return r.total.shown.Beyond(0) && (r.total.shown.Lo > 0) == (r.shown.Lo > 0)
 }
 
 // lossless reports whether an interval contains no loss larger than the margin.

@@ -45,9 +45,29 @@ func TestVerdicts(t *testing.T) {
 	} {
 		mid := (c.typical.shown.Lo + c.typical.shown.Hi) / 2
 		r := ruling{est: stat.Estimate{Mean: mid}, sides: c.typical, total: c.total, significant: c.typical.shown.Beyond(0),
-			proof: proof{c.launches, c.windows}, better: c.better, margin: 0.01}
+			proof: proof{launches: c.launches, windows: c.windows}, better: c.better, margin: 0.01}
 		if v, why := r.of(); v != c.want || !strings.Contains(why, c.why) || c.why == "" && why != "" {
 			t.Errorf("%s: %v %q, want %v %q", c.name, v, why, c.want, c.why)
+		}
+	}
+}
+
+// An arm with two speeds has a verdict only where the total differs like the typical effect.
+func TestVerdictOfTwoSpeeds(t *testing.T) {
+	i := func(low, high float64) sides {
+		return sides{stat.Interval{Lo: low / 100, Hi: high / 100}, stat.Interval{Lo: low / 100, Hi: high / 100}}
+	}
+	for _, c := range []struct {
+		total sides
+		two   bool
+		want  record.Verdict
+	}{
+		{i(1, 5), true, record.Gain}, {i(-1, 5), true, record.Undecided}, {i(-5, -1), true, record.Undecided}, {i(-1, 5), false, record.Gain},
+	} {
+		r := ruling{est: stat.Estimate{Mean: 0.03}, sides: i(2, 4), total: c.total, significant: true, better: 1, margin: 0.01,
+			proof: proof{launches: 4, twoSpeeds: c.two}}
+		if v, why := r.of(); v != c.want || (v == record.Undecided) != (why == twoSpeedsOpen) {
+			t.Errorf("total %v, two speeds %v: %v (%s)", c.total.shown, c.two, v, why)
 		}
 	}
 }

@@ -87,6 +87,9 @@ func fewForStalls(windows, needed int) string {
 // totalOpen is the reason where the typical effect lies within the margin and the total does not.
 const totalOpen = "a typical window differs by less than the margin, all windows together may differ by more"
 
+// twoSpeedsOpen is the reason where an arm has two speeds and only the more frequent one is shown to differ.
+const twoSpeedsOpen = "the arm worked at two speeds: the more frequent one differs, both together may not"
+
 // twinIsNoise is the reason of a twin that differs in another metric than the primary one.
 const twinIsNoise = "the twin differs from its baseline in this metric: its effects may be noise"
 
