@@ -113,8 +113,10 @@ func (d *Device) Release() error {
 	return err
 }
 
-// gone is how long the kernel may take to free a device.
-const gone = 3 * time.Second
+// gone is how long a device may take to be free: the kernel needs milliseconds, and a program that got a mount
+// namespace of its own meanwhile, with a copy of the mount, keeps it until it ends (a server that fills its data
+// took 4 s on a busy host).
+const gone = 15 * time.Second
 
 // Gone waits until the kernel has freed the device, after Release and the unmount.
 func (d *Device) Gone() error {
