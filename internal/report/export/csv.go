@@ -85,10 +85,14 @@ func probability(x *float64) string {
 	return Number(*x)
 }
 
+// digits are the significant digits of a number in CSV: what lies beyond them differs between processors.
+const digits = 12
+
 // Number is a number in CSV; empty where it is none.
 func Number(x float64) string {
 	if !quantity.Finite(x) {
 		return ""
 	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
+	return strconv.FormatFloat(short, 'g', -1, 64)
 }
