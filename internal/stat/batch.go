@@ -44,25 +44,27 @@ func BatchMeans(x []float64) Batched {
 	for ; ; size += (size + 1) / 2 {
 		last := len(x)/(size+(size+1)/2) < leastBatches
 		b := batch(x, size)
-		r := Lag1(b)
-		if last || !(r.Stat > 0 && r.P/2 < dependent) {
-			return out.from(b, size, r.Stat, magnitude(x))
+		if r := Lag1Within([][]float64{b}); last || !(r.Stat > 0 && r.P/2 < dependent) {
+			k := float64(len(b))
+			out.Batches, out.Size, out.Left = len(b), size, r.Stat
+			left := r.Stat + (1+3*math.Max(0, r.Stat))/(k-1)
+			variance := sumSquares(b, average(b)) / (k * (k - 1))
+			out.Estimate = correlated(withVariance(out.Mean, variance, k-1, len(b), magnitude(x)), left)
+			return out
 		}
 	}
 }
 
-// from computes the error from the means of the batches.
-func (o Batched) from(b []float64, size int, lag1, magnitude float64) Batched {
-	k := float64(len(b))
-	o.Batches, o.Size, o.N, o.Left = len(b), size, len(b), lag1
-	r := math.Max(0, lag1+(1+3*math.Max(0, lag1))/(k-1))
+// correlated widens the error of batches by their autocorrelation: they carry the degrees of
+// freedom of fewer independent ones.
+func correlated(e Estimate, autocorrelation float64) Estimate {
+	r := math.Max(0, autocorrelation)
 	if !(r < mostLeft) { // also NaN: all batches equal
-		return o
+		return unknown(e.Mean, e.N)
 	}
-	variance := sumSquares(b, average(b)) / (k * (k - 1)) * (1 + r) / (1 - r)
-	// Correlated batches carry the degrees of freedom of fewer independent ones.
-	o.Estimate = withVariance(o.Mean, variance, (k-1)*(1-r)/(1+r), len(b), magnitude)
-	return o
+	wider := (1 + r) / (1 - r)
+	e.SE, e.DF = e.SE*math.Sqrt(wider), e.DF/wider
+	return e
 }
 
 // batch is the means of consecutive groups of size values.
@@ -92,17 +94,12 @@ func Trend(x []float64) Estimate {
 	}
 	slope := sxy / sxx
 	rest := make([]float64, len(b))
-	ssd := 0.0
 	for i, v := range b {
 		rest[i] = v - mean - slope*(float64(i)-middle)
-		ssd += rest[i] * rest[i]
 	}
-	r := math.Max(0, Lag1(rest).Stat+2/(k-1)) // a line takes away twice what a mean does
-	if !(r < mostLeft) {
-		return unknown(slope*k, len(b))
-	}
-	variance := ssd / (k - 2) / sxx * (1 + r) / (1 - r)
-	return withVariance(slope*k, variance*k*k, (k-2)*(1-r)/(1+r), len(b), magnitude(b))
+	left := Lag1Within([][]float64{rest}).Stat + 2/(k-1) // a line takes away twice what a mean does
+	variance := sumSquares(rest, 0) / (k - 2) / sxx
+	return correlated(withVariance(slope*k, variance*k*k, k-2, len(b), magnitude(b)), left)
 }
 
 // Log is the estimate of ln(mean) from that of a positive mean, by the delta
