@@ -34,33 +34,28 @@ const (
 // 1964, Ann. Math. Stat. 35, p. 73; by iterated weights: Holland and Welsch 1977,
 // Commun. Stat. A 6, p. 813).
 type huberFit struct {
-	*layout
-	launch   [][]float64 // by launch and arm
-	scale    []float64   // by arm
-	weights  []float64   // Huber's, by window, 1 where not clipped
-	residual []float64
-	spent    float64 // degrees of freedom of launch
+	*twoWay
+	launch  [][]float64 // by launch and arm
+	scale   []float64   // by arm
+	weights []float64   // Huber's, by window, 1 where not clipped
+	spent   float64     // degrees of freedom of launch
 
 	// Buffers, reused in every step:
-	y, w          []float64     // values minus launch effects; weights over variances
-	sizes         [][]float64   // |residual|, by arm
-	pooled        []float64     // |residual| of all arms
-	sum, weight   [][]float64   // by launch and arm
-	members       []float64     // of each component
-	levels        [][][]float64 // by launch and arm: the windows about block and arm
-	medians       []float64
-	normals, left [][]float64 // of the arms
-	right         []float64
+	y, w        []float64     // values minus launch effects; weights over variances
+	sizes       [][]float64   // |residual|, by arm
+	pooled      []float64     // |residual| of all arms
+	sum, weight [][]float64   // by launch and arm
+	levels      [][][]float64 // by launch and arm: the windows about block and arm
+	medians     []float64
 }
 
 func startHuber(l *layout) *huberFit {
 	n := len(l.y)
 	h := &huberFit{
-		layout: l, launch: rectangle(l.launches.n, l.arms), residual: make([]float64, n),
+		twoWay: l.twoWay(l.all), launch: rectangle(l.launches.n, l.arms),
 		weights: slices.Repeat([]float64{1}, n), scale: slices.Repeat([]float64{1}, l.arms),
 		y: make([]float64, n), w: make([]float64, n), sizes: make([][]float64, l.arms), pooled: make([]float64, n),
 		sum: rectangle(l.launches.n, l.arms), weight: rectangle(l.launches.n, l.arms),
-		members: sizes(l.all.component[0]), normals: rectangle(l.arms, l.arms), left: rectangle(l.arms, l.arms), right: make([]float64, l.arms),
 	}
 	for a, n := range l.count {
 		h.sizes[a] = make([]float64, 0, n)
@@ -99,35 +94,12 @@ func (h *huberFit) reweigh(rescale bool) {
 			h.y[i], h.w[i] = h.layout.y[i]-launch[a], h.weights[i]*precision[a]
 		}
 	}
-	h.fitArms()
+	h.fit(h.y, h.w)
 	if rescale {
 		h.rescale()
 	}
 	for i, r := range h.residual {
-		limit := clipAt * h.scale[h.arm[i]]
-		if r = math.Abs(r); r <= limit {
-			h.weights[i] = 1
-		} else {
-			h.weights[i] = limit / r
-		}
-	}
-}
-
-// fitArms is layout.fit of all blocks together, for the residuals only.
-func (h *huberFit) fitArms() {
-	for a, row := range h.normals {
-		clear(row)
-		h.right[a] = 0
-	}
-	for b := range h.block {
-		h.normal(b, h.y, h.w, h.normals, h.right)
-	}
-	mirror(h.normals)
-	ground(h.left, h.normals, h.all.component[0], h.members)
-	decompose(h.left)
-	solve(h.left, h.right)
-	for b := range h.block {
-		h.residuals(b, h.y, h.w, h.right, h.residual)
+		h.weights[i] = min(1, clipAt*h.scale[h.arm[i]]/math.Abs(r))
 	}
 }
 
@@ -180,14 +152,12 @@ func (h *huberFit) ridge() {
 	for g, arms := range h.levels {
 		for a, list := range arms {
 			ratio := h.scale[a] / sd
-			share := h.weight[g][a] / (h.weight[g][a] + ratio*ratio)
-			h.launch[g][a] = 0
-			if len(list) > 0 {
-				h.launch[g][a] = h.sum[g][a] / (h.weight[g][a] + ratio*ratio)
+			total := h.weight[g][a] + ratio*ratio
+			effect, share := h.sum[g][a]/total, h.weight[g][a]/total
+			if mid := middle(list); len(list) >= leastWhole && math.Abs(mid-effect) > clipAt*h.scale[a] {
+				effect, share = mid, 1
 			}
-			if mid := Median(list); len(list) >= leastWhole && math.Abs(mid-h.launch[g][a]) > clipAt*h.scale[a] {
-				h.launch[g][a], share = mid, 1
-			}
+			h.launch[g][a] = effect
 			h.spent += share
 		}
 	}
@@ -219,11 +189,11 @@ func (h *huberFit) gather() {
 func (h *huberFit) launchScale() float64 {
 	h.medians = h.medians[:0]
 	noise := 0.0
-	for g, arms := range h.levels {
+	for _, arms := range h.levels {
 		for a, list := range arms {
 			if len(list) > 0 && h.launches.n > 1 {
-				h.medians = append(h.medians, math.Abs(Median(list)))
-				noise += math.Pi / 2 * h.scale[a] * h.scale[a] / float64(len(h.levels[g][a]))
+				h.medians = append(h.medians, math.Abs(middle(list)))
+				noise += math.Pi / 2 * h.scale[a] * h.scale[a] / float64(len(list))
 			}
 		}
 	}

@@ -52,5 +52,6 @@ func (e *launchTable) deviance(variance float64) float64 {
 			}
 		}
 	}
-	return e.fit(e.pooling, variance).square + e.df*sum/n
+	_, square := e.pool.at(variance)
+	return square + e.df*sum/n
 }

@@ -47,7 +47,7 @@ func arrange(w Windows) *layout {
 	}
 	l.seen = len(number)
 	l.all = l.grouped(make([]int, len(l.block)), 1)
-	if l.alike = l.seen > 1 && l.seen == len(l.block); l.alike {
+	if l.alike = l.seen > 1 && l.seen == len(l.block); l.alike || l.seen == 1 {
 		l.launches = l.all
 	} else {
 		l.launches = l.grouped(l.launches.of, l.seen)

@@ -1,6 +1,11 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Family is intervals that hold together: all contain the truth with the
 // probability level. questions is how many such families are asked at once, one
@@ -10,7 +15,7 @@ func (f *Fit) Family(cs [][]float64, level float64, questions int) []Interval {
 	alpha := f.together(cs).each((1 - level) / float64(max(questions, 1)))
 	out := make([]Interval, len(cs))
 	for i, c := range cs {
-		out[i] = f.interval(c, alpha)
+		out[i] = f.Interval(c, 1-alpha)
 	}
 	return out
 }
@@ -85,10 +90,10 @@ func (f *Fit) covariance(c, d []float64) float64 {
 // sharedControl tells whether any two contrasts overlap alike and with the same
 // sign, as arms against one control do.
 func sharedControl(cs [][]float64) bool {
-	first := dot(cs[0], cs[1])
+	first := floats.Dot(cs[0], cs[1])
 	for i := range cs {
 		for j := range i {
-			if d := dot(cs[i], cs[j]); !(d > 0) || math.Abs(d-first) > 1e-9*first {
+			if d := floats.Dot(cs[i], cs[j]); !(d > 0) || math.Abs(d-first) > 1e-9*first {
 				return false
 			}
 		}
@@ -107,7 +112,7 @@ func (b loadings) any(p float64) float64 {
 	switch {
 	case len(b) < 2 || p >= 1:
 		return math.Min(p, 1)
-	case b.independent():
+	case slices.Max(b) == 0:
 		return -math.Expm1(float64(len(b)) * math.Log1p(-p))
 	}
 	const step, end = 0.25, 8.5
@@ -117,15 +122,6 @@ func (b loadings) any(p float64) float64 {
 		sum += math.Exp(-x*x/2) * b.someBeyond(z, x)
 	}
 	return math.Min(1, 2*step*sum/math.Sqrt(2*math.Pi))
-}
-
-func (b loadings) independent() bool {
-	for _, x := range b {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // someBeyond is P(some |x_i| > z) given the control x.
@@ -143,7 +139,7 @@ func (b loadings) each(alpha float64) float64 {
 	if len(b) < 2 || !(alpha > 0 && alpha < 1) {
 		return alpha
 	}
-	if b.independent() {
+	if slices.Max(b) == 0 {
 		return -math.Expm1(math.Log1p(-alpha) / float64(len(b)))
 	}
 	return math.Exp(illinois(math.Log(alpha/float64(len(b))/2), math.Log(alpha), func(logP float64) float64 {
