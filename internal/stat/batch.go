@@ -1,6 +1,10 @@
 package stat
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Batched is the mean of one series in time with an error that takes the
 // correlation of neighbours into account.
@@ -33,7 +37,7 @@ const (
 // seen in it: a drift makes every such error too small.
 func BatchMeans(x []float64) Batched {
 	out := Batched{Estimate: unknown(math.NaN(), 0), Left: math.NaN()}
-	if len(x) == 0 || anyNaN(x) {
+	if len(x) == 0 || floats.HasNaN(x) {
 		return out
 	}
 	out.Mean = average(x)
@@ -81,7 +85,7 @@ func batch(x []float64, size int) []float64 {
 // correlation as BatchMeans, from the residuals. SE is NaN for fewer than 20
 // values or when the residuals are too much alike.
 func Trend(x []float64) Estimate {
-	if len(x) < 2*leastBatches || anyNaN(x) {
+	if len(x) < 2*leastBatches || floats.HasNaN(x) {
 		return unknown(math.NaN(), len(x))
 	}
 	b := batch(x, max(1, len(x)/(2*leastBatches)))

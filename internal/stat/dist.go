@@ -42,47 +42,24 @@ func studentTail(t, df float64) float64 {
 		return NormalCDF(-t * (1 - 0.25/df) / math.Sqrt(1+t*t/(2*df)))
 	}
 	r := t / math.Sqrt(df) // not t*t, which overflows for df < 1
-	x := 1 / (1 + r*r)
-	if r > 1 {
-		return 0.5 * betaInc(df/2, 0.5, x, 1/(1+1/(r*r)))
-	}
-	return 0.5 * betaInc(df/2, 0.5, x, r*r*x)
+	return 0.5 * betaInc(df/2, 0.5, 1/(1+r*r), 1/(1+1/(r*r)))
 }
 
-// studentUpper is the t >= 0 with P(T > t) = q, for q <= 1/2.
+// studentUpper is the t >= 0 with P(T > t) = q, for q <= 1/2, by Newton's method on the
+// logarithms of both: that of the tail is concave in that of t, so that all steps but the
+// first come from above.
 func studentUpper(q, df float64) float64 {
-	if q == 0 {
-		return math.Inf(1)
+	t := -NormalQuantile(q)
+	if t == 0 || math.IsInf(t, 1) || math.IsInf(df, 1) {
+		return t
 	}
-	if math.IsInf(df, 1) {
-		return -NormalQuantile(q)
-	}
-	lo, hi := 0.0, 1.0
-	for studentTail(hi, df) > q {
-		lo, hi = hi, 2*hi
-	}
-	return newtonTail(q, df, lo, hi)
-}
-
-// newtonTail solves ln P(T > t) = ln q on [lo, hi] by Newton's method, with
-// bisection where a step would leave the bracket.
-func newtonTail(q, df, lo, hi float64) float64 {
-	t := (lo + hi) / 2
 	for range 100 {
 		tail := studentTail(t, df)
-		if tail > q {
-			lo = t
-		} else {
-			hi = t
+		step := math.Log(tail/q) * tail / (t * studentPDF(t, df))
+		t *= math.Exp(min(step, 100))
+		if !(math.Abs(step) > 1e-8) || math.IsInf(t, 1) {
+			break
 		}
-		next := t + math.Log(tail/q)*tail/studentPDF(t, df)
-		if !(next >= lo && next <= hi) {
-			next = (lo + hi) / 2
-		}
-		if math.Abs(next-t) <= 1e-14*t {
-			return next
-		}
-		t = next
 	}
 	return t
 }

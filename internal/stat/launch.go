@@ -2,6 +2,7 @@ package stat
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -68,11 +69,11 @@ func (f *Fit) betweenLaunches(t *twoWay, window []float64) {
 		return
 	}
 	for g, n := range l.counts(l.launches) {
-		effect := make([]float64, l.arms)
+		effect, component := slices.Clone(t.effect[g]), l.launches.component[g]
 		for a := range n {
 			// An arm that the launch does not connect with most of its arms has another zero.
-			if effect[a] = math.NaN(); n[a] > 0 && l.mainComponent(g, n) == l.launches.component[g][a] {
-				effect[a] = t.effect[g][a]
+			if component[a] != largest(component) {
+				effect[a] = math.NaN()
 			}
 			n[a] = window[a] / n[a]
 		}
@@ -100,17 +101,11 @@ func (f *Fit) betweenLaunches(t *twoWay, window []float64) {
 	}
 }
 
-// mainComponent is the largest set of arms that a launch connects.
-func (l *layout) mainComponent(g int, windows []float64) int {
-	size := map[int]int{}
-	most := -1
-	for a, c := range l.launches.component[g] {
-		if windows[a] > 0 {
-			size[c]++
-		}
-	}
-	for a, c := range l.launches.component[g] {
-		if windows[a] > 0 && (most < 0 || size[c] > size[most]) {
+// largest is the first of the largest components.
+func largest(component []int) int {
+	size, most := sizes(component), component[0]
+	for _, c := range component {
+		if size[c] > size[most] {
 			most = c
 		}
 	}

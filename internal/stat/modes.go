@@ -1,8 +1,6 @@
 package stat
 
-import (
-	"math"
-)
+import "math"
 
 // Timed is a window in order of time: its level and those of its two halves, as
 // logarithms without what all series share; NaN where a half is not known.
@@ -50,65 +48,48 @@ func ModesOverTime(x []Timed) (m Modes, two bool) {
 	if m.Apart == 0 || !(m.Apart >= ApartOverTime(len(x))) || math.Min(m.Share, 1-m.Share) < leastTimed {
 		return m, false
 	}
-	var within float64 // windows of the smaller mode of each launch that has both
-	for _, launch := range launches(x) {
-		low, high := 0.0, 0.0
-		for i, w := range launch {
-			if w.Y >= m.Cut {
-				high++
-			} else {
-				low++
-			}
-			if i > 0 && (w.Y >= m.Cut) != (launch[i-1].Y >= m.Cut) {
-				m.Switches++
-			}
+	within := 0.0 // windows of the smaller mode of each launch that has both
+	var windows [2]float64
+	for i, w := range x {
+		switch {
+		case i > 0 && w.Launch != x[i-1].Launch:
+			within += min(windows[0], windows[1])
+			windows = [2]float64{}
+		case i > 0 && m.side(w.Y) != m.side(x[i-1].Y):
+			m.Switches++
 		}
-		within += math.Min(low, high)
+		windows[m.side(w.Y)]++
 	}
-	return m, m.Switches >= 1 && within >= leastWithin*float64(len(x)) && m.lasting(x)
+	within += min(windows[0], windows[1])
+	return m, m.Switches >= 1 && within >= leastWithin*float64(len(x)) && m.lasting(x, y)
 }
 
-// launches are the windows of each launch, in order.
-func launches(x []Timed) (all [][]Timed) {
-	from := 0
-	for i := range x {
-		if i+1 == len(x) || x[i+1].Launch != x[i].Launch {
-			all = append(all, x[from:i+1])
-			from = i + 1
-		}
+// side is 1 for the upper mode and 0 for the lower one.
+func (m Modes) side(y float64) int {
+	if y >= m.Cut {
+		return 1
 	}
-	return all
+	return 0
 }
 
 // lasting says whether a mode lasts for longer than a window: the halves of a
 // window are in the same one. Without halves, neighbouring windows have to be
 // (the runs test of Wald and Wolfowitz, at 1 %).
-func (m Modes) lasting(x []Timed) bool {
+func (m Modes) lasting(x []Timed, y []float64) bool {
 	var agree, of [2]float64
 	shift := halvesApart(x)
 	for _, w := range x {
-		if math.IsNaN(w.First) || math.IsNaN(w.Second) || math.IsNaN(shift) {
+		if math.IsNaN(w.First + w.Second + shift) {
 			continue
 		}
-		mode := 0
-		if w.Y >= m.Cut {
-			mode = 1
-		}
-		of[mode]++
-		if (w.First-shift/2 >= m.Cut) == (mode == 1) && (w.Second+shift/2 >= m.Cut) == (mode == 1) {
-			agree[mode]++
+		side := m.side(w.Y)
+		of[side]++
+		if m.side(w.First-shift/2) == side && m.side(w.Second+shift/2) == side {
+			agree[side]++
 		}
 	}
 	if of[0] == 0 || of[1] == 0 {
-		sides := make([]float64, len(x))
-		for i, w := range x {
-			if w.Y >= m.Cut {
-				sides[i] = 1
-			} else {
-				sides[i] = -1
-			}
-		}
-		return runsAbout(sides, 0) < NormalQuantile(0.01)
+		return runsAbout(y, m.Cut) < NormalQuantile(0.01)
 	}
 	return agree[0] >= agreeing*of[0] && agree[1] >= agreeing*of[1]
 }
@@ -117,7 +98,7 @@ func (m Modes) lasting(x []Timed) bool {
 func halvesApart(x []Timed) float64 {
 	var d []float64
 	for _, w := range x {
-		if v := w.First - w.Second; !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if v := w.First - w.Second; finite(v) {
 			d = append(d, v)
 		}
 	}

@@ -3,6 +3,8 @@ package stat
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Modes is a series cut in two at the place that explains most of its variance
@@ -34,7 +36,7 @@ const (
 // FindModes cuts a series, given in order of time, in two. All fields are 0 for
 // fewer than 10 values or without scatter.
 func FindModes(x []float64) Modes {
-	if len(x) < fewestModes || anyNaN(x) {
+	if len(x) < fewestModes || floats.HasNaN(x) {
 		return Modes{}
 	}
 	s := slices.Sorted(slices.Values(x))
@@ -46,10 +48,8 @@ func FindModes(x []float64) Modes {
 	m := Modes{Low: average(low), High: average(high), Cut: (s[at-1] + s[at]) / 2, Share: float64(len(high)) / float64(len(s))}
 	v := sumSquares(low, m.Low)/float64(max(1, len(low)-1)) + sumSquares(high, m.High)/float64(max(1, len(high)-1))
 	m.Apart = math.Sqrt2 * (m.High - m.Low) / math.Sqrt(v)
-	above := x[0] >= s[at]
-	for _, v := range x {
-		if (v >= s[at]) != above {
-			above = !above
+	for i := 1; i < len(x); i++ {
+		if (x[i] >= s[at]) != (x[i-1] >= s[at]) {
 			m.Switches++
 		}
 	}
@@ -90,7 +90,7 @@ func (m Modes) Two(n int) bool {
 func Grubbs(x []float64) (index int, p float64) {
 	n := float64(len(x))
 	e := Mean(x)
-	if len(x) < 4 || !e.Known() || anyNaN(x) {
+	if len(x) < 4 || !e.Known() || floats.HasNaN(x) {
 		return -1, math.NaN()
 	}
 	for i, v := range x {

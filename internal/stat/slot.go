@@ -1,6 +1,10 @@
 package stat
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 const (
 	// slotTrim is the trimming of the estimator that the slots are chosen for.
@@ -19,31 +23,17 @@ const (
 // of squares / (h(h-1)) * n), so one hiccup does not decide. Windows without a count are
 // taken as half a count. NaN where it cannot be told.
 func SlotVariance(counts []float64, step, discard, length float64) float64 {
-	skip := int(math.Round(discard / step))
-	return pairVariance(cumulate(counts), skip, int(math.Round(length/step)))
-}
-
-// cumulate is the running total, one longer than x and starting at 0.
-func cumulate(x []float64) []float64 {
-	total := make([]float64, len(x)+1)
-	for i, v := range x {
-		total[i+1] = total[i] + v
-	}
-	return total
-}
-
-// pairVariance is the variance of the log ratio of two windows of length steps,
-// the second after skip more; NaN when the trace is too short or too idle.
-func pairVariance(total []float64, skip, length int) float64 {
-	slot := skip + length
-	pairs := len(total) - slot - length
-	if length < 1 || pairs < 2*slot*leastPairs {
+	total := cumulate(counts)
+	n := int(math.Round(length / step))
+	slot := int(math.Round(discard/step)) + n
+	pairs := len(counts) + 1 - slot - n
+	if n < 1 || pairs < 2*slot*leastPairs {
 		return math.NaN()
 	}
 	idle := 0
 	d := make([]float64, pairs)
 	for i := range d {
-		a, b := total[i+length]-total[i], total[i+slot+length]-total[i+slot]
+		a, b := total[i+n]-total[i], total[i+slot+n]-total[i+slot]
 		if a <= 0 {
 			idle++
 		}
@@ -54,4 +44,11 @@ func pairVariance(total []float64, skip, length int) float64 {
 	}
 	e := Trimmed(d, slotTrim)
 	return e.SE * e.SE * float64(e.N)
+}
+
+// cumulate is the running total, one longer than x and starting at 0.
+func cumulate(x []float64) []float64 {
+	total := make([]float64, len(x)+1)
+	floats.CumSum(total[1:], x)
+	return total
 }

@@ -110,7 +110,7 @@ func TestBenjaminiHochbergVectors(t *testing.T) {
 
 func TestClopperPearsonVectors(t *testing.T) {
 	for _, c := range readVectors(t).ClopperPearson {
-		i := ClopperPearson(c.Hits, c.N, c.Level)
+		i := clopperPearson(c.Hits, c.N, c.Level)
 		near(t, "lo", i.Lo, c.Lo, 1e-9)
 		near(t, "hi", i.Hi, c.Hi, 1e-9)
 	}
