@@ -2,6 +2,7 @@ package stat
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -24,7 +25,7 @@ func (f *Fit) estimate(z, inflate []float64, precision bool) {
 	}
 	f.Known, f.residual = true, t.residual
 	f.join(t, mean, precision)
-	f.score(t.residual, inflate)
+	f.sandwich(t.residual, inflate)
 	f.betweenLaunches(t, window)
 }
 
@@ -53,49 +54,34 @@ func (f *Fit) join(t *twoWay, variance float64, precision bool) {
 
 // launchWeights are the weights of a window in each launch, with mean 1, see join.
 func (l *layout) launchWeights(variance float64, precision bool) []float64 {
-	w, sum := make([]float64, l.launches.n), 0.0
-	for g, counts := range l.counts(l.launches) {
-		windows, arms := 0.0, 0.0
-		for _, n := range counts {
-			if windows += n; n > 0 {
-				arms++
-			}
+	w := slices.Repeat([]float64{1}, l.launches.n)
+	if precision {
+		for g, counts := range l.counts(l.launches) {
+			arms := floats.Count(func(n float64) bool { return n > 0 }, counts)
+			w[g] = 1 / (assumedLaunchSD*assumedLaunchSD*floats.Sum(counts)/float64(arms) + variance)
 		}
-		w[g] = 1
-		if precision {
-			w[g] = 1 / (assumedLaunchSD*assumedLaunchSD*windows/arms + variance)
-		}
-		sum += w[g]
 	}
-	for g := range w {
-		w[g] *= float64(len(w)) / sum
-	}
+	floats.Scale(float64(len(w))/floats.Sum(w), w)
 	return w
 }
 
-// score computes Scores, each block's contribution to the error of each arm's
-// estimate. The variance of any contrast is then a sum of squares over blocks: a
-// sandwich estimate with the block as unit (Liang and Zeger 1986, Biometrika 73,
-// p. 13). It is valid for errors that differ between arms and between blocks.
-func (f *Fit) score(residual, inflate []float64) {
+// sandwich computes the covariance of the arms' estimates without launch effects, as the sum over
+// blocks of the squares of what a block contributes to the error of each (Liang and Zeger 1986,
+// Biometrika 73, p. 13). It is valid for errors that differ between arms and between blocks.
+func (f *Fit) sandwich(residual, inflate []float64) {
 	l := f.layout
-	stretch := make([]float64, l.arms)
-	for a, x := range inflate {
-		stretch[a] = math.Sqrt(x / f.free)
-	}
-	f.Scores = make([][]float64, l.block[len(l.block)-1]+1)
 	f.window = rectangle(l.arms, l.arms)
-	rows := rectangle(len(l.block), l.arms)
+	score := make([]float64, l.arms)
 	for b, g := range l.launches.of {
-		s := rows[b]
+		clear(score)
 		for i := l.from[b]; i < l.from[b+1]; i++ {
-			x := f.weigh[g] * stretch[l.arm[i]] * residual[i]
-			floats.AddScaled(s, x, f.inverse[l.arm[i]])
+			a := l.arm[i]
+			x := f.weigh[g] * math.Sqrt(inflate[a]/f.free) * residual[i]
+			floats.AddScaled(score, x, f.inverse[a])
 		}
-		for a, x := range s {
-			floats.AddScaled(f.window[a], x, s)
+		for a, x := range score {
+			floats.AddScaled(f.window[a], x, score)
 		}
-		f.Scores[l.block[b]] = s
 	}
 }
 

@@ -30,16 +30,12 @@ type Fit struct {
 	// Alpha has the estimates of the arms on the log scale; only their differences have a
 	// meaning. NaN for an arm without windows that can be compared.
 	Alpha []float64
-	// Scores[b][a] is what block b contributes to the deviation of Alpha[a] from
-	// its expectation, so that sum_b (c'Scores[b])^2 is the variance of contrast c
-	// without launch effects; nil for a block that does not count.
-	Scores [][]float64
 	// Blocks and Launches are those that count.
 	Blocks, Launches int
 
 	control  []int
 	layout   *layout
-	window   [][]float64 // sum_b Scores[b] Scores[b]'
+	window   [][]float64 // covariance of Alpha without launch effects
 	weigh    []float64   // by launch: weight of its windows
 	inverse  [][]float64 // of the weighted information of all launches
 	free     float64     // degrees of freedom left within launches, a share of blocks
