@@ -90,19 +90,15 @@ func Trend(x []float64) Estimate {
 	}
 	b := batch(x, max(1, len(x)/(2*leastBatches)))
 	k := float64(len(b))
-	middle, mean := (k-1)/2, average(b)
-	sxy, sxx := 0.0, 0.0
-	for i, v := range b {
-		t := float64(i) - middle
-		sxy, sxx = sxy+t*(v-mean), sxx+t*t
+	time := make([]float64, len(b)) // from the middle
+	for i := range time {
+		time[i] = float64(i) - (k-1)/2
 	}
-	slope := sxy / sxx
-	rest := make([]float64, len(b))
-	for i, v := range b {
-		rest[i] = v - mean - slope*(float64(i)-middle)
-	}
+	sxx := floats.Dot(time, time)
+	slope := floats.Dot(time, b) / sxx
+	rest := floats.AddScaledTo(make([]float64, len(b)), b, -slope, time)
 	left := Lag1Within([][]float64{rest}).Stat + 2/(k-1) // a line takes away twice what a mean does
-	variance := sumSquares(rest, 0) / (k - 2) / sxx
+	variance := sumSquares(rest, average(rest)) / (k - 2) / sxx
 	return correlated(withVariance(slope*k, variance*k*k, k-2, len(b), magnitude(b)), left)
 }
 

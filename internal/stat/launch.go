@@ -178,11 +178,11 @@ func (e *launchTable) solve() {
 			least = math.Min(least, x)
 		}
 	}
-	low, high := math.Log(least)-14, math.Log(least)
+	low, high := math.Log(least)-35, math.Log(least)
 	for excess(high) < 0 {
 		low, high = high, high+3
 	}
-	e.variance, e.pooled = math.Exp(illinois(low, high, excess)), 1
+	e.variance, e.pooled = math.Exp(root(low, high, excess)), 1
 }
 
 // setApart takes arms out of the pool while the launches of one differ from those of the

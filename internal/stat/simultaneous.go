@@ -142,34 +142,32 @@ func (b loadings) each(alpha float64) float64 {
 	if slices.Max(b) == 0 {
 		return -math.Expm1(math.Log1p(-alpha) / float64(len(b)))
 	}
-	return math.Exp(illinois(math.Log(alpha/float64(len(b))/2), math.Log(alpha), func(logP float64) float64 {
+	return math.Exp(root(math.Log(alpha/float64(len(b))/2), math.Log(alpha), func(logP float64) float64 {
 		return b.any(math.Exp(logP))/alpha - 1
 	}))
 }
 
-// illinois finds the root of an increasing f between lo and hi by regula falsi
-// with the Illinois modification (Dowell and Jarratt 1971, BIT 11, p. 168).
-func illinois(lo, hi float64, f func(float64) float64) float64 {
+// root finds the root of an increasing f between lo and hi (Ridders 1979, IEEE Trans.
+// Circuits Syst. 26, p. 979); lo if f is not negative there.
+func root(lo, hi float64, f func(float64) float64) float64 {
 	flo, fhi := f(lo), f(hi)
-	side := 0
+	if flo >= 0 {
+		return lo
+	}
 	for range 60 {
-		x := (lo*fhi - hi*flo) / (fhi - flo)
+		mid := (lo + hi) / 2
+		fmid := f(mid)
+		x := mid - (mid-lo)*fmid/math.Sqrt(fmid*fmid-flo*fhi)
 		fx := f(x)
-		if math.Abs(fx) < 1e-11 || hi-lo < 1e-10*hi {
+		if math.Abs(fx) < 1e-11 || hi-lo < 1e-11 {
 			return x
 		}
-		if fx < 0 {
-			lo, flo = x, fx
-			if side == -1 {
-				fhi /= 2
+		for _, p := range [][2]float64{{mid, fmid}, {x, fx}} {
+			if p[1] < 0 && p[0] > lo {
+				lo, flo = p[0], p[1]
+			} else if p[1] >= 0 && p[0] < hi {
+				hi, fhi = p[0], p[1]
 			}
-			side = -1
-		} else {
-			hi, fhi = x, fx
-			if side == 1 {
-				flo /= 2
-			}
-			side = 1
 		}
 	}
 	return (lo + hi) / 2
