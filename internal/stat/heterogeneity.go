@@ -128,3 +128,27 @@ func disagreeing(estimates []Estimate) int {
 	}
 	return at
 }
+
+// Grubbs is the value farthest from the mean of a sample, by its index, with the
+// p-value of being so far under normality, two-sided and corrected for looking at
+// all n (Grubbs 1950, Ann. Math. Stat. 21, p. 27; the bound n times the tail of
+// Student's t). -1 and NaN for fewer than four values or without scatter.
+func Grubbs(x []float64) (index int, p float64) {
+	n := float64(len(x))
+	e := Mean(x)
+	if len(x) < 4 || !e.Known() || floats.HasNaN(x) {
+		return -1, math.NaN()
+	}
+	for i, v := range x {
+		if math.Abs(v-e.Mean) > math.Abs(x[index]-e.Mean) {
+			index = i
+		}
+	}
+	g := math.Abs(x[index]-e.Mean) / (e.SE * math.Sqrt(n))
+	rest := (n-1)*(n-1) - n*g*g
+	if rest <= 0 {
+		return index, 0
+	}
+	t := g * math.Sqrt(n*(n-2)/rest)
+	return index, math.Min(1, 2*n*studentTail(t, n-2))
+}

@@ -139,9 +139,6 @@ func (b loadings) each(alpha float64) float64 {
 	if len(b) < 2 || !(alpha > 0 && alpha < 1) {
 		return alpha
 	}
-	if slices.Max(b) == 0 {
-		return -math.Expm1(math.Log1p(-alpha) / float64(len(b)))
-	}
 	return math.Exp(root(math.Log(alpha/float64(len(b))/2), math.Log(alpha), func(logP float64) float64 {
 		return b.any(math.Exp(logP))/alpha - 1
 	}))
@@ -171,4 +168,26 @@ func root(lo, hi float64, f func(float64) float64) float64 {
 		}
 	}
 	return (lo + hi) / 2
+}
+
+// BenjaminiHochberg returns the p-values adjusted for the false discovery rate:
+// rejecting those <= q keeps the expected share of false rejections below q for
+// independent or positively dependent tests (Benjamini and Hochberg 1995, JRSS B
+// 57, p. 293). A NaN stays NaN and counts as a test that found nothing.
+func BenjaminiHochberg(p []float64) []float64 {
+	out, sorted, order := slices.Clone(p), slices.Clone(p), make([]int, len(p))
+	for i, x := range sorted {
+		if math.IsNaN(x) {
+			sorted[i] = math.Inf(1)
+		}
+	}
+	floats.Argsort(sorted, order)
+	least, m := 1.0, float64(len(p))
+	for r := len(order) - 1; r >= 0; r-- {
+		if i := order[r]; !math.IsNaN(p[i]) {
+			least = math.Min(least, p[i]*(m/float64(r+1)))
+			out[i] = least
+		}
+	}
+	return out
 }

@@ -101,30 +101,24 @@ func (f *Fit) Against(arm int) []float64 {
 			with = append(with, c)
 		}
 	}
-	c := f.zero()
-	if arm >= 0 && arm < len(c) && len(with) > 0 {
-		c[arm] = 1
-		for _, i := range with {
-			c[i] -= 1 / float64(len(with))
-		}
-	}
-	return c
+	return f.contrast(arm, with)
 }
 
 // Between is the contrast of one arm with one other.
-func (f *Fit) Between(arm, base int) []float64 {
-	c := f.zero()
-	if max(arm, base) < len(c) && min(arm, base) >= 0 {
-		c[arm]++
-		c[base]--
-	}
-	return c
-}
+func (f *Fit) Between(arm, base int) []float64 { return f.contrast(arm, []int{base}) }
 
-// zero is a contrast whose coefficients are all 0.
-func (f *Fit) zero() []float64 {
+// contrast is that of an arm with the mean of others; all 0 where one of them does not exist.
+func (f *Fit) contrast(arm int, with []int) []float64 {
 	if f.layout == nil {
 		return nil
 	}
-	return make([]float64, f.layout.arms)
+	c := make([]float64, f.layout.arms)
+	if len(with) == 0 || min(arm, with[0]) < 0 || max(arm, with[0]) >= len(c) {
+		return c
+	}
+	c[arm]++
+	for _, i := range with {
+		c[i] -= 1 / float64(len(with))
+	}
+	return c
 }
