@@ -10,10 +10,9 @@ import (
 // correlation of neighbours into account.
 type Batched struct {
 	Estimate
-	Batches int // what the error is computed from; N of the estimate
-	Size    int // values in a batch; what does not fill the last one is left out of the error
-	// Left is the autocorrelation of neighbouring batches; NaN where it cannot be told.
-	Left float64
+	Batches int     // N of the estimate
+	Size    int     // values in a batch; what does not fill the last one is left out of the error
+	Left    float64 // autocorrelation of neighbouring batches; NaN where it is unknown
 }
 
 const (

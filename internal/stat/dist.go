@@ -14,16 +14,27 @@ func NormalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) 
 
 // StudentQuantile is the t with P(T <= t) = p for Student's t with df degrees of
 // freedom, any real df > 0 or +Inf (Student 1908, Biometrika 6, p. 1; in the form of
-// Abramowitz and Stegun 1964, 26.7.1).
+// Abramowitz and Stegun 1964, 26.7.1). It is found by Newton's method on the logarithms of
+// tail and t: the first is a concave function of the second, so that all steps but the
+// first come from above.
 func StudentQuantile(p, df float64) float64 {
-	switch {
-	case !(p >= 0 && p <= 1 && df > 0):
+	if !(p >= 0 && p <= 1 && df > 0) {
 		return math.NaN()
-	case p > 0.5:
-		return studentUpper(1-p, df)
-	default:
-		return -studentUpper(p, df)
 	}
+	q := min(p, 1-p)
+	t := -NormalQuantile(q)
+	for range 100 {
+		if t == 0 || math.IsInf(t, 1) || math.IsInf(df, 1) {
+			break
+		}
+		tail := studentTail(t, df)
+		step := math.Log(tail/q) * tail / (t * studentPDF(t, df))
+		t *= math.Exp(min(step, 100))
+		if !(math.Abs(step) > 1e-8) {
+			break
+		}
+	}
+	return math.Copysign(t, p-0.5)
 }
 
 // hugeDF is where Student's t is taken as a corrected normal: the correction's
@@ -43,25 +54,6 @@ func studentTail(t, df float64) float64 {
 	}
 	r := t / math.Sqrt(df) // not t*t, which overflows for df < 1
 	return 0.5 * betaInc(df/2, 0.5, 1/(1+r*r), 1/(1+1/(r*r)))
-}
-
-// studentUpper is the t >= 0 with P(T > t) = q, for q <= 1/2, by Newton's method on the
-// logarithms of both: that of the tail is concave in that of t, so that all steps but the
-// first come from above.
-func studentUpper(q, df float64) float64 {
-	t := -NormalQuantile(q)
-	if t == 0 || math.IsInf(t, 1) || math.IsInf(df, 1) {
-		return t
-	}
-	for range 100 {
-		tail := studentTail(t, df)
-		step := math.Log(tail/q) * tail / (t * studentPDF(t, df))
-		t *= math.Exp(min(step, 100))
-		if !(math.Abs(step) > 1e-8) || math.IsInf(t, 1) {
-			break
-		}
-	}
-	return t
 }
 
 // studentPDF is the density of Student's t.

@@ -65,7 +65,7 @@ func (f *Fit) OwnLaunches(arm int) OwnLaunches {
 // window. The table has degrees of freedom where two launches have two arms in common.
 func (f *Fit) betweenLaunches(t *twoWay, window []float64) {
 	l, e := f.layout, &f.between
-	if l.alike || l.launches.n < 2 {
+	if l.launches.n < 2 {
 		return
 	}
 	for g, n := range l.counts(l.launches) {
@@ -121,11 +121,11 @@ type launchFit struct {
 }
 
 func (e *launchTable) among(of func(arm int) bool) *launchFit {
-	w := Windows{Launch: make([]int, len(e.effect)), Y: rectangle(len(e.effect), len(e.apart))}
-	for g, row := range w.Y {
-		for a := range row {
-			if row[a] = math.NaN(); of(a) {
-				row[a] = e.effect[g][a]
+	w := blank(len(e.effect), len(e.apart), make([]int, len(e.effect)), nil)
+	for g, row := range e.effect {
+		for a, x := range row {
+			if of(a) {
+				w.Y[g][a] = x
 			}
 		}
 	}
@@ -171,12 +171,9 @@ func (e *launchTable) solve() {
 		_, square := e.pool.at(math.Exp(logV))
 		return 1 - square/e.df
 	}
-	// The variance cannot be above the mean square of the effects times pooled.
 	least := math.Inf(1)
 	for _, row := range e.noise {
-		for _, x := range row {
-			least = math.Min(least, x)
-		}
+		least = math.Min(least, floats.Min(row))
 	}
 	low, high := math.Log(least)-35, math.Log(least)
 	for excess(high) < 0 {

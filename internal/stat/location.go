@@ -14,17 +14,15 @@ func Mean(x []float64) Estimate { return Trimmed(x, 0) }
 // Trimmed is the mean without the g = floor(frac*n) smallest and g largest
 // values, 0 <= frac < 1/2. With h = n-2g values left and SSDw the Winsorised sum
 // of squared deviations, SE^2 = SSDw / (h(h-1)) and df = h-1 (Tukey and
-// McLaughlin 1963, Sankhya A 25, p. 331; Yuen 1974, Biometrika 61,
-// p. 165). SE is NaN when h < 2 or when the Winsorised values
-// are all equal.
+// McLaughlin 1963, Sankhya A 25, p. 331; Yuen 1974, Biometrika 61, p. 165). SE is NaN
+// when h < 2 or when the Winsorised values are all equal.
 func Trimmed(x []float64, frac float64) Estimate {
 	n := len(x)
 	g := int(frac * float64(n))
 	if n == 0 || g < 0 || 2*g >= n || floats.HasNaN(x) {
 		return unknown(math.NaN(), n)
 	}
-	s := slices.Clone(x)
-	slices.Sort(s)
+	s := slices.Sorted(slices.Values(x))
 	h := n - 2*g
 	m := average(s[g : n-g])
 	winsorise(s, g)
@@ -69,21 +67,18 @@ func Disagreement(x []float64, frac float64) Estimate {
 // Share is the part of x at or beyond limit, on the side of 0 that limit is on:
 // with limit -0.05 the share of values <= -0.05. NaN for no values.
 func Share(x []float64, limit float64) float64 {
-	hits := 0
-	for _, v := range x {
-		if limit < 0 && v <= limit || limit >= 0 && v >= limit {
-			hits++
-		}
-	}
+	hits := floats.Count(func(v float64) bool {
+		return limit < 0 && v <= limit || limit >= 0 && v >= limit
+	}, x)
 	return float64(hits) / float64(len(x))
 }
 
 // LogRatio is ln(y/base); NaN unless both are positive and finite.
 func LogRatio(y, base float64) float64 {
-	if !(y > 0 && base > 0) || math.IsInf(y, 0) || math.IsInf(base, 0) {
-		return math.NaN()
+	if r := math.Log(y) - math.Log(base); finite(r) {
+		return r
 	}
-	return math.Log(y) - math.Log(base)
+	return math.NaN()
 }
 
 func average(x []float64) float64 { return floats.Sum(x) / float64(len(x)) }

@@ -16,18 +16,13 @@ type Modes struct {
 	// Zepf 1994, AJ 108, p. 2348), with at least the resolution of the values as
 	// scatter. A normal distribution cut so has 2.7, a uniform one 3.5, an
 	// exponential one 2.6. Infinite for two values only.
-	Apart float64
-	// Cut is between the two parts.
-	Cut float64
-	// Switches counts how often the series goes from one part to the other.
-	Switches int
+	Apart    float64
+	Cut      float64 // between the two parts
+	Switches int     // how often the series goes from one part to the other
 }
 
 const (
-	// modesApart is Ashman's D from which a cut shows two modes; fewer values
-	// need more, see Two.
-	modesApart = 4
-	// fewest is the least number of values, and of either part.
+	// fewestModes is the least number of values, and fewestInMode of either part.
 	fewestModes, fewestInMode = 10, 2
 	// leastShare is the least share of the smaller mode.
 	leastShare = 0.05
@@ -79,8 +74,7 @@ func cut(s []float64) int {
 // in less than 2 %, an exponential one in less than 7 %), and neither of them a
 // handful of outliers.
 func (m Modes) Two(n int) bool {
-	return m.Apart > modesApart*(1+8/float64(max(n, 1))) &&
-		math.Min(m.Share, 1-m.Share) >= leastShare
+	return m.Apart > 4*(1+8/float64(max(n, 1))) && math.Min(m.Share, 1-m.Share) >= leastShare
 }
 
 // Timed is a window in order of time: its level and those of its two halves, as
@@ -91,9 +85,6 @@ type Timed struct {
 }
 
 const (
-	// apartOverTime is Ashman's D from which windows show two modes; fewer windows
-	// need more, see ApartOverTime.
-	apartOverTime = 4.5
 	// fewestTimed is the least number of windows, leastTimed the least share of the
 	// smaller mode: less is a handful of outliers.
 	fewestTimed = 24
@@ -111,7 +102,7 @@ func ApartOverTime(n int) float64 {
 	if n < fewestTimed {
 		return math.Inf(1)
 	}
-	return apartOverTime * (1 + 8/float64(n))
+	return 4.5 * (1 + 8/float64(n))
 }
 
 // ModesOverTime cuts windows in two and says whether that shows two modes over

@@ -7,8 +7,6 @@ import (
 )
 
 const (
-	// slotTrim is the trimming of the estimator that the slots are chosen for.
-	slotTrim = 0.1
 	// leastPairs is how many independent adjacent pairs make a variance.
 	leastPairs = 5
 	// mostIdle is the share of windows without any count above which a length is
@@ -19,7 +17,7 @@ const (
 // SlotVariance is the variance of the log ratio of two adjacent windows of length
 // seconds, from a trace of counts in consecutive steps of step seconds of one column
 // running alone: pairs of windows as they would lie, each after discard seconds, at
-// every offset of the trace. It is the variance that a trimmed mean sees (Winsorised sum
+// every offset of the trace. It is the variance that a mean trimmed by 10 % sees (Winsorised sum
 // of squares / (h(h-1)) * n), so one hiccup does not decide. Windows without a count are
 // taken as half a count. NaN where it cannot be told.
 func SlotVariance(counts []float64, step, discard, length float64) float64 {
@@ -42,7 +40,7 @@ func SlotVariance(counts []float64, step, discard, length float64) float64 {
 	if float64(idle) > mostIdle*float64(pairs) {
 		return math.NaN()
 	}
-	e := Trimmed(d, slotTrim)
+	e := Trimmed(d, 0.1)
 	return e.SE * e.SE * float64(e.N)
 }
 

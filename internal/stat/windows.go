@@ -46,7 +46,7 @@ type Fit struct {
 // FitWindows estimates all arms at once. With robust, for typical effects, it
 // replaces the values by Huber's pseudo-values within launches and weighs launches
 // by their precision. Without robust, for totals and other values that are linear
-// already (see RatioOfSums), it takes the values as they are and weighs every
+// already (see Ratios), it takes the values as they are and weighs every
 // window the same. If no launch has two blocks, block and launch effects cannot be
 // separated; they need not be, because the scatter between blocks is the error of
 // both.
