@@ -72,7 +72,7 @@ func (f *Fit) betweenLaunches(t *twoWay, window []float64) {
 		effect, component := slices.Clone(t.effect[g]), l.launches.component[g]
 		for a := range n {
 			// An arm that the launch does not connect with most of its arms has another zero.
-			if component[a] != largest(component) {
+			if component[a] != largest(component, func(int) bool { return true }) {
 				effect[a] = math.NaN()
 			}
 			n[a] = window[a] / n[a]
@@ -101,11 +101,11 @@ func (f *Fit) betweenLaunches(t *twoWay, window []float64) {
 	}
 }
 
-// largest is the first of the largest components.
-func largest(component []int) int {
-	size, most := sizes(component), component[0]
-	for _, c := range component {
-		if size[c] > size[most] {
+// largest is the first of the largest components that have one of the arms.
+func largest(component []int, of func(arm int) bool) int {
+	size, most := sizes(component), -1
+	for a, c := range component {
+		if of(a) && (most < 0 || size[c] > size[most]) {
 			most = c
 		}
 	}
@@ -208,14 +208,18 @@ func (e *launchTable) setApart() {
 // others.
 func (e *launchTable) compare(arm int) OwnLaunches {
 	o := OwnLaunches{SD: math.NaN(), F: math.NaN(), P: math.NaN()}
-	fit := e.among(func(b int) bool { return b != arm && !e.apart[b] })
+	of := func(b int) bool { return b != arm && !e.apart[b] }
+	fit := e.among(of)
 	others, square := fit.at(e.variance)
+	// Others that no launch connects with most of them have another zero.
+	component := fit.all.component[0]
+	main := largest(component, of)
 	var own, weights []float64
 	for g, row := range e.effect {
 		o.Effect = append(o.Effect, math.NaN())
 		sum, precision := 0.0, 0.0
 		for b, x := range row {
-			if b != arm && !e.apart[b] && !math.IsNaN(x) {
+			if of(b) && component[b] == main && !math.IsNaN(x) {
 				w := 1 / (e.variance + e.noise[g][b])
 				sum, precision = sum+w*(x-others[b]), precision+w
 			}
