@@ -22,7 +22,8 @@ func Trimmed(x []float64, frac float64) Estimate {
 	if n == 0 || g < 0 || 2*g >= n || floats.HasNaN(x) {
 		return unknown(math.NaN(), n)
 	}
-	s := slices.Sorted(slices.Values(x))
+	s := slices.Clone(x) // faster than slices.Sorted
+	slices.Sort(s)
 	h := n - 2*g
 	m := average(s[g : n-g])
 	winsorise(s, g)
