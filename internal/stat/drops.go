@@ -33,7 +33,7 @@ func LeeBounds(values []float64, excess float64) Interval {
 // ofFirst is the mean of the first n values, of the last of them a part.
 func ofFirst(x []float64, n float64) float64 {
 	whole := int(n)
-	sum := floats.Sum(x[:whole])
+	sum := sumOf(x[:whole])
 	if whole < len(x) {
 		sum += (n - float64(whole)) * x[whole]
 	}

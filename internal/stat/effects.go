@@ -58,10 +58,10 @@ func (l *layout) launchWeights(variance float64, precision bool) []float64 {
 	if precision {
 		for g, counts := range l.counts(l.launches) {
 			arms := floats.Count(func(n float64) bool { return n > 0 }, counts)
-			w[g] = 1 / (assumedLaunchSD*assumedLaunchSD*floats.Sum(counts)/float64(arms) + variance)
+			w[g] = 1 / (assumedLaunchSD*assumedLaunchSD*sumOf(counts)/float64(arms) + variance)
 		}
 	}
-	floats.Scale(float64(len(w))/floats.Sum(w), w)
+	floats.Scale(float64(len(w))/sumOf(w), w)
 	return w
 }
 
@@ -105,10 +105,10 @@ func (l *layout) windowVariances(residual, inflate []float64, free float64) (eac
 		}
 		expect += k - 1
 	}
-	mean = floats.Sum(s) / expect
+	mean = sumOf(s) / expect
 	ridge := 1e-6 * expect / float64(l.arms)
 	for a := range m {
-		s[a] -= mean * floats.Sum(m[a])
+		s[a] -= mean * sumOf(m[a])
 		m[a][a] += ridge
 	}
 	decompose(m)

@@ -32,7 +32,7 @@ func Differ(estimates []Estimate) Heterogeneity {
 			mean, weight, df = append(mean, e.Mean), append(weight, 1/(e.SE*e.SE)), append(df, e.DF)
 		}
 	}
-	k, sum := float64(len(mean)), floats.Sum(weight)
+	k, sum := float64(len(mean)), sumOf(weight)
 	if k < 2 {
 		return Heterogeneity{math.NaN(), math.NaN(), 0, 0, math.NaN()}
 	}

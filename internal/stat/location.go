@@ -82,7 +82,17 @@ func LogRatio(y, base float64) float64 {
 	return math.NaN()
 }
 
-func average(x []float64) float64 { return floats.Sum(x) / float64(len(x)) }
+// sumOf adds in order. The order of floats.Sum follows the address of x: the last digits of a result
+// would differ from one run to the next.
+func sumOf(x []float64) float64 {
+	total := 0.0
+	for _, v := range x {
+		total += v
+	}
+	return total
+}
+
+func average(x []float64) float64 { return sumOf(x) / float64(len(x)) }
 
 // sumSquares is the sum of squared deviations from m.
 func sumSquares(x []float64, m float64) float64 {

@@ -82,7 +82,7 @@ func (l *layout) normal(b int, y, w []float64, information [][]float64, right []
 
 // centre is the weighted mean of x, and the sum of the weights.
 func centre(x, w []float64) (mean, sum float64) {
-	sum = floats.Sum(w)
+	sum = sumOf(w)
 	return floats.Dot(x, w) / sum, sum
 }
 
