@@ -12,7 +12,7 @@ type Estimate struct {
 
 // Known tells whether the estimate has a usable standard error.
 func (e Estimate) Known() bool {
-	return e.SE > 0 && e.DF > 0 && !math.IsInf(e.SE, 0) && !math.IsNaN(e.Mean) && !math.IsInf(e.Mean, 0)
+	return e.SE > 0 && e.DF > 0 && finite(e.SE) && finite(e.Mean)
 }
 
 // Interval is Mean -+ crit*SE; the whole line when SE is not known.

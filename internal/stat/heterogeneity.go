@@ -49,9 +49,6 @@ func Differ(estimates []Estimate) Heterogeneity {
 
 // fisherTail is P(F > f) for Fisher's F (Abramowitz and Stegun 1964, 26.6.2).
 func fisherTail(f, df1, df2 float64) float64 {
-	if !(f >= 0 && df1 > 0 && df2 > 0) {
-		return math.NaN()
-	}
 	x := df2 / (df2 + df1*f)
 	return betaInc(df2/2, df1/2, x, df1*f/(df2+df1*f))
 }

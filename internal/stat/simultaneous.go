@@ -37,9 +37,6 @@ func (f *Fit) FamilyPValue(cs [][]float64, i, questions int) float64 {
 }
 
 func (b loadings) adjusted(p float64, questions int) float64 {
-	if math.IsNaN(p) {
-		return p
-	}
 	return math.Min(1, float64(max(questions, 1))*b.any(p))
 }
 
