@@ -45,7 +45,6 @@ type huberFit struct {
 	apart, precision []float64   // by window: value minus launch effect; weight over variance
 	sizes            [][]float64 // |residual|, by arm
 	pooled           []float64   // |residual| of all arms
-	medians          []float64
 }
 
 // cell is the windows of an arm in a launch, about block and arm.
@@ -174,17 +173,16 @@ func (h *huberFit) launchScale() float64 {
 	if h.launches.n < 2 {
 		return leastRidge
 	}
-	h.medians = h.medians[:0]
-	noise := 0.0
+	medians, noise := make([]float64, 0, len(h.cells)), 0.0
 	for k, c := range h.cells {
 		if len(c.levels) > 0 {
 			scale := h.scale[k%h.arms]
-			h.medians = append(h.medians, math.Abs(middle(c.levels)))
+			medians = append(medians, math.Abs(middle(c.levels)))
 			noise += math.Pi / 2 * scale * scale / float64(len(c.levels))
 		}
 	}
-	noise /= float64(len(h.medians))
-	sd := middle(h.medians) / normalMAD
+	noise /= float64(len(medians))
+	sd := middle(medians) / normalMAD
 	return math.Max(math.Sqrt(math.Max(sd*sd-noise, 0)), leastRidge)
 }
 
