@@ -37,9 +37,9 @@ func StudentQuantile(p, df float64) float64 {
 	return math.Copysign(t, p-0.5)
 }
 
-// hugeDF is where Student's t is taken as a corrected normal: the correction's
-// error is of order 1/df^2.
-const hugeDF = 1e7
+// hugeDF is where Student's t is taken as a corrected normal: the correction's error is of
+// order 1/df^2, and that of the beta function grows with df (3e-10 of the tail here).
+const hugeDF = 2e6
 
 // studentTail is P(T > t) for t >= 0.
 func studentTail(t, df float64) float64 {
@@ -50,7 +50,7 @@ func studentTail(t, df float64) float64 {
 		return 0
 	case df > hugeDF:
 		// Abramowitz and Stegun 1964, 26.7.8.
-		return NormalCDF(-t * (1 - 0.25/df) / math.Sqrt(1+t*t/(2*df)))
+		return NormalCDF(-t * (1 - 0.25/df) / math.Hypot(1, t/math.Sqrt(2*df)))
 	}
 	r := t / math.Sqrt(df) // not t*t, which overflows for df < 1
 	return 0.5 * betaInc(df/2, 0.5, 1/(1+r*r), 1/(1+1/(r*r)))

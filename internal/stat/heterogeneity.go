@@ -42,7 +42,7 @@ func Differ(estimates []Estimate) Heterogeneity {
 	}
 	square := scatterOf(mean, weight)
 	s := Heterogeneity{Q: square * (k - 1), F: square / (1 + 2*(k-2)/(k*k-1)*l), DF1: k - 1}
-	s.DF2 = math.Min((k*k-1)/(3*l), hugeDF)
+	s.DF2 = math.Min((k*k-1)/(3*l), 1e7) // the beta function loses digits beyond
 	s.P = fisherTail(s.F, s.DF1, s.DF2)
 	return s
 }
