@@ -30,7 +30,7 @@ func StudentQuantile(p, df float64) float64 {
 		tail := studentTail(t, df)
 		step := math.Log(tail/q) * tail / (t * studentPDF(t, df))
 		t *= math.Exp(min(step, 100))
-		if !(math.Abs(step) > 1e-8) {
+		if !(math.Abs(step) > 1e-9) {
 			break
 		}
 	}

@@ -12,10 +12,10 @@ import (
 // for each metric that is judged (Bonferroni); 1 for a single one. A contrast that
 // is not known gets the whole line and costs the others nothing.
 func (f *Fit) Family(cs [][]float64, level float64, questions int) []Interval {
-	alpha := f.together(cs).each((1 - level) / float64(max(questions, 1)))
+	alone := f.Alone(cs, level, questions)
 	out := make([]Interval, len(cs))
 	for i, c := range cs {
-		out[i] = f.Interval(c, 1-alpha)
+		out[i] = f.Interval(c, alone)
 	}
 	return out
 }
