@@ -123,8 +123,8 @@ func wantRatios(t *testing.T, e *record.Effects, out []byte) {
 		}
 		key := strings.Join([]string{x.Workload, x.Metric, x.Arm}, " ")
 		for name, want := range map[string]float64{"tare_effect_ratio ": x.Typical.Ratio, "tare_effect_ratio_low ": x.Typical.Low, "tare_effect_ratio_high ": x.Typical.High} {
-			// Numbers have twelve digits.
-			if v, err := strconv.ParseFloat(got[name+key], 64); err != nil || math.Abs(v-want) > 1e-11*want {
+			// Fractions have nine digits.
+			if v, err := strconv.ParseFloat(got[name+key], 64); err != nil || math.Abs(v-want) > 1e-8*want {
 				t.Errorf("%s%s is %q, want %v", name, key, got[name+key], want)
 			}
 		}

@@ -1,15 +1,18 @@
 package stat
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Batched is the mean of one series in time with an error that takes the
 // correlation of neighbours into account.
 type Batched struct {
 	Estimate
-	Batches int // what the error is computed from; N of the estimate
-	Size    int // values in a batch; what does not fill the last one is left out of the error
-	// Left is the autocorrelation of neighbouring batches; NaN where it cannot be told.
-	Left float64
+	Batches int     // N of the estimate
+	Size    int     // values in a batch; what does not fill the last one is left out of the error
+	Left    float64 // autocorrelation of neighbouring batches; NaN where it is unknown
 }
 
 const (
@@ -33,7 +36,7 @@ const (
 // seen in it: a drift makes every such error too small.
 func BatchMeans(x []float64) Batched {
 	out := Batched{Estimate: unknown(math.NaN(), 0), Left: math.NaN()}
-	if len(x) == 0 || anyNaN(x) {
+	if len(x) == 0 || floats.HasNaN(x) {
 		return out
 	}
 	out.Mean = average(x)
@@ -44,25 +47,27 @@ func BatchMeans(x []float64) Batched {
 	for ; ; size += (size + 1) / 2 {
 		last := len(x)/(size+(size+1)/2) < leastBatches
 		b := batch(x, size)
-		r := Lag1(b)
-		if last || !(r.Stat > 0 && r.P/2 < dependent) {
-			return out.from(b, size, r.Stat, magnitude(x))
+		if r := Lag1Within([][]float64{b}); last || !(r.Stat > 0 && r.P/2 < dependent) {
+			k := float64(len(b))
+			out.Batches, out.Size, out.Left = len(b), size, r.Stat
+			left := r.Stat + (1+3*math.Max(0, r.Stat))/(k-1)
+			variance := sumSquares(b, average(b)) / (k * (k - 1))
+			out.Estimate = correlated(withVariance(out.Mean, variance, k-1, len(b), magnitude(x)), left)
+			return out
 		}
 	}
 }
 
-// from computes the error from the means of the batches.
-func (o Batched) from(b []float64, size int, lag1, magnitude float64) Batched {
-	k := float64(len(b))
-	o.Batches, o.Size, o.N, o.Left = len(b), size, len(b), lag1
-	r := math.Max(0, lag1+(1+3*math.Max(0, lag1))/(k-1))
+// correlated widens the error of batches by their autocorrelation: they carry the degrees of
+// freedom of fewer independent ones.
+func correlated(e Estimate, autocorrelation float64) Estimate {
+	r := math.Max(0, autocorrelation)
 	if !(r < mostLeft) { // also NaN: all batches equal
-		return o
+		return unknown(e.Mean, e.N)
 	}
-	variance := sumSquares(b, average(b)) / (k * (k - 1)) * (1 + r) / (1 - r)
-	// Correlated batches carry the degrees of freedom of fewer independent ones.
-	o.Estimate = withVariance(o.Mean, variance, (k-1)*(1-r)/(1+r), len(b), magnitude)
-	return o
+	wider := (1 + r) / (1 - r)
+	e.SE, e.DF = e.SE*math.Sqrt(wider), e.DF/wider
+	return e
 }
 
 // batch is the means of consecutive groups of size values.
@@ -79,30 +84,21 @@ func batch(x []float64, size int) []float64 {
 // correlation as BatchMeans, from the residuals. SE is NaN for fewer than 20
 // values or when the residuals are too much alike.
 func Trend(x []float64) Estimate {
-	if len(x) < 2*leastBatches || anyNaN(x) {
+	if len(x) < 2*leastBatches || floats.HasNaN(x) {
 		return unknown(math.NaN(), len(x))
 	}
 	b := batch(x, max(1, len(x)/(2*leastBatches)))
 	k := float64(len(b))
-	middle, mean := (k-1)/2, average(b)
-	sxy, sxx := 0.0, 0.0
-	for i, v := range b {
-		t := float64(i) - middle
-		sxy, sxx = sxy+t*(v-mean), sxx+t*t
+	time := make([]float64, len(b)) // from the middle
+	for i := range time {
+		time[i] = float64(i) - (k-1)/2
 	}
-	slope := sxy / sxx
-	rest := make([]float64, len(b))
-	ssd := 0.0
-	for i, v := range b {
-		rest[i] = v - mean - slope*(float64(i)-middle)
-		ssd += rest[i] * rest[i]
-	}
-	r := math.Max(0, Lag1(rest).Stat+2/(k-1)) // a line takes away twice what a mean does
-	if !(r < mostLeft) {
-		return unknown(slope*k, len(b))
-	}
-	variance := ssd / (k - 2) / sxx * (1 + r) / (1 - r)
-	return withVariance(slope*k, variance*k*k, (k-2)*(1-r)/(1+r), len(b), magnitude(b))
+	sxx := floats.Dot(time, time)
+	slope := floats.Dot(time, b) / sxx
+	rest := floats.AddScaledTo(make([]float64, len(b)), b, -slope, time)
+	left := Lag1Within([][]float64{rest}).Stat + 2/(k-1) // a line takes away twice what a mean does
+	variance := sumSquares(rest, average(rest)) / (k - 2) / sxx
+	return correlated(withVariance(slope*k, variance*k*k, k-2, len(b), magnitude(b)), left)
 }
 
 // Log is the estimate of ln(mean) from that of a positive mean, by the delta

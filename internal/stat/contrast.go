@@ -1,8 +1,6 @@
 package stat
 
-import (
-	"math"
-)
+import "math"
 
 // errors are the estimates of a contrast's variance, of which the interval takes the one
 // that makes it widest: that of the windows within launches; that of the table of launches
@@ -61,24 +59,20 @@ func (f *Fit) Contrast(c []float64) Estimate {
 	if n < 2 {
 		n = f.Blocks
 	}
-	if !f.estimable(c) {
-		return unknown(math.NaN(), n)
+	out := unknown(math.NaN(), n)
+	if f.estimable(c) {
+		out.Mean = f.mean(c)
 	}
-	es := f.errorsOf(c)
-	if es == nil {
-		return unknown(f.mean(c), n)
+	if es := f.errorsOf(c); es != nil {
+		_, e := es.half(0.05)
+		out.SE, out.DF = math.Sqrt(e.variance), e.df
 	}
-	_, e := es.half(0.05)
-	return Estimate{Mean: f.mean(c), SE: math.Sqrt(e.variance), DF: e.df, N: n}
+	return out
 }
 
-// Interval is the interval of one contrast alone; the whole line when it is not
-// known.
+// Interval is the interval of one contrast alone; the whole line when it is not known.
 func (f *Fit) Interval(c []float64, level float64) Interval {
-	return f.interval(c, 1-level)
-}
-
-func (f *Fit) interval(c []float64, alpha float64) Interval {
+	alpha := 1 - level
 	if es := f.errorsOf(c); es != nil && alpha > 0 && alpha < 1 {
 		half, _ := es.half(alpha)
 		mean := f.mean(c)

@@ -1,6 +1,11 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Covariate fits y on x with block and arm fitted to both (analysis of covariance: Cochran
 // 1957, Biometrics 13, p. 261). Y[b][a] and x[b][a] are the values of arm a in block b; a NaN
@@ -9,15 +14,12 @@ func Covariate(y, x [][]float64) Estimate {
 	if len(y) == 0 || len(x) != len(y) {
 		return unknown(math.NaN(), 0)
 	}
-	one := make([]int, len(y))
 	both := func(of, with [][]float64) *layout {
-		w := Windows{Launch: one}
+		w := Windows{Launch: make([]int, len(of))}
 		for b, row := range of {
-			kept := make([]float64, len(row))
-			for a := range row {
-				if kept[a] = row[a]; !finite(with[b][a]) {
-					kept[a] = math.NaN()
-				}
+			kept := slices.Clone(row)
+			for a, x := range with[b] {
+				kept[a] += 0 * x // NaN where x is missing
 			}
 			w.Y = append(w.Y, kept)
 		}
@@ -28,16 +30,12 @@ func Covariate(y, x [][]float64) Estimate {
 	if free--; free < 1 {
 		return unknown(math.NaN(), len(ly.y))
 	}
-	ry, rx := ly.fit(ly.all, ly.y, nil).residual, lx.fit(lx.all, lx.y, nil).residual
-	sxx := dot(rx, rx)
+	ry, rx := ly.unweighted(ly.all, ly.y).residual, lx.unweighted(lx.all, lx.y).residual
+	sxx := floats.Dot(rx, rx)
 	if !(math.Sqrt(sxx) > 1e-12*lx.size) {
 		return unknown(math.NaN(), len(ly.y))
 	}
-	slope := dot(rx, ry) / sxx
-	rest := 0.0
-	for i := range ry {
-		d := ry[i] - slope*rx[i]
-		rest += d * d
-	}
-	return withVariance(slope, rest/free/sxx, free, len(ly.y), magnitude(y[0]))
+	slope := floats.Dot(rx, ry) / sxx
+	floats.AddScaled(ry, -slope, rx)
+	return withVariance(slope, floats.Dot(ry, ry)/free/sxx, free, len(ly.y), magnitude(y[0]))
 }

@@ -14,21 +14,32 @@ func NormalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) 
 
 // StudentQuantile is the t with P(T <= t) = p for Student's t with df degrees of
 // freedom, any real df > 0 or +Inf (Student 1908, Biometrika 6, p. 1; in the form of
-// Abramowitz and Stegun 1964, 26.7.1).
+// Abramowitz and Stegun 1964, 26.7.1). It is found by Newton's method on the logarithms of
+// tail and t: the first is a concave function of the second, so that all steps but the
+// first come from above.
 func StudentQuantile(p, df float64) float64 {
-	switch {
-	case !(p >= 0 && p <= 1 && df > 0):
+	if !(p >= 0 && p <= 1 && df > 0) {
 		return math.NaN()
-	case p > 0.5:
-		return studentUpper(1-p, df)
-	default:
-		return -studentUpper(p, df)
 	}
+	q := min(p, 1-p)
+	t := -NormalQuantile(q)
+	for range 100 {
+		if t == 0 || math.IsInf(t, 1) || math.IsInf(df, 1) {
+			break
+		}
+		tail := studentTail(t, df)
+		step := math.Log(tail/q) * tail / (t * studentPDF(t, df))
+		t *= math.Exp(min(step, 100))
+		if !(math.Abs(step) > 1e-9) {
+			break
+		}
+	}
+	return math.Copysign(t, p-0.5)
 }
 
-// hugeDF is where Student's t is taken as a corrected normal: the correction's
-// error is of order 1/df^2.
-const hugeDF = 1e7
+// hugeDF is where Student's t is taken as a corrected normal: the correction's error is of
+// order 1/df^2, and that of the beta function grows with df (3e-10 of the tail here).
+const hugeDF = 2e6
 
 // studentTail is P(T > t) for t >= 0.
 func studentTail(t, df float64) float64 {
@@ -39,52 +50,10 @@ func studentTail(t, df float64) float64 {
 		return 0
 	case df > hugeDF:
 		// Abramowitz and Stegun 1964, 26.7.8.
-		return NormalCDF(-t * (1 - 0.25/df) / math.Sqrt(1+t*t/(2*df)))
+		return NormalCDF(-t * (1 - 0.25/df) / math.Hypot(1, t/math.Sqrt(2*df)))
 	}
 	r := t / math.Sqrt(df) // not t*t, which overflows for df < 1
-	x := 1 / (1 + r*r)
-	if r > 1 {
-		return 0.5 * betaInc(df/2, 0.5, x, 1/(1+1/(r*r)))
-	}
-	return 0.5 * betaInc(df/2, 0.5, x, r*r*x)
-}
-
-// studentUpper is the t >= 0 with P(T > t) = q, for q <= 1/2.
-func studentUpper(q, df float64) float64 {
-	if q == 0 {
-		return math.Inf(1)
-	}
-	if math.IsInf(df, 1) {
-		return -NormalQuantile(q)
-	}
-	lo, hi := 0.0, 1.0
-	for studentTail(hi, df) > q {
-		lo, hi = hi, 2*hi
-	}
-	return newtonTail(q, df, lo, hi)
-}
-
-// newtonTail solves ln P(T > t) = ln q on [lo, hi] by Newton's method, with
-// bisection where a step would leave the bracket.
-func newtonTail(q, df, lo, hi float64) float64 {
-	t := (lo + hi) / 2
-	for range 100 {
-		tail := studentTail(t, df)
-		if tail > q {
-			lo = t
-		} else {
-			hi = t
-		}
-		next := t + math.Log(tail/q)*tail/studentPDF(t, df)
-		if !(next >= lo && next <= hi) {
-			next = (lo + hi) / 2
-		}
-		if math.Abs(next-t) <= 1e-14*t {
-			return next
-		}
-		t = next
-	}
-	return t
+	return 0.5 * betaInc(df/2, 0.5, 1/(1+r*r), 1/(1+1/(r*r)))
 }
 
 // studentPDF is the density of Student's t.

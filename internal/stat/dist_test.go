@@ -55,6 +55,10 @@ func TestStudentKnownValues(t *testing.T) {
 			t.Errorf("StudentQuantile(%v, %v) = %v, want %v", c.p, c.df, got, c.want)
 		}
 	}
+	if p := studentTail(1e200, 1e8); p != 0 {
+		t.Errorf("the tail beyond 1e200 is %v", p)
+	}
+	near(t, "large df", 2*studentTail(1, 9.9e6), 0.31731053230, 1e-10)
 	for _, bad := range []float64{StudentQuantile(1.1, 3), StudentQuantile(0.5, 0), StudentQuantile(0.5, math.NaN()), studentCDF(1, -1)} {
 		if !math.IsNaN(bad) {
 			t.Errorf("out of range gives %v, want NaN", bad)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // LeeBounds is how far the mean of values may be from the mean of those windows
@@ -17,32 +19,25 @@ func LeeBounds(values []float64, excess float64) Interval {
 	switch {
 	case !(excess > 0) || n == 0:
 		return Interval{}
-	case excess >= 1 || anyNaN(values):
+	case excess >= 1 || floats.HasNaN(values):
 		return Interval{math.Inf(-1), math.Inf(1)}
 	}
 	s := slices.Sorted(slices.Values(values))
-	mean := average(s)
-	low := withoutTop(s, excess*n) - mean
-	for i := range s {
-		s[i] = -s[i]
-	}
+	mean, left := average(s), n*(1-excess)
+	low := ofFirst(s, left) - mean
 	slices.Reverse(s)
-	high := -withoutTop(s, excess*n) - mean
+	high := ofFirst(s, left) - mean
 	return Interval{math.Min(low, 0), math.Max(high, 0)}
 }
 
-// withoutTop is the mean of sorted values without the largest, so many of them.
-func withoutTop(sorted []float64, trim float64) float64 {
-	left := float64(len(sorted)) - trim
-	sum, room := 0.0, left
-	for _, x := range sorted {
-		w := math.Min(1, room)
-		sum += w * x
-		if room -= w; room <= 0 {
-			break
-		}
+// ofFirst is the mean of the first n values, of the last of them a part.
+func ofFirst(x []float64, n float64) float64 {
+	whole := int(n)
+	sum := sumOf(x[:whole])
+	if whole < len(x) {
+		sum += (n - float64(whole)) * x[whole]
 	}
-	return sum / left
+	return sum / n
 }
 
 // Bound is how much the windows that were dropped may hide of Against(arm): what
@@ -54,15 +49,19 @@ func (f *Fit) Bound(arm int, kept []float64) Interval {
 	if !f.estimable(c) || len(kept) != len(c) {
 		return Interval{math.Inf(-1), math.Inf(1)}
 	}
-	var own, other []float64
 	share := 0.0
 	for a, x := range c {
-		switch {
-		case x > 0:
-			own = append(own, f.adjusted(a)...)
-		case x < 0:
-			other = append(other, f.adjusted(a)...)
+		if x < 0 {
 			share -= x * kept[a]
+		}
+	}
+	var own, other []float64
+	for i, a := range f.layout.arm {
+		switch {
+		case c[a] > 0:
+			own = append(own, f.residual[i])
+		case c[a] < 0:
+			other = append(other, f.residual[i])
 		}
 	}
 	if kept[arm] >= share {
@@ -70,17 +69,6 @@ func (f *Fit) Bound(arm int, kept []float64) Interval {
 	}
 	b := LeeBounds(other, 1-kept[arm]/share)
 	return Interval{-b.Hi, -b.Lo}
-}
-
-// adjusted is the values of an arm about its effect, less their blocks.
-func (f *Fit) adjusted(arm int) []float64 {
-	var out []float64
-	for i, a := range f.layout.arm {
-		if a == arm {
-			out = append(out, f.residual[i])
-		}
-	}
-	return out
 }
 
 // Drop tells whether a window that was taken was dropped.
@@ -110,24 +98,31 @@ func DropRates(rows [][]Drop, draws int, rng *rand.Rand) Test {
 		return Test{math.NaN(), math.NaN()}
 	}
 	expect, seen := make([]float64, arms), make([]float64, arms)
-	for i, s := range sets {
+	for _, s := range sets {
 		for _, a := range s.taken {
 			expect[a] += float64(s.dropped) / float64(len(s.taken))
 		}
-		for _, a := range sets[i].taken[:s.dropped] {
-			seen[a]++
-		}
 	}
-	stat, reached := excess(seen, expect), 1.0
-	for range draws {
+	excess := func() (sum float64) {
 		clear(seen)
 		for _, s := range sets {
-			rng.Shuffle(len(s.taken), func(i, j int) { s.taken[i], s.taken[j] = s.taken[j], s.taken[i] })
 			for _, a := range s.taken[:s.dropped] {
 				seen[a]++
 			}
 		}
-		if excess(seen, expect) >= stat*(1-1e-9) {
+		for a, e := range expect {
+			if e > 0 {
+				sum += (seen[a] - e) * (seen[a] - e) / e
+			}
+		}
+		return sum
+	}
+	stat, reached := excess(), 1.0
+	for range draws {
+		for _, s := range sets {
+			rng.Shuffle(len(s.taken), func(i, j int) { s.taken[i], s.taken[j] = s.taken[j], s.taken[i] })
+		}
+		if excess() >= stat*(1-1e-9) {
 			reached++
 		}
 	}
@@ -140,27 +135,15 @@ type dropSet struct {
 	dropped int
 }
 
-func dropsOf(row []Drop) dropSet {
-	var s dropSet
+func dropsOf(row []Drop) (s dropSet) {
 	for a, d := range row {
-		if d == Dropped {
-			s.taken, s.dropped = append(s.taken, a), s.dropped+1
-		}
-	}
-	for a, d := range row {
-		if d == Kept {
+		switch d {
+		case Dropped:
+			s.taken = slices.Insert(s.taken, s.dropped, a)
+			s.dropped++
+		case Kept:
 			s.taken = append(s.taken, a)
 		}
 	}
 	return s
-}
-
-func excess(seen, expect []float64) float64 {
-	sum := 0.0
-	for a, e := range expect {
-		if e > 0 {
-			sum += (seen[a] - e) * (seen[a] - e) / e
-		}
-	}
-	return sum
 }

@@ -1,6 +1,11 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // leastVariance is the least window variance of an arm, as a share of the arms'
 // mean. The estimate is a difference and could be negative.
@@ -10,7 +15,7 @@ const leastVariance = 0.1
 // the errors of windows and of launches.
 func (f *Fit) estimate(z, inflate []float64, precision bool) {
 	l := f.layout
-	t := l.fit(l.launches, z, nil)
+	t := l.unweighted(l.launches, z)
 	left, of := l.freedom(l.launches)
 	f.free = left / of
 	window, mean := l.windowVariances(t.residual, inflate, f.free)
@@ -20,7 +25,7 @@ func (f *Fit) estimate(z, inflate []float64, precision bool) {
 	}
 	f.Known, f.residual = true, t.residual
 	f.join(t, mean, precision)
-	f.score(t.residual, inflate)
+	f.sandwich(t.residual, inflate)
 	f.betweenLaunches(t, window)
 }
 
@@ -28,21 +33,18 @@ func (f *Fit) estimate(z, inflate []float64, precision bool) {
 // A_g the arms of launch g and H_g = (sum_h w_h N_h)^- w_g N_g. Launches that lack
 // arms count for those they have. With precision, w_g makes a launch of m windows
 // an arm count as 1/(sd^2 + v/m), else as m.
-func (f *Fit) join(t twoWay, variance float64, precision bool) {
+func (f *Fit) join(t *twoWay, variance float64, precision bool) {
 	l := f.layout
 	f.weigh = l.launchWeights(variance, precision)
-	total := rectangle(l.arms, l.arms)
+	total, right := rectangle(l.arms, l.arms), make([]float64, l.arms)
 	for g, n := range t.information {
-		add(total, f.weigh[g], n)
-	}
-	f.inverse = laplacianInverse(total, l.all.component[0])
-	f.Alpha = make([]float64, l.arms)
-	for g, n := range t.information {
-		h := product(f.inverse, n)
-		for a := range h {
-			f.Alpha[a] += f.weigh[g] * dot(h[a], t.arm[g])
+		for a, row := range n {
+			floats.AddScaled(total[a], f.weigh[g], row)
+			right[a] += f.weigh[g] * floats.Dot(row, t.effect[g])
 		}
 	}
+	f.inverse = laplacianInverse(total, l.all.component[0])
+	f.Alpha = times(f.inverse, right)
 	for a := range f.Alpha {
 		if l.count[a] == 0 {
 			f.Alpha[a] = math.NaN()
@@ -52,53 +54,34 @@ func (f *Fit) join(t twoWay, variance float64, precision bool) {
 
 // launchWeights are the weights of a window in each launch, with mean 1, see join.
 func (l *layout) launchWeights(variance float64, precision bool) []float64 {
-	w, sum := make([]float64, l.launches.n), 0.0
-	for g, counts := range l.counts(l.launches) {
-		windows, arms := 0.0, 0.0
-		for _, n := range counts {
-			if windows += n; n > 0 {
-				arms++
-			}
+	w := slices.Repeat([]float64{1}, l.launches.n)
+	if precision {
+		for g, counts := range l.counts(l.launches) {
+			arms := floats.Count(func(n float64) bool { return n > 0 }, counts)
+			w[g] = 1 / (assumedLaunchSD*assumedLaunchSD*sumOf(counts)/float64(arms) + variance)
 		}
-		w[g] = 1
-		if precision {
-			w[g] = 1 / (assumedLaunchSD*assumedLaunchSD*windows/arms + variance)
-		}
-		sum += w[g]
 	}
-	for g := range w {
-		w[g] *= float64(len(w)) / sum
-	}
+	floats.Scale(float64(len(w))/sumOf(w), w)
 	return w
 }
 
-// score computes Scores, each block's contribution to the error of each arm's
-// estimate. The variance of any contrast is then a sum of squares over blocks: a
-// sandwich estimate with the block as unit (Liang and Zeger 1986, Biometrika 73,
-// p. 13). It is valid for errors that differ between arms and between blocks.
-func (f *Fit) score(residual, inflate []float64) {
+// sandwich computes the covariance of the arms' estimates without launch effects, as the sum over
+// blocks of the squares of what a block contributes to the error of each (Liang and Zeger 1986,
+// Biometrika 73, p. 13). It is valid for errors that differ between arms and between blocks.
+func (f *Fit) sandwich(residual, inflate []float64) {
 	l := f.layout
-	stretch := make([]float64, l.arms)
-	for a, x := range inflate {
-		stretch[a] = math.Sqrt(x / f.free)
-	}
-	f.Scores = make([][]float64, l.block[len(l.block)-1]+1)
 	f.window = rectangle(l.arms, l.arms)
-	rows := rectangle(len(l.block), l.arms)
+	score := make([]float64, l.arms)
 	for b, g := range l.launches.of {
-		s := rows[b]
+		clear(score)
 		for i := l.from[b]; i < l.from[b+1]; i++ {
-			x := f.weigh[g] * stretch[l.arm[i]] * residual[i]
-			for a := range s {
-				s[a] += x * f.inverse[a][l.arm[i]]
-			}
+			a := l.arm[i]
+			x := f.weigh[g] * math.Sqrt(inflate[a]/f.free) * residual[i]
+			floats.AddScaled(score, x, f.inverse[a])
 		}
-		for a, x := range s {
-			for c, y := range s {
-				f.window[a][c] += x * y
-			}
+		for a, x := range score {
+			floats.AddScaled(f.window[a], x, score)
 		}
-		f.Scores[l.block[b]] = s
 	}
 }
 
@@ -109,7 +92,7 @@ func (f *Fit) score(residual, inflate []float64) {
 // the arms' own variances (as with two arms), each is the mean.
 func (l *layout) windowVariances(residual, inflate []float64, free float64) (each []float64, mean float64) {
 	m, s := rectangle(l.arms, l.arms), make([]float64, l.arms)
-	total, expect := 0.0, 0.0
+	expect := 0.0
 	for b := range l.block {
 		k := float64(l.from[b+1] - l.from[b])
 		for i := l.from[b]; i < l.from[b+1]; i++ {
@@ -122,24 +105,18 @@ func (l *layout) windowVariances(residual, inflate []float64, free float64) (eac
 		}
 		expect += k - 1
 	}
-	for a := range s {
-		total += s[a]
-	}
-	mean = total / expect
+	mean = sumOf(s) / expect
 	ridge := 1e-6 * expect / float64(l.arms)
 	for a := range m {
-		for c := range m {
-			s[a] -= m[a][c] * mean
-		}
+		s[a] -= mean * sumOf(m[a])
 		m[a][a] += ridge
 	}
 	decompose(m)
 	solve(m, s)
-	each = s
-	for a := range each {
-		each[a] = math.Max(each[a]+mean, leastVariance*mean)
+	for a := range s {
+		s[a] = math.Max(s[a]+mean, leastVariance*mean)
 	}
-	return each, mean
+	return s, mean
 }
 
 // ofWindows is the windows' part of the variance of an estimable contrast. df is the
@@ -182,33 +159,5 @@ func (f *Fit) rounding(c, x []float64) float64 {
 	for a, y := range c {
 		terms += y * y * f.window[a][a]
 	}
-	return least*terms + least*least*f.layout.size*f.layout.size*math.Abs(dot(c, x))
-}
-
-// add is m += w n.
-func add(m [][]float64, w float64, n [][]float64) {
-	for i := range m {
-		for j := range m[i] {
-			m[i][j] += w * n[i][j]
-		}
-	}
-}
-
-// product of two square matrices of which the second is symmetric.
-func product(a, b [][]float64) [][]float64 {
-	out := rectangle(len(a), len(a))
-	for i := range a {
-		for j := range b {
-			out[i][j] = dot(a[i], b[j])
-		}
-	}
-	return out
-}
-
-func dot(a, b []float64) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += a[i] * b[i]
-	}
-	return sum
+	return least*terms + least*least*f.layout.size*f.layout.size*math.Abs(floats.Dot(c, x))
 }

@@ -12,7 +12,7 @@ type Estimate struct {
 
 // Known tells whether the estimate has a usable standard error.
 func (e Estimate) Known() bool {
-	return e.SE > 0 && e.DF > 0 && !math.IsInf(e.SE, 0) && !math.IsNaN(e.Mean) && !math.IsInf(e.Mean, 0)
+	return e.SE > 0 && e.DF > 0 && finite(e.SE) && finite(e.Mean)
 }
 
 // Interval is Mean -+ crit*SE; the whole line when SE is not known.
@@ -24,15 +24,8 @@ func (e Estimate) Interval(crit float64) Interval {
 }
 
 // At is the two-sided interval at a confidence level such as 0.95.
-func (e Estimate) At(level float64) Interval { return e.Interval(e.Crit(level)) }
-
-// Crit is Student's two-sided critical value at a confidence level; NaN when SE
-// is not known.
-func (e Estimate) Crit(level float64) float64 {
-	if !e.Known() {
-		return math.NaN()
-	}
-	return StudentQuantile(1-(1-level)/2, e.DF)
+func (e Estimate) At(level float64) Interval {
+	return e.Interval(StudentQuantile(1-(1-level)/2, e.DF))
 }
 
 // PValue is the two-sided p-value of Mean = 0; NaN when SE is not known.
@@ -41,6 +34,27 @@ func (e Estimate) PValue() float64 {
 		return math.NaN()
 	}
 	return 2 * studentTail(math.Abs(e.Mean/e.SE), e.DF)
+}
+
+// Difference is the estimate of a - b where the two come from independent data:
+// variances add, and the degrees of freedom of their sum are those of Welch and
+// Satterthwaite,
+//
+//	(va + vb)^2 / (va^2/dfa + vb^2/dfb),  v = SE^2
+//
+// (Satterthwaite 1946, Biometrics Bull. 2, p. 110; Welch 1947, Biometrika 34,
+// p. 28). Not known when either is not.
+func Difference(a, b Estimate) Estimate {
+	d := Estimate{Mean: a.Mean - b.Mean, SE: math.NaN(), N: a.N + b.N}
+	if !a.Known() || !b.Known() {
+		return d
+	}
+	va, vb := a.SE*a.SE, b.SE*b.SE
+	d.SE = math.Sqrt(va + vb)
+	// In shares of the sum, so that tiny variances do not underflow.
+	sa, sb := va/(va+vb), vb/(va+vb)
+	d.DF = 1 / (sa*sa/a.DF + sb*sb/b.DF)
+	return d
 }
 
 // Interval is a closed interval; unbounded where nothing is known.
@@ -71,4 +85,13 @@ func withVariance(mean, variance, df float64, n int, magnitude float64) Estimate
 		return unknown(mean, n)
 	}
 	return Estimate{Mean: mean, SE: se, DF: df, N: n}
+}
+
+// MDE is the smallest true effect that a two-sided 95 % interval of half-width
+// half excludes 0 for with the given power: half*(z(0.975)+z(power))/z(0.975),
+// thus 1.43 half at 80 % and 1.65 half at 90 % (Bloom 1995, Eval. Rev. 19,
+// p. 547). Unit of half.
+func MDE(half, power float64) float64 {
+	z := NormalQuantile(0.975)
+	return half * (z + NormalQuantile(power)) / z
 }

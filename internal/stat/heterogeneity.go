@@ -3,9 +3,9 @@ package stat
 import (
 	"math"
 	"slices"
-)
 
-// The same thing estimated independently in several places.
+	"gonum.org/v1/gonum/floats"
+)
 
 // Heterogeneity is a test of whether independent estimates have the same mean.
 type Heterogeneity struct {
@@ -26,72 +26,50 @@ type Heterogeneity struct {
 // calls equal places different far too often at 4 to 7 degrees of freedom. NaN
 // when fewer than two are known.
 func Differ(estimates []Estimate) Heterogeneity {
-	k, sum, mean := 0.0, 0.0, 0.0
+	var mean, weight, df []float64
 	for _, e := range estimates {
 		if e.Known() {
-			k++
-			sum += 1 / (e.SE * e.SE)
-			mean += e.Mean / (e.SE * e.SE)
+			mean, weight, df = append(mean, e.Mean), append(weight, 1/(e.SE*e.SE)), append(df, e.DF)
 		}
 	}
+	k, sum := float64(len(mean)), sumOf(weight)
 	if k < 2 {
 		return Heterogeneity{math.NaN(), math.NaN(), 0, 0, math.NaN()}
 	}
-	mean /= sum
-	s, l := Heterogeneity{DF1: k - 1}, 0.0
-	for _, e := range estimates {
-		if e.Known() {
-			w := 1 / (e.SE * e.SE)
-			s.Q += w * (e.Mean - mean) * (e.Mean - mean)
-			l += (1 - w/sum) * (1 - w/sum) / e.DF
-		}
+	l := 0.0
+	for i, w := range weight {
+		l += (1 - w/sum) * (1 - w/sum) / df[i]
 	}
-	s.F = s.Q / s.DF1 / (1 + 2*(k-2)/(k*k-1)*l)
-	s.DF2 = math.Min((k*k-1)/(3*l), hugeDF)
+	square := scatterOf(mean, weight)
+	s := Heterogeneity{Q: square * (k - 1), F: square / (1 + 2*(k-2)/(k*k-1)*l), DF1: k - 1}
+	s.DF2 = math.Min((k*k-1)/(3*l), 1e7) // the beta function loses digits beyond
 	s.P = fisherTail(s.F, s.DF1, s.DF2)
 	return s
 }
 
 // fisherTail is P(F > f) for Fisher's F (Abramowitz and Stegun 1964, 26.6.2).
 func fisherTail(f, df1, df2 float64) float64 {
-	if !(f >= 0 && df1 > 0 && df2 > 0) {
-		return math.NaN()
-	}
 	x := df2 / (df2 + df1*f)
 	return betaInc(df2/2, df1/2, x, df1*f/(df2+df1*f))
 }
 
-// LeaveOneOutMean is the mean of all estimates but one, with the degrees of freedom
-// of Satterthwaite (1946), see Difference; what is not known takes no part.
+// LeaveOneOutMean is the mean of all estimates but one, with the degrees of freedom of
+// Difference; what is not known takes no part.
 func LeaveOneOutMean(estimates []Estimate, i int) Estimate {
-	others, v, l := Estimate{N: 0}, 0.0, 0.0
-	n := 0.0
+	n, sum := 0.0, unknown(math.NaN(), 0)
 	for j, e := range estimates {
 		if j == i || !e.Known() {
 			continue
 		}
-		n++
-		others.Mean += e.Mean
-		others.N += e.N
-		v += e.SE * e.SE
-	}
-	if n == 0 {
-		return unknown(math.NaN(), 0)
-	}
-	for j, e := range estimates {
-		if j != i && e.Known() {
-			share := e.SE * e.SE / v
-			l += share * share / e.DF
+		if n++; n == 1 {
+			sum = e
+			continue
 		}
+		e.Mean = -e.Mean
+		sum = Difference(sum, e)
 	}
-	others.Mean /= n
-	others.SE, others.DF = math.Sqrt(v)/n, 1/l
-	return others
-}
-
-// FromLeaveOneOut is an estimate minus the mean of the others.
-func FromLeaveOneOut(estimates []Estimate, i int) Estimate {
-	return Difference(estimates[i], LeaveOneOutMean(estimates, i))
+	sum.Mean, sum.SE = sum.Mean/n, sum.SE/n
+	return sum
 }
 
 // Outlier is an estimate that does not belong to the others.
@@ -121,7 +99,7 @@ func Outliers(estimates []Estimate, alpha float64) []Outlier {
 	var found []Outlier
 	for ; k >= 3 && 2*(len(found)+1) < k+len(found) && Differ(left).P <= alpha; k-- {
 		i := disagreeing(left)
-		d := FromLeaveOneOut(left, i)
+		d := Difference(left[i], LeaveOneOutMean(left, i))
 		o := Outlier{i, d, math.Min(1, float64(k)*d.PValue())}
 		if o.P > alpha {
 			break
@@ -146,4 +124,28 @@ func disagreeing(estimates []Estimate) int {
 		}
 	}
 	return at
+}
+
+// Grubbs is the value farthest from the mean of a sample, by its index, with the
+// p-value of being so far under normality, two-sided and corrected for looking at
+// all n (Grubbs 1950, Ann. Math. Stat. 21, p. 27; the bound n times the tail of
+// Student's t). -1 and NaN for fewer than four values or without scatter.
+func Grubbs(x []float64) (index int, p float64) {
+	n := float64(len(x))
+	e := Mean(x)
+	if len(x) < 4 || !e.Known() || floats.HasNaN(x) {
+		return -1, math.NaN()
+	}
+	for i, v := range x {
+		if math.Abs(v-e.Mean) > math.Abs(x[index]-e.Mean) {
+			index = i
+		}
+	}
+	g := math.Abs(x[index]-e.Mean) / (e.SE * math.Sqrt(n))
+	rest := (n-1)*(n-1) - n*g*g
+	if rest <= 0 {
+		return index, 0
+	}
+	t := g * math.Sqrt(n*(n-2)/rest)
+	return index, math.Min(1, 2*n*studentTail(t, n-2))
 }

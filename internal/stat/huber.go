@@ -34,41 +34,24 @@ const (
 // 1964, Ann. Math. Stat. 35, p. 73; by iterated weights: Holland and Welsch 1977,
 // Commun. Stat. A 6, p. 813).
 type huberFit struct {
-	*layout
-	launch   [][]float64 // by launch and arm
-	scale    []float64   // by arm
-	weights  []float64   // Huber's, by window, 1 where not clipped
-	residual []float64
-	spent    float64 // degrees of freedom of launch
+	*twoWay
+	cells   []cell    // by launch and arm
+	in      []int     // by window: its cell
+	scale   []float64 // by arm
+	weights []float64 // Huber's, by window, 1 where not clipped
+	fitted  float64   // degrees of freedom of blocks, arms and launches
 
 	// Buffers, reused in every step:
-	y, w          []float64     // values minus launch effects; weights over variances
-	sizes         [][]float64   // |residual|, by arm
-	pooled        []float64     // |residual| of all arms
-	sum, weight   [][]float64   // by launch and arm
-	members       []float64     // of each component
-	levels        [][][]float64 // by launch and arm: the windows about block and arm
-	medians       []float64
-	normals, left [][]float64 // of the arms
-	right         []float64
+	apart, precision []float64   // by window: value minus launch effect; weight over variance
+	sizes            [][]float64 // |residual|, by arm
+	pooled           []float64   // |residual| of all arms
 }
 
-func startHuber(l *layout) *huberFit {
-	n := len(l.y)
-	h := &huberFit{
-		layout: l, launch: rectangle(l.launches.n, l.arms), residual: make([]float64, n),
-		weights: slices.Repeat([]float64{1}, n), scale: slices.Repeat([]float64{1}, l.arms),
-		y: make([]float64, n), w: make([]float64, n), sizes: make([][]float64, l.arms), pooled: make([]float64, n),
-		sum: rectangle(l.launches.n, l.arms), weight: rectangle(l.launches.n, l.arms),
-		members: sizes(l.all.component[0]), normals: rectangle(l.arms, l.arms), left: rectangle(l.arms, l.arms), right: make([]float64, l.arms),
-	}
-	for a, n := range l.count {
-		h.sizes[a] = make([]float64, 0, n)
-	}
-	for range h.launch {
-		h.levels = append(h.levels, make([][]float64, l.arms))
-	}
-	return h
+// cell is the windows of an arm in a launch, about block and arm.
+type cell struct {
+	effect      float64 // of the launch
+	levels      []float64
+	sum, weight float64 // of the levels, weighted
 }
 
 // huber replaces the windows by pseudo-values, fit + psi(r)/kappa with kappa the
@@ -76,7 +59,18 @@ func startHuber(l *layout) *huberFit {
 // M-estimate, and their scatter its error. inflate is the factor on variances of each
 // arm for what was fitted (Huber and Ronchetti 2009, Robust Statistics, section 7.6).
 func huber(l *layout) (pseudo, inflate []float64) {
-	h := startHuber(l)
+	n := len(l.y)
+	h := &huberFit{
+		twoWay: l.twoWay(l.all), cells: make([]cell, l.launches.n*l.arms), in: make([]int, n),
+		scale: slices.Repeat([]float64{1}, l.arms), weights: slices.Repeat([]float64{1}, n),
+		apart: make([]float64, n), precision: make([]float64, n), sizes: make([][]float64, l.arms), pooled: make([]float64, n),
+	}
+	for b, g := range l.launches.of {
+		for i := l.from[b]; i < l.from[b+1]; i++ {
+			h.in[i] = g*l.arms + l.arm[i]
+		}
+	}
+	h.spend(0)
 	for step := range huberSteps {
 		h.reweigh(step < huberSteps-huberSettled)
 		if step < huberSteps-1 {
@@ -86,48 +80,22 @@ func huber(l *layout) (pseudo, inflate []float64) {
 	return h.pseudo()
 }
 
+func (h *huberFit) spend(launches float64) {
+	h.fitted = float64(len(h.block)+h.all.joined[0]) + launches
+}
+
 // reweigh fits block + arm to the values minus the launch effects, and computes new weights.
 func (h *huberFit) reweigh(rescale bool) {
-	precision := slices.Repeat([]float64{1}, h.arms)
-	for a, s := range h.scale {
-		precision[a] = 1 / (s * s)
+	for i, a := range h.arm {
+		h.apart[i] = h.y[i] - h.cells[h.in[i]].effect
+		h.precision[i] = h.weights[i] / (h.scale[a] * h.scale[a])
 	}
-	for b, g := range h.launches.of {
-		launch := h.launch[g]
-		for i := h.from[b]; i < h.from[b+1]; i++ {
-			a := h.arm[i]
-			h.y[i], h.w[i] = h.layout.y[i]-launch[a], h.weights[i]*precision[a]
-		}
-	}
-	h.fitArms()
+	h.fit(h.apart, h.precision)
 	if rescale {
 		h.rescale()
 	}
 	for i, r := range h.residual {
-		limit := clipAt * h.scale[h.arm[i]]
-		if r = math.Abs(r); r <= limit {
-			h.weights[i] = 1
-		} else {
-			h.weights[i] = limit / r
-		}
-	}
-}
-
-// fitArms is layout.fit of all blocks together, for the residuals only.
-func (h *huberFit) fitArms() {
-	for a, row := range h.normals {
-		clear(row)
-		h.right[a] = 0
-	}
-	for b := range h.block {
-		h.normal(b, h.y, h.w, h.normals, h.right)
-	}
-	mirror(h.normals)
-	ground(h.left, h.normals, h.all.component[0], h.members)
-	decompose(h.left)
-	solve(h.left, h.right)
-	for b := range h.block {
-		h.residuals(b, h.y, h.w, h.right, h.residual)
+		h.weights[i] = min(1, clipAt*h.scale[h.arm[i]]/math.Abs(r))
 	}
 }
 
@@ -140,28 +108,23 @@ func (h *huberFit) fitArms() {
 // scale. Example: seven equal arms, on a host with CPU steal in bursts. If each has a
 // scale of its own, the estimates err by 1.4 times their standard errors.
 func (h *huberFit) rescale() {
-	n, lost := float64(len(h.y)), float64(len(h.block)+h.all.joined[0])+h.spent
-	share := math.Sqrt(math.Max((n-lost)/n, 0.2)) * normalMAD
 	for a := range h.sizes {
 		h.sizes[a] = h.sizes[a][:0]
 	}
 	for i, r := range h.residual {
-		r = math.Abs(r)
-		h.pooled[i] = r
-		h.sizes[h.arm[i]] = append(h.sizes[h.arm[i]], r)
+		h.pooled[i] = math.Abs(r)
+		h.sizes[h.arm[i]] = append(h.sizes[h.arm[i]], math.Abs(r))
 	}
+	share := math.Sqrt(math.Max(1-h.fitted/float64(len(h.y)), 0.2)) * normalMAD
 	common := math.Max(middle(h.pooled)/share, 1e-12*h.size) + 1e-300
 	for a, list := range h.sizes {
-		ratio := 1.0
-		if len(list) > 0 {
-			ratio = math.Max(middle(list)/share/common, leastScale)
-		}
+		ratio := math.Max(middle(list)/share/common, leastScale)
 		switch {
 		case ratio > alikeScale:
 			ratio /= alikeScale
 		case ratio < 1/alikeScale:
 			ratio *= alikeScale
-		default:
+		default: // also NaN, without windows
 			ratio = 1
 		}
 		h.scale[a] = common * ratio
@@ -175,87 +138,71 @@ func (h *huberFit) rescale() {
 // it is clipped.
 func (h *huberFit) ridge() {
 	h.gather()
-	sd := h.launchScale()
-	h.spent = 0
-	for g, arms := range h.levels {
-		for a, list := range arms {
-			ratio := h.scale[a] / sd
-			share := h.weight[g][a] / (h.weight[g][a] + ratio*ratio)
-			h.launch[g][a] = 0
-			if len(list) > 0 {
-				h.launch[g][a] = h.sum[g][a] / (h.weight[g][a] + ratio*ratio)
-			}
-			if mid := Median(list); len(list) >= leastWhole && math.Abs(mid-h.launch[g][a]) > clipAt*h.scale[a] {
-				h.launch[g][a], share = mid, 1
-			}
-			h.spent += share
+	sd, spent := h.launchScale(), 0.0
+	for k := range h.cells {
+		c, scale := &h.cells[k], h.scale[k%h.arms]
+		total := c.weight + scale*scale/(sd*sd)
+		effect, share := c.sum/total, c.weight/total
+		if mid := middle(c.levels); len(c.levels) >= leastWhole && math.Abs(mid-effect) > clipAt*scale {
+			effect, share = mid, 1
 		}
+		c.effect = effect
+		spent += share
 	}
-	h.spent *= (1 - 1/float64(h.arms)) * (1 - 1/float64(h.launches.n)) // without the part that blocks and arms fit already
+	// Without the part that blocks and arms fit already.
+	h.spend(spent * (1 - 1/float64(h.arms)) * (1 - 1/float64(h.launches.n)))
 }
 
-// gather collects the windows of each launch and arm about block and arm, with their weights.
+// gather collects the windows of each launch and arm.
 func (h *huberFit) gather() {
-	for g := range h.sum {
-		clear(h.sum[g])
-		clear(h.weight[g])
-		for a := range h.levels[g] {
-			h.levels[g][a] = h.levels[g][a][:0]
-		}
+	for k := range h.cells {
+		c := &h.cells[k]
+		c.levels, c.sum, c.weight = c.levels[:0], 0, 0
 	}
-	for b, g := range h.launches.of {
-		for i := h.from[b]; i < h.from[b+1]; i++ {
-			a, w := h.arm[i], h.weights[i]
-			level := h.residual[i] + h.launch[g][a]
-			h.sum[g][a] += w * level
-			h.weight[g][a] += w
-			h.levels[g][a] = append(h.levels[g][a], level)
-		}
+	for i, r := range h.residual {
+		c, w := &h.cells[h.in[i]], h.weights[i]
+		c.levels = append(c.levels, r+c.effect)
+		c.sum += w * (r + c.effect)
+		c.weight += w
 	}
 }
 
 // launchScale is the standard deviation of launch effects by the medians of launches, less
 // what the windows' noise adds to them (pi/2 s^2/m for m normal windows).
 func (h *huberFit) launchScale() float64 {
-	h.medians = h.medians[:0]
-	noise := 0.0
-	for g, arms := range h.levels {
-		for a, list := range arms {
-			if len(list) > 0 && h.launches.n > 1 {
-				h.medians = append(h.medians, math.Abs(Median(list)))
-				noise += math.Pi / 2 * h.scale[a] * h.scale[a] / float64(len(h.levels[g][a]))
-			}
-		}
-	}
-	if len(h.medians) == 0 {
+	if h.launches.n < 2 {
 		return leastRidge
 	}
-	noise /= float64(len(h.medians))
-	sd := middle(h.medians) / normalMAD
+	medians, noise := make([]float64, 0, len(h.cells)), 0.0
+	for k, c := range h.cells {
+		if len(c.levels) > 0 {
+			scale := h.scale[k%h.arms]
+			medians = append(medians, math.Abs(middle(c.levels)))
+			noise += math.Pi / 2 * scale * scale / float64(len(c.levels))
+		}
+	}
+	noise /= float64(len(medians))
+	sd := middle(medians) / normalMAD
 	return math.Max(math.Sqrt(math.Max(sd*sd-noise, 0)), leastRidge)
 }
 
 // pseudo returns the pseudo-values and the factors on the arms' variances, see huber.
 func (h *huberFit) pseudo() (pseudo, inflate []float64) {
 	kept := make([]float64, h.arms)
-	for i, r := range h.residual {
-		if a := h.arm[i]; math.Abs(r) <= clipAt*h.scale[a] {
-			kept[a]++
+	for i, w := range h.weights {
+		if w == 1 {
+			kept[h.arm[i]]++
 		}
 	}
-	n := float64(len(h.y))
-	fitted := math.Min((float64(len(h.block)+h.all.joined[0])+h.spent)/n, 0.6)
 	inflate = make([]float64, h.arms)
-	for a := range kept {
-		kept[a] = math.Max(kept[a]/math.Max(float64(h.count[a]), 1), leastKept)
-		root := 1 + fitted*(1-kept[a])/kept[a]
+	for a, n := range kept {
+		kept[a] = math.Max(n/math.Max(float64(h.count[a]), 1), leastKept)
+		root := 1 + math.Min(h.fitted/float64(len(h.y)), 0.6)*(1-kept[a])/kept[a]
 		inflate[a] = root * root
 	}
 	pseudo = make([]float64, len(h.y))
 	for i, r := range h.residual {
-		a := h.arm[i]
-		limit := clipAt * h.scale[a]
-		pseudo[i] = h.layout.y[i] - r + math.Max(-limit, math.Min(limit, r))/kept[a]
+		pseudo[i] = h.y[i] - r + h.weights[i]*r/kept[h.arm[i]]
 	}
 	return pseudo, inflate
 }

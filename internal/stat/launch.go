@@ -1,6 +1,11 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 const (
 	// assumedLaunchSD weighs launches of unequal length against each other. If it is
@@ -30,8 +35,7 @@ type launchTable struct {
 	gain  [][]float64
 	own   []OwnLaunches
 	apart []bool // arms whose launches differ so much more that they are not pooled
-
-	buffers tableBuffers
+	pool  *launchFit
 }
 
 // OwnLaunches says how the launches of one arm scatter beside those of the others.
@@ -59,140 +63,94 @@ func (f *Fit) OwnLaunches(arm int) OwnLaunches {
 
 // betweenLaunches fills the table from the fit by launch; window are the arms' variances of a
 // window. The table has degrees of freedom where two launches have two arms in common.
-func (f *Fit) betweenLaunches(t twoWay, window []float64) {
+func (f *Fit) betweenLaunches(t *twoWay, window []float64) {
 	l, e := f.layout, &f.between
-	if l.alike || l.launches.n < 2 {
+	if l.launches.n < 2 {
 		return
 	}
 	for g, n := range l.counts(l.launches) {
-		effect := make([]float64, l.arms)
+		effect, component := slices.Clone(t.effect[g]), l.launches.component[g]
 		for a := range n {
 			// An arm that the launch does not connect with most of its arms has another zero.
-			if effect[a] = math.NaN(); n[a] > 0 && l.mainComponent(g, n) == l.launches.component[g][a] {
-				effect[a] = t.arm[g][a]
+			if component[a] != largest(component, func(int) bool { return true }) {
+				effect[a] = math.NaN()
 			}
 			n[a] = window[a] / n[a]
 		}
 		e.effect, e.noise = append(e.effect, effect), append(e.noise, n)
 	}
-	e.apart, e.buffers = make([]bool, l.arms), newTableBuffers(l.arms)
+	e.apart, e.own = make([]bool, l.arms), make([]OwnLaunches, l.arms)
 	e.setApart()
-	if e.solve(); e.df < 1 {
+	if e.df < 1 {
 		e.df = 0
 		return
 	}
-	e.gain = rectangle(l.arms, l.arms)
+	spread := rectangle(l.arms, l.arms)
 	for g, n := range t.information {
-		h := product(f.inverse, n)
-		for a := range h {
-			for b := range h {
-				for k, noise := range e.noise[g] {
-					if h[a][k] != 0 && h[b][k] != 0 {
-						e.gain[a][b] += f.weigh[g] * f.weigh[g] * h[a][k] * h[b][k] * e.pooled * (e.variance + noise)
-					}
+		for k, noise := range e.noise[g] {
+			variance := f.weigh[g] * f.weigh[g] * e.pooled * (e.variance + noise)
+			for a, x := range n[k] {
+				if x != 0 { // the launch has both arms
+					floats.AddScaled(spread[a], variance*x, n[k])
 				}
 			}
 		}
 	}
+	for _, row := range f.inverse {
+		e.gain = append(e.gain, times(f.inverse, times(spread, row)))
+	}
 }
 
-// mainComponent is the largest set of arms that a launch connects.
-func (l *layout) mainComponent(g int, windows []float64) int {
-	size := map[int]int{}
-	most := -1
-	for a, c := range l.launches.component[g] {
-		if windows[a] > 0 {
-			size[c]++
-		}
-	}
-	for a, c := range l.launches.component[g] {
-		if windows[a] > 0 && (most < 0 || size[c] > size[most]) {
+// largest is the first of the largest components that have one of the arms.
+func largest(component []int, of func(arm int) bool) int {
+	size, most := sizes(component), -1
+	for a, c := range component {
+		if of(a) && (most < 0 || size[c] > size[most]) {
 			most = c
 		}
 	}
 	return most
 }
 
-// fitted is the weighted two-way fit of the table for some arms.
-type fitted struct {
-	arm    []float64 // effects of the arms
-	square float64   // weighted sum of squares of the residuals
-	df     float64
+// launchFit is a fit of launch + arm to the table's effects of some arms, each with the
+// precision 1/(variance + noise). A launch with a single one of them says nothing.
+type launchFit struct {
+	*twoWay
+	noise, weights []float64
+	df             float64
 }
 
-// tableBuffers are reused in every fit: a run of permutations makes some 100 000.
-type tableBuffers struct {
-	normals, left [][]float64
-	component     []int
-	arm, weight   []float64
-}
-
-func newTableBuffers(arms int) tableBuffers {
-	return tableBuffers{rectangle(arms, arms), rectangle(arms, arms), make([]int, arms), make([]float64, arms), make([]float64, arms)}
-}
-
-// fit fits launch + arm to the effects of some arms, each with the precision 1/(variance + noise).
-// A launch with a single one of them says nothing.
-func (e *launchTable) fit(of func(arm int) bool, variance float64) fitted {
-	u := &e.buffers
-	out := fitted{arm: u.arm}
-	for a := range u.normals {
-		clear(u.normals[a])
-		u.component[a], u.arm[a] = a, 0
-	}
-	for g := range e.effect {
-		mean, sum, k := e.centre(g, of, variance, nil)
-		if k < 2 {
-			continue
-		}
-		out.df += float64(k - 1)
-		last := -1
-		for a, w := range u.weight {
-			if w == 0 {
-				continue
-			}
-			u.arm[a] += w * (e.effect[g][a] - mean)
-			u.normals[a][a] += w
-			for c, v := range u.weight[:a+1] {
-				u.normals[a][c] -= w * v / sum
-			}
-			if last >= 0 && merge(u.component, a, last) {
-				out.df--
-			}
-			last = a
-		}
-	}
-	ground(u.left, u.normals, u.component, sizes(u.component))
-	decompose(u.left)
-	solve(u.left, u.arm)
-	for g := range e.effect {
-		mean, _, k := e.centre(g, of, variance, u.arm)
-		for a, w := range u.weight {
-			if w > 0 && k > 1 {
-				r := e.effect[g][a] - u.arm[a] - mean
-				out.square += w * r * r
+func (e *launchTable) among(of func(arm int) bool) *launchFit {
+	w := blank(len(e.effect), len(e.apart), make([]int, len(e.effect)), nil)
+	for g, row := range e.effect {
+		for a, x := range row {
+			if of(a) {
+				w.Y[g][a] = x
 			}
 		}
 	}
-	return out
+	l := arrange(w)
+	t := &launchFit{twoWay: l.twoWay(l.all), weights: make([]float64, len(l.y))}
+	t.df, _ = l.freedom(l.all)
+	for b, g := range l.block {
+		for _, a := range l.arm[l.from[b]:l.from[b+1]] {
+			t.noise = append(t.noise, e.noise[g][a])
+		}
+	}
+	return t
 }
 
-// centre writes the weights of a launch's effects to the buffer (0: the arm is not in it) and returns
-// the weighted mean of the effects less those of the arms (nil: none).
-func (e *launchTable) centre(g int, of func(arm int) bool, variance float64, arm []float64) (mean, sum float64, k int) {
-	for a, x := range e.effect[g] {
-		e.buffers.weight[a] = 0
-		if math.IsNaN(x) || !of(a) {
-			continue
-		}
-		w := 1 / (variance + e.noise[g][a])
-		if arm != nil {
-			x -= arm[a]
-		}
-		e.buffers.weight[a] = w
-		mean, sum, k = mean+w*x, sum+w, k+1
+// at returns the effects of the arms, where launches vary by variance, and the weighted sum
+// of squares of the residuals.
+func (t *launchFit) at(variance float64) (effect []float64, square float64) {
+	for i, noise := range t.noise {
+		t.weights[i] = 1 / (variance + noise)
 	}
-	return mean / sum, sum, k
+	t.fit(t.y, t.weights)
+	for i, r := range t.residual {
+		square += t.weights[i] * r * r
+	}
+	return t.effect[0], square
 }
 
 // pooling are the arms that are not apart.
@@ -200,29 +158,28 @@ func (e *launchTable) pooling(arm int) bool { return !e.apart[arm] }
 
 // solve finds the variance of launch effects.
 func (e *launchTable) solve() {
-	t := e.fit(e.pooling, 0)
-	if e.df, e.variance = t.df, 0; t.df < 1 {
+	e.pool = e.among(e.pooling)
+	e.df, e.variance = e.pool.df, 0
+	if e.df < 1 {
 		return
 	}
-	if e.pooled = t.square / t.df; e.pooled <= 1 {
+	_, square := e.pool.at(0)
+	if e.pooled = square / e.df; e.pooled <= 1 {
 		return
 	}
 	excess := func(logV float64) float64 {
-		t := e.fit(e.pooling, math.Exp(logV))
-		return 1 - t.square/t.df
+		_, square := e.pool.at(math.Exp(logV))
+		return 1 - square/e.df
 	}
-	// The variance cannot be above the mean square of the effects times pooled.
 	least := math.Inf(1)
 	for _, row := range e.noise {
-		for _, x := range row {
-			least = math.Min(least, x)
-		}
+		least = math.Min(least, floats.Min(row))
 	}
-	low, high := math.Log(least)-14, math.Log(least)
+	low, high := math.Log(least)-35, math.Log(least)
 	for excess(high) < 0 {
 		low, high = high, high+3
 	}
-	e.variance, e.pooled = math.Exp(illinois(low, high, excess)), 1
+	e.variance, e.pooled = math.Exp(root(low, high, excess)), 1
 }
 
 // setApart takes arms out of the pool while the launches of one differ from those of the
@@ -230,22 +187,19 @@ func (e *launchTable) solve() {
 // Fewer than half are ever taken out.
 func (e *launchTable) setApart() {
 	arms := len(e.apart)
-	for out := 0; 2*(out+1) < arms; out++ {
+	for out := 1; ; out++ {
 		e.solve()
 		least, at := math.Inf(1), -1
 		for a := range arms {
-			if p := e.compare(a).P; !e.apart[a] && p < least {
+			e.own[a] = e.compare(a)
+			if p := e.own[a].P; !e.apart[a] && p < least {
 				least, at = p, a
 			}
 		}
-		if at < 0 || !(least*float64(arms-out) <= apartLevel) {
-			break
+		if 2*out >= arms || !(least*float64(arms-out+1) <= apartLevel) {
+			return
 		}
 		e.apart[at] = true
-	}
-	e.solve()
-	for a := range arms {
-		e.own = append(e.own, e.compare(a))
 	}
 }
 
@@ -254,15 +208,20 @@ func (e *launchTable) setApart() {
 // others.
 func (e *launchTable) compare(arm int) OwnLaunches {
 	o := OwnLaunches{SD: math.NaN(), F: math.NaN(), P: math.NaN()}
-	others := e.fit(func(b int) bool { return b != arm && !e.apart[b] }, e.variance)
+	of := func(b int) bool { return b != arm && !e.apart[b] }
+	fit := e.among(of)
+	others, square := fit.at(e.variance)
+	// Others that no launch connects with most of them have another zero.
+	component := fit.all.component[0]
+	main := largest(component, of)
 	var own, weights []float64
 	for g, row := range e.effect {
 		o.Effect = append(o.Effect, math.NaN())
 		sum, precision := 0.0, 0.0
 		for b, x := range row {
-			if b != arm && !e.apart[b] && !math.IsNaN(x) {
+			if of(b) && component[b] == main && !math.IsNaN(x) {
 				w := 1 / (e.variance + e.noise[g][b])
-				sum, precision = sum+w*(x-others.arm[b]), precision+w
+				sum, precision = sum+w*(x-others[b]), precision+w
 			}
 		}
 		if precision > 0 && !math.IsNaN(row[arm]) {
@@ -274,30 +233,21 @@ func (e *launchTable) compare(arm int) OwnLaunches {
 	if len(own) < 2 {
 		return o
 	}
-	square := scatterOf(own, weights)
-	o.SD = math.Sqrt(scatterOf(own, nil))
-	if others.df >= 1 && others.square > 0 {
-		o.F = square / (others.square / others.df)
-		o.P = fisherTail(o.F, float64(len(own)-1), others.df)
+	o.SD = math.Sqrt(sumSquares(own, average(own)) / float64(len(own)-1))
+	if fit.df >= 1 && square > 0 {
+		o.F = scatterOf(own, weights) / (square / fit.df)
+		o.P = fisherTail(o.F, float64(len(own)-1), fit.df)
 		o.Odd = o.P < ownLevel
 	}
 	return o
 }
 
-// scatterOf is the weighted mean square of x about its weighted mean (nil: all weights 1).
+// scatterOf is the weighted mean square of x about its weighted mean.
 func scatterOf(x, weights []float64) float64 {
-	sum, mean, square := 0.0, 0.0, 0.0
-	weight := func(i int) float64 {
-		if weights == nil {
-			return 1
-		}
-		return weights[i]
-	}
-	for i := range x {
-		sum, mean = sum+weight(i), mean+weight(i)*x[i]
-	}
-	for i := range x {
-		square += weight(i) * (x[i] - mean/sum) * (x[i] - mean/sum)
+	mean, _ := centre(x, weights)
+	square := 0.0
+	for i, v := range x {
+		square += weights[i] * (v - mean) * (v - mean)
 	}
 	return square / float64(len(x)-1)
 }

@@ -1,6 +1,11 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 const (
 	// usualLaunchSD is the median of LaunchSD before any launch is seen, and launchSDSpread the
@@ -17,8 +22,7 @@ const (
 // known equally well.
 func (f *Fit) LaunchSD() float64 {
 	e := &f.between
-	var sd, weight [likelySteps]float64
-	best := math.Inf(-1)
+	var sd, weight, below [likelySteps]float64
 	for i := range sd {
 		z := 2*float64(i)/(likelySteps-1) - 1
 		sd[i] = usualLaunchSD * math.Pow(likelyRange, z)
@@ -27,19 +31,16 @@ func (f *Fit) LaunchSD() float64 {
 		if e.df > 0 {
 			weight[i] -= e.deviance(sd[i]*sd[i]) / 2
 		}
-		best = math.Max(best, weight[i])
 	}
-	sum, below := 0.0, 0.0
+	sum, best := 0.0, floats.Max(weight[:])
 	for i, x := range weight {
-		weight[i] = math.Exp(x - best)
-		sum += weight[i]
+		sum += math.Exp(x - best)
+		below[i] = sum
 	}
-	for i, w := range weight {
-		if below += w; below >= sum/2 {
-			return sd[i]
-		}
+	if math.IsNaN(sum) {
+		return usualLaunchSD
 	}
-	return usualLaunchSD
+	return sd[sort.SearchFloat64s(below[:], sum/2)]
 }
 
 // deviance is -2 times the logarithm of the likelihood of a variance of launch effects.
@@ -52,5 +53,6 @@ func (e *launchTable) deviance(variance float64) float64 {
 			}
 		}
 	}
-	return e.fit(e.pooling, variance).square + e.df*sum/n
+	_, square := e.pool.at(variance)
+	return square + e.df*sum/n
 }

@@ -13,12 +13,9 @@ type layout struct {
 	y        []float64
 	count    []int // windows of each arm
 	size     float64
-	launches grouping // blocks by launch
+	launches grouping // blocks by launch; all where no launch has two
 	all      grouping // all blocks together
-	// alike tells that no launch has two blocks; launches is all then.
-	alike bool
-	// seen is the number of launches that windows were seen in.
-	seen int
+	seen     int      // number of launches
 }
 
 // grouping assigns blocks to groups. component[g][a] numbers the set of arms that
@@ -47,7 +44,7 @@ func arrange(w Windows) *layout {
 	}
 	l.seen = len(number)
 	l.all = l.grouped(make([]int, len(l.block)), 1)
-	if l.alike = l.seen > 1 && l.seen == len(l.block); l.alike {
+	if l.seen == 1 || l.seen == len(l.block) {
 		l.launches = l.all
 	} else {
 		l.launches = l.grouped(l.launches.of, l.seen)

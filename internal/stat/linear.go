@@ -28,11 +28,11 @@ func (r Ratios) Windows() Windows {
 		arms = len(r.Over[0])
 	}
 	over, under, n := make([]float64, arms), make([]float64, arms), make([]float64, arms)
-	r.each(func(_, a int, x, y float64) {
+	eachPair(r.Over, r.Under, func(_, a int, x, y float64) {
 		over[a], under[a], n[a] = over[a]+x, under[a]+y, n[a]+1
 	})
 	out := blank(len(r.Over), arms, r.Launch, r.Control)
-	r.each(func(b, a int, x, y float64) {
+	eachPair(r.Over, r.Under, func(b, a int, x, y float64) {
 		if ratio := over[a] / under[a]; ratio > 0 && finite(ratio) {
 			out.Y[b][a] = math.Log(ratio) + (x-ratio*y)/over[a]*n[a]
 		}
@@ -40,14 +40,14 @@ func (r Ratios) Windows() Windows {
 	return out
 }
 
-// each visits the windows that there are.
-func (r Ratios) each(visit func(b, a int, over, under float64)) {
-	for b, row := range r.Over {
-		if b >= len(r.Under) || len(r.Under[b]) != len(row) || len(row) != len(r.Over[0]) {
+// eachPair visits the windows that have both a part and a whole.
+func eachPair(parts, wholes [][]float64, visit func(b, a int, part, whole float64)) {
+	for b, row := range parts {
+		if b >= len(wholes) || len(wholes[b]) != len(row) || len(row) != len(parts[0]) {
 			continue
 		}
 		for a, x := range row {
-			if y := r.Under[b][a]; x >= 0 && y > 0 && finite(x) && finite(y) {
+			if y := wholes[b][a]; x >= 0 && y > 0 && finite(x) && finite(y) {
 				visit(b, a, x, y)
 			}
 		}
@@ -73,19 +73,13 @@ type Tails struct {
 //	ln x_q + slope (q count - below) / mean count
 func (t Tails) Windows() Windows {
 	out := blank(len(t.Count), len(t.Log), t.Launch, t.Control)
-	for a := range t.Log {
-		sum, n := 0.0, 0.0
-		for _, row := range t.Count {
-			if a < len(row) && row[a] > 0 {
-				sum, n = sum+row[a], n+1
-			}
-		}
-		for b, row := range t.Count {
-			if a < len(row) && row[a] > 0 && a < len(t.Slope) && b < len(t.Below) && a < len(t.Below[b]) {
-				out.Y[b][a] = t.Log[a] + t.Slope[a]*(t.Q*row[a]-t.Below[b][a])*n/sum
-			}
-		}
-	}
+	sum, n := make([]float64, len(t.Log)), make([]float64, len(t.Log))
+	eachPair(t.Below, t.Count, func(_, a int, _, count float64) {
+		sum[a], n[a] = sum[a]+count, n[a]+1
+	})
+	eachPair(t.Below, t.Count, func(b, a int, below, count float64) {
+		out.Y[b][a] = t.Log[a] + t.Slope[a]*(t.Q*count-below)*n[a]/sum[a]
+	})
 	return out
 }
 

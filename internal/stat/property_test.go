@@ -83,6 +83,22 @@ func TestMeanIsTrimmedByNothing(t *testing.T) {
 	})
 }
 
+// The same values give the same digits, wherever they lie in memory.
+func TestSumsRepeat(t *testing.T) {
+	rng, buffer := seeded(6), make([]float64, 41)
+	for range 100 {
+		x, y := buffer[:40], buffer[1:]
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		first, m := sumOf(x), Mean(x).SE
+		copy(y, x)
+		if sumOf(y) != first || Mean(y).SE != m {
+			t.Fatalf("%v and %v", sumOf(y), first)
+		}
+	}
+}
+
 func TestIntervalsNest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := Trimmed(sample(t, 3), 0.1)

@@ -1,34 +1,14 @@
 package stat
 
 import (
-	"cmp"
 	"math"
 	"slices"
+	"sort"
 )
 
 // Test is a test statistic and its two-sided p-value; both NaN when there is too
 // little to test.
 type Test struct{ Stat, P float64 }
-
-// Lag1 is the lag-1 autocorrelation (Stat, -1 to 1) with its p-value under
-// independence, by the normal approximation with mean -1/n and variance
-// (n-2)^2/(n^2(n-1)) (Moran 1948, Biometrika 35, p. 255). Rows in random order
-// have none, whatever the noise.
-func Lag1(x []float64) Test {
-	n := float64(len(x))
-	m := average(x)
-	ssd := sumSquares(x, m)
-	if n < 4 || !(math.Sqrt(ssd) > 1e-14*magnitude(x)) {
-		return Test{math.NaN(), math.NaN()}
-	}
-	sum := 0.0
-	for i := 1; i < len(x); i++ {
-		sum += (x[i] - m) * (x[i-1] - m)
-	}
-	r := sum / ssd
-	sd := (n - 2) / (n * math.Sqrt(n-1))
-	return Test{r, twoSided((r + 1/n) / sd)}
-}
 
 // runsAbout is z of the runs test about a value (Wald and Wolfowitz 1940, Ann.
 // Math. Stat. 11, p. 147, normal approximation), below 0 for too few runs; NaN when
@@ -62,15 +42,13 @@ func runsAbout(x []float64, cut float64) float64 {
 func twoSided(z float64) float64 { return 2 * NormalCDF(-math.Abs(z)) }
 
 // Median is NaN for no values.
-func Median(x []float64) float64 {
-	if len(x) == 0 {
-		return math.NaN()
-	}
-	return middle(slices.Clone(x))
-}
+func Median(x []float64) float64 { return middle(slices.Clone(x)) }
 
 // middle is Median of a list that may be put in another order, without NaN.
 func middle(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
 	k := len(x) / 2
 	upper := nth(x, k)
 	if len(x)%2 == 1 {
@@ -109,24 +87,23 @@ func nth(x []float64, k int) float64 {
 	return x[k]
 }
 
-// Lag1Within is Lag1 of several series together, each about its own mean: what
-// differs between them is no correlation. Under independence the numerator of a
-// series of m values expects -(m-1)/m variances. Series of fewer than 3 values are
-// left out.
+// Lag1Within is the lag-1 autocorrelation (Stat, -1 to 1) of several series together,
+// each about its own mean, with its p-value under independence, by the normal
+// approximation. Under independence the numerator of a series of m values expects
+// -(m-1)/m variances (Moran 1948, Biometrika 35, p. 255). Series of fewer than 3 values
+// are left out.
 func Lag1Within(series [][]float64) Test {
-	num, ssd, expect, variance, free := 0.0, 0.0, 0.0, 0.0, 0.0
-	size := 0.0
+	num, ssd, expect, variance, free, size := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 	for _, x := range series {
 		m := float64(len(x))
 		if m < 3 {
 			continue
 		}
 		mean := average(x)
-		for i := range x {
-			if ssd += (x[i] - mean) * (x[i] - mean); i > 0 {
-				num += (x[i] - mean) * (x[i-1] - mean)
-			}
+		for i := 1; i < len(x); i++ {
+			num += (x[i] - mean) * (x[i-1] - mean)
 		}
+		ssd += sumSquares(x, mean)
 		size = math.Max(size, magnitude(x))
 		free += m - 1
 		expect -= (m - 1) / m
@@ -142,21 +119,12 @@ func Lag1Within(series [][]float64) Test {
 func Ranks(series [][]float64) [][]float64 {
 	out := make([][]float64, len(series))
 	for k, x := range series {
-		by := make([]int, len(x))
-		for i := range by {
-			by[i] = i
-		}
-		slices.SortFunc(by, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
+		sorted := slices.Sorted(slices.Values(x))
 		out[k] = make([]float64, len(x))
-		for first := 0; first < len(by); {
-			end := first + 1
-			for end < len(by) && x[by[end]] == x[by[first]] {
-				end++
-			}
-			for _, i := range by[first:end] {
-				out[k][i] = float64(first+1+end) / 2
-			}
-			first = end
+		for i, v := range x {
+			below := sort.SearchFloat64s(sorted, v)
+			upTo := sort.Search(len(sorted), func(i int) bool { return sorted[i] > v })
+			out[k][i] = float64(below+upTo+1) / 2
 		}
 	}
 	return out

@@ -3,6 +3,8 @@ package stat
 import (
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Slots of the method: 4 s measured after 1 s discarded.
@@ -53,7 +55,7 @@ func (c *tally) add(i Interval, truth float64) {
 // not flicker. It returns the rate.
 func within(t *testing.T, what string, hits, n int, lo, hi float64) {
 	t.Helper()
-	rate, ci := float64(hits)/float64(n), ClopperPearson(hits, n, 0.95)
+	rate, ci := float64(hits)/float64(n), clopperPearson(hits, n, 0.95)
 	if quick() { // allow for three standard errors more
 		lo, hi = lo-3*math.Sqrt(lo*(1-lo)/float64(n)), hi+3*math.Sqrt(hi*(1-hi)/float64(n))
 	}
@@ -61,6 +63,20 @@ func within(t *testing.T, what string, hits, n int, lo, hi float64) {
 	if rate < lo || rate > hi {
 		t.Errorf("%s: %.2f %% is not within %.1f to %.1f %%", what, 100*rate, 100*lo, 100*hi)
 	}
+}
+
+// clopperPearson is the exact interval of a proportion from hits out of n
+// (Clopper and Pearson 1934, Biometrika 26, p. 404); [0, 1] for n = 0.
+func clopperPearson(hits, n int, level float64) Interval {
+	tail := (1 - level) / 2
+	i := Interval{0, 1}
+	if hits > 0 {
+		i.Lo = mathext.InvRegIncBeta(float64(hits), float64(n-hits+1), tail)
+	}
+	if hits < n {
+		i.Hi = mathext.InvRegIncBeta(float64(hits+1), float64(n-hits), 1-tail)
+	}
+	return i
 }
 
 // row is one randomised block of as many slots as launch has columns: the log

@@ -1,16 +1,21 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Family is intervals that hold together: all contain the truth with the
 // probability level. questions is how many such families are asked at once, one
 // for each metric that is judged (Bonferroni); 1 for a single one. A contrast that
 // is not known gets the whole line and costs the others nothing.
 func (f *Fit) Family(cs [][]float64, level float64, questions int) []Interval {
-	alpha := f.together(cs).each((1 - level) / float64(max(questions, 1)))
+	alone := f.Alone(cs, level, questions)
 	out := make([]Interval, len(cs))
 	for i, c := range cs {
-		out[i] = f.interval(c, alpha)
+		out[i] = f.Interval(c, alone)
 	}
 	return out
 }
@@ -32,9 +37,6 @@ func (f *Fit) FamilyPValue(cs [][]float64, i, questions int) float64 {
 }
 
 func (b loadings) adjusted(p float64, questions int) float64 {
-	if math.IsNaN(p) {
-		return p
-	}
 	return math.Min(1, float64(max(questions, 1))*b.any(p))
 }
 
@@ -85,10 +87,10 @@ func (f *Fit) covariance(c, d []float64) float64 {
 // sharedControl tells whether any two contrasts overlap alike and with the same
 // sign, as arms against one control do.
 func sharedControl(cs [][]float64) bool {
-	first := dot(cs[0], cs[1])
+	first := floats.Dot(cs[0], cs[1])
 	for i := range cs {
 		for j := range i {
-			if d := dot(cs[i], cs[j]); !(d > 0) || math.Abs(d-first) > 1e-9*first {
+			if d := floats.Dot(cs[i], cs[j]); !(d > 0) || math.Abs(d-first) > 1e-9*first {
 				return false
 			}
 		}
@@ -107,7 +109,7 @@ func (b loadings) any(p float64) float64 {
 	switch {
 	case len(b) < 2 || p >= 1:
 		return math.Min(p, 1)
-	case b.independent():
+	case slices.Max(b) == 0:
 		return -math.Expm1(float64(len(b)) * math.Log1p(-p))
 	}
 	const step, end = 0.25, 8.5
@@ -117,15 +119,6 @@ func (b loadings) any(p float64) float64 {
 		sum += math.Exp(-x*x/2) * b.someBeyond(z, x)
 	}
 	return math.Min(1, 2*step*sum/math.Sqrt(2*math.Pi))
-}
-
-func (b loadings) independent() bool {
-	for _, x := range b {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // someBeyond is P(some |x_i| > z) given the control x.
@@ -143,38 +136,55 @@ func (b loadings) each(alpha float64) float64 {
 	if len(b) < 2 || !(alpha > 0 && alpha < 1) {
 		return alpha
 	}
-	if b.independent() {
-		return -math.Expm1(math.Log1p(-alpha) / float64(len(b)))
-	}
-	return math.Exp(illinois(math.Log(alpha/float64(len(b))/2), math.Log(alpha), func(logP float64) float64 {
+	return math.Exp(root(math.Log(alpha/float64(len(b))/2), math.Log(alpha), func(logP float64) float64 {
 		return b.any(math.Exp(logP))/alpha - 1
 	}))
 }
 
-// illinois finds the root of an increasing f between lo and hi by regula falsi
-// with the Illinois modification (Dowell and Jarratt 1971, BIT 11, p. 168).
-func illinois(lo, hi float64, f func(float64) float64) float64 {
+// root finds the root of an increasing f between lo and hi (Ridders 1979, IEEE Trans.
+// Circuits Syst. 26, p. 979); lo if f is not negative there.
+func root(lo, hi float64, f func(float64) float64) float64 {
 	flo, fhi := f(lo), f(hi)
-	side := 0
+	if flo >= 0 {
+		return lo
+	}
 	for range 60 {
-		x := (lo*fhi - hi*flo) / (fhi - flo)
+		mid := (lo + hi) / 2
+		fmid := f(mid)
+		x := mid - (mid-lo)*fmid/math.Sqrt(fmid*fmid-flo*fhi)
 		fx := f(x)
-		if math.Abs(fx) < 1e-11 || hi-lo < 1e-10*hi {
+		if math.Abs(fx) < 1e-11 || hi-lo < 1e-11 {
 			return x
 		}
-		if fx < 0 {
-			lo, flo = x, fx
-			if side == -1 {
-				fhi /= 2
+		for _, p := range [][2]float64{{mid, fmid}, {x, fx}} {
+			if p[1] < 0 && p[0] > lo {
+				lo, flo = p[0], p[1]
+			} else if p[1] >= 0 && p[0] < hi {
+				hi, fhi = p[0], p[1]
 			}
-			side = -1
-		} else {
-			hi, fhi = x, fx
-			if side == 1 {
-				flo /= 2
-			}
-			side = 1
 		}
 	}
 	return (lo + hi) / 2
+}
+
+// BenjaminiHochberg returns the p-values adjusted for the false discovery rate:
+// rejecting those <= q keeps the expected share of false rejections below q for
+// independent or positively dependent tests (Benjamini and Hochberg 1995, JRSS B
+// 57, p. 293). A NaN stays NaN and counts as a test that found nothing.
+func BenjaminiHochberg(p []float64) []float64 {
+	out, sorted, order := slices.Clone(p), slices.Clone(p), make([]int, len(p))
+	for i, x := range sorted {
+		if math.IsNaN(x) {
+			sorted[i] = math.Inf(1)
+		}
+	}
+	floats.Argsort(sorted, order)
+	least, m := 1.0, float64(len(p))
+	for r := len(order) - 1; r >= 0; r-- {
+		if i := order[r]; !math.IsNaN(p[i]) {
+			least = math.Min(least, p[i]*(m/float64(r+1)))
+			out[i] = least
+		}
+	}
+	return out
 }

@@ -30,16 +30,12 @@ type Fit struct {
 	// Alpha has the estimates of the arms on the log scale; only their differences have a
 	// meaning. NaN for an arm without windows that can be compared.
 	Alpha []float64
-	// Scores[b][a] is what block b contributes to the deviation of Alpha[a] from
-	// its expectation, so that sum_b (c'Scores[b])^2 is the variance of contrast c
-	// without launch effects; nil for a block that does not count.
-	Scores [][]float64
 	// Blocks and Launches are those that count.
 	Blocks, Launches int
 
 	control  []int
 	layout   *layout
-	window   [][]float64 // sum_b Scores[b] Scores[b]'
+	window   [][]float64 // covariance of Alpha without launch effects
 	weigh    []float64   // by launch: weight of its windows
 	inverse  [][]float64 // of the weighted information of all launches
 	free     float64     // degrees of freedom left within launches, a share of blocks
@@ -50,7 +46,7 @@ type Fit struct {
 // FitWindows estimates all arms at once. With robust, for typical effects, it
 // replaces the values by Huber's pseudo-values within launches and weighs launches
 // by their precision. Without robust, for totals and other values that are linear
-// already (see RatioOfSums), it takes the values as they are and weighs every
+// already (see Ratios), it takes the values as they are and weighs every
 // window the same. If no launch has two blocks, block and launch effects cannot be
 // separated; they need not be, because the scatter between blocks is the error of
 // both.
@@ -105,30 +101,24 @@ func (f *Fit) Against(arm int) []float64 {
 			with = append(with, c)
 		}
 	}
-	c := f.zero()
-	if arm >= 0 && arm < len(c) && len(with) > 0 {
-		c[arm] = 1
-		for _, i := range with {
-			c[i] -= 1 / float64(len(with))
-		}
-	}
-	return c
+	return f.contrast(arm, with)
 }
 
 // Between is the contrast of one arm with one other.
-func (f *Fit) Between(arm, base int) []float64 {
-	c := f.zero()
-	if max(arm, base) < len(c) && min(arm, base) >= 0 {
-		c[arm]++
-		c[base]--
-	}
-	return c
-}
+func (f *Fit) Between(arm, base int) []float64 { return f.contrast(arm, []int{base}) }
 
-// zero is a contrast whose coefficients are all 0.
-func (f *Fit) zero() []float64 {
+// contrast is that of an arm with the mean of others; all 0 where one of them does not exist.
+func (f *Fit) contrast(arm int, with []int) []float64 {
 	if f.layout == nil {
 		return nil
 	}
-	return make([]float64, f.layout.arms)
+	c := make([]float64, f.layout.arms)
+	if len(with) == 0 || min(arm, with[0]) < 0 || max(arm, with[0]) >= len(c) {
+		return c
+	}
+	c[arm]++
+	for _, i := range with {
+		c[i] -= 1 / float64(len(with))
+	}
+	return c
 }

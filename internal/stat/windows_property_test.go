@@ -204,6 +204,26 @@ func TestArmsThatAreNotConnected(t *testing.T) {
 	}
 }
 
+// An arm that is in one launch only, there with a single other arm, says nothing about the launches
+// of that other arm: the effect of a third one does not make it odd.
+func TestOddLaunchesAreCompared(t *testing.T) {
+	w := drawn(seeded(0x171dd668), 4, []int{5, 4, 5, 4, 1}, 0.05, 0.3, 0.125)
+	for b, row := range w.Y {
+		if b < 18 {
+			row[3] = math.NaN()
+		}
+	}
+	moved := copied(w)
+	for _, row := range moved.Y {
+		row[0]--
+	}
+	f, g := FitWindows(w, false), FitWindows(moved, false)
+	for a := range 3 {
+		near(t, "p", g.OwnLaunches(a).P, f.OwnLaunches(a).P, 1e-9)
+		near(t, "SE", g.Contrast(g.Against(a)).SE, f.Contrast(f.Against(a)).SE, 1e-9)
+	}
+}
+
 // One block a launch: the scatter between launches is the error of all, as in
 // Student's test of launch values.
 func TestOneBlockALaunch(t *testing.T) {

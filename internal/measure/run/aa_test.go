@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/arms/layers"
 	"github.com/tarelab/tare/internal/planning/plan"
@@ -60,6 +62,15 @@ func TestAA(t *testing.T) {
 	}
 }
 
-// falsePositives returns the exact 99 % interval of the share of false positives. Forty runs are
-// few, and the tier must not fail by chance.
-func falsePositives(claimed, of int) stat.Interval { return stat.ClopperPearson(claimed, of, 0.99) }
+// falsePositives returns the exact 99 % interval of the share of false positives (Clopper and
+// Pearson 1934, Biometrika 26, p. 404). Forty runs are few, and the tier must not fail by chance.
+func falsePositives(claimed, of int) stat.Interval {
+	i := stat.Interval{Lo: 0, Hi: 1}
+	if claimed > 0 {
+		i.Lo = mathext.InvRegIncBeta(float64(claimed), float64(of-claimed+1), 0.005)
+	}
+	if claimed < of {
+		i.Hi = mathext.InvRegIncBeta(float64(claimed+1), float64(of-claimed), 0.995)
+	}
+	return i
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/tarelab/tare/internal/base/quantity"
@@ -85,14 +86,16 @@ func probability(x *float64) string {
 	return Number(*x)
 }
 
-// digits are the significant digits of a number in CSV: what lies beyond them differs between processors.
-const digits = 12
+// digits are the significant digits of a fraction in CSV: further ones differ between processors.
+const digits = 9
 
 // Number is a number in CSV; empty where it is none.
 func Number(x float64) string {
 	if !quantity.Finite(x) {
 		return ""
 	}
-	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
-	return strconv.FormatFloat(short, 'g', -1, 64)
+	if x != math.Trunc(x) {
+		x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }
