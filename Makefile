@@ -55,7 +55,7 @@ truth: ## planted losses of known size are measured correctly
 	TARETEST_TIER=truth $(GO) test -count=1 -v -timeout 20m -run 'TestTruth|TestLimits' ./cmd/tare
 
 hostile: ## quick beside bursts of other processes, half-widths of each load; and pairs of runs with and without busy processes
-	TARETEST_TIER=hostile $(GO) test -count=1 -v -timeout 60m -run TestHostile ./cmd/tare
+	TARETEST_TIER=hostile $(GO) test -count=1 -v -timeout 120m -run TestHostile ./cmd/tare
 
 one-percent: ## in how many of TARETEST_RUNS runs a planted loss of 1 % is found in TARETEST_BUDGET; TARETEST_HOGS=1: beside bursts
 	TARETEST_TIER=one-percent $(GO) test -count=1 -v -timeout 240m -run TestOnePercent ./cmd/tare

@@ -150,7 +150,7 @@ func TestHostileSteady(t *testing.T) {
 		place := testneed.HogPlaces[i%len(testneed.HogPlaces)]
 		run := func(t *testing.T) *record.Effects {
 			var e record.Effects
-			answered(t, &e, "run", "quick", "--workload=oltp-read-only", "--arms=host,cgroup", "--budget="+setting("TARETEST_BUDGET", "40s"), fmt.Sprint("--seed=", 100+i))
+			answered(t, &e, "run", "quick", "--workload=oltp-read-only", "--arms=host,cgroup", "--budget="+setting("TARETEST_BUDGET", "3m"), fmt.Sprint("--seed=", 100+i))
 			return &e
 		}
 		alone, beside := run(t), (*record.Effects)(nil)
