@@ -161,11 +161,13 @@ func ownSession(t *testing.T, f *fixture) {
 			t.Fatal(err)
 		}
 		sessions[sid]++
-		if group, err := proc.FS("/").Autogroup(pid); err == nil {
-			autogroups[group.ID]++
+		group, err := proc.FS("/").Autogroup(pid)
+		if err != nil { // session 0, or a kernel without autogroups
+			group.ID = -1
 		}
+		autogroups[group.ID]++
 	}
-	if len(sessions) != 3 || len(autogroups) != 3 && len(autogroups) != 0 {
+	if len(sessions) != 3 || len(autogroups) != 3 && autogroups[-1] != 3 {
 		t.Errorf("the test, the arm's process and the one beside it are in sessions %v, autogroups %v", sessions, autogroups)
 	}
 }
