@@ -21,9 +21,9 @@ type compared struct {
 	margin  float64
 	losses  *losses // windows that were dropped
 	unequal []record.Unequal
-	modes   []record.ArmModes
-	noise   stat.Interval // of the twin, around 0
-	shut    bool          // the question is not shown to differ: see gate
+	modes   []record.ArmModes // of all arms
+	noise   stat.Interval     // of the twin, around 0
+	shut    bool              // the question is not shown to differ: see gate
 }
 
 // pair is an arm and the arm that it is compared with.
@@ -125,8 +125,8 @@ func (c *compared) proof(p pair) proof {
 }
 
 // toDecide returns how many more seconds would probably decide an effect of this size: the longest of the
-// times for the width, for the launches that a verdict needs, and for the windows that rule out rare
-// stalls. For judged metrics the fit foretells the width; for the others it shrinks with the root of time.
+// times for the width, for the launches that a verdict needs, for the windows that rule out rare
+// stalls, and for the total of an arm with two speeds. For judged metrics the fit foretells the width; for the others it shrinks with the root of time.
 func (c *compared) toDecide(r ruling, contrast []float64, level float64) float64 {
 	half := neededHalf(r.est.Mean, c.margin)
 	width := rootOfTime(r.shown.Half(), half, c.seconds)
@@ -137,7 +137,12 @@ func (c *compared) toDecide(r ruling, contrast []float64, level float64) float64
 	if r.inner.Inside(math.Log1p(c.margin)) && r.windowsForStalls() > r.proof.windows {
 		stalls = c.seconds * (float64(r.windowsForStalls())/float64(r.proof.windows) - 1)
 	}
-	return max(width, stalls, metric.MoreLaunches(r.proof.launches, c.launches(), c.seconds))
+	total := 0.0
+	if r.reason == twoSpeedsOpen {
+		shown := r.total.shown
+		total = rootOfTime(shown.Half(), neededHalf((shown.Lo+shown.Hi)/2, c.margin), c.seconds)
+	}
+	return max(width, stalls, total, metric.MoreLaunches(r.proof.launches, c.launches(), c.seconds))
 }
 
 // withhold removes all numbers from an effect whose interval is too wide to be shown:

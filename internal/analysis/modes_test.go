@@ -146,3 +146,19 @@ func TestPodSwitches(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// An arm that is faster in most windows and much slower in an eighth of them, with the same total as the
+// host, has no verdict, and the time is that of its total.
+func TestTwoSpeedsWithTheSameTotal(t *testing.T) {
+	r := world{seed: 3, generations: 8, blocks: 16, windowSD: 0.02, sharedSD: 0.3, launchSD: 0.003, light: true,
+		effects: map[string]float64{"rootfs": math.Log(1 / 0.9)}}.result()
+	eachWindow(r, func(b *record.Block, i int) {
+		if w := &b.Windows[i]; w.Arm == "rootfs" && b.Number >= 14 {
+			w.Ops, w.First = w.Ops/5, w.First/5
+		}
+	})
+	x := find(analysed(t, r).Effects, "throughput", "rootfs")
+	if x.Speeds == nil || x.Verdict != record.Undecided || x.Reason != twoSpeedsOpen || !(x.Typical.Low > 1) || !(x.Needed > 0) {
+		t.Errorf("%v (%s), typical %+v, total %+v, %.0f s more, speeds %+v", x.Verdict, x.Reason, x.Typical, x.Total, x.Needed, x.Speeds)
+	}
+}
