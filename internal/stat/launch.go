@@ -70,9 +70,10 @@ func (f *Fit) betweenLaunches(t *twoWay, window []float64) {
 	}
 	for g, n := range l.counts(l.launches) {
 		effect, component := slices.Clone(t.effect[g]), l.launches.component[g]
+		main := largest(component, func(int) bool { return true })
 		for a := range n {
 			// An arm that the launch does not connect with most of its arms has another zero.
-			if component[a] != largest(component, func(int) bool { return true }) {
+			if component[a] != main {
 				effect[a] = math.NaN()
 			}
 			n[a] = window[a] / n[a]

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// usualLaunchSD is the median of LaunchSD before any launch is seen, and launchSDSpread the
+	// UsualLaunchSD is the median of LaunchSD before any launch is seen, and launchSDSpread the
 	// standard deviation of its logarithm: two of three loads are taken to lie between 0.3 and 3 %.
-	usualLaunchSD, launchSDSpread = 0.01, 1.1
-	// likelySteps are the values that LaunchSD weighs, from usualLaunchSD / likelyRange to
-	// usualLaunchSD * likelyRange.
+	UsualLaunchSD, launchSDSpread = 0.01, 1.1
+	// likelySteps are the values that LaunchSD weighs, from UsualLaunchSD / likelyRange to
+	// UsualLaunchSD * likelyRange.
 	likelySteps, likelyRange = 61, 30
 )
 
-// LaunchSD is the posterior median of the standard deviation of an arm's launch effect. Few launches
+// LaunchSD is the posterior median of the standard deviation of an arm's launch effect, in logs. Few launches
 // know it within a factor of two or three: their best estimate, which is often 0, would divide the time badly.
 // The likelihood is the restricted one of the table (Harville 1977, JASA 72, p. 320), as if its effects were
 // known equally well.
@@ -25,7 +25,7 @@ func (f *Fit) LaunchSD() float64 {
 	var sd, weight, below [likelySteps]float64
 	for i := range sd {
 		z := 2*float64(i)/(likelySteps-1) - 1
-		sd[i] = usualLaunchSD * math.Pow(likelyRange, z)
+		sd[i] = UsualLaunchSD * math.Pow(likelyRange, z)
 		z *= math.Log(likelyRange) / launchSDSpread
 		weight[i] = -z * z / 2
 		if e.df > 0 {
@@ -38,7 +38,7 @@ func (f *Fit) LaunchSD() float64 {
 		below[i] = sum
 	}
 	if math.IsNaN(sum) {
-		return usualLaunchSD
+		return UsualLaunchSD
 	}
 	return sd[sort.SearchFloat64s(below[:], sum/2)]
 }

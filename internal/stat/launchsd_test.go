@@ -9,7 +9,7 @@ import (
 // Without launches the usual standard deviation is likely. Few launches move it, many find the true one: in the
 // middle of 200 runs within a quarter, and of four launches within a factor of two.
 func TestLaunchSD(t *testing.T) {
-	if one := FitWindows(launched(rand.New(rand.NewPCG(1, 1)), 1, 20, 0.02, 0.05), true).LaunchSD(); math.Abs(one/usualLaunchSD-1) > 0.1 {
+	if one := FitWindows(launched(rand.New(rand.NewPCG(1, 1)), 1, 20, 0.02, 0.05), true).LaunchSD(); math.Abs(one/UsualLaunchSD-1) > 0.1 {
 		t.Errorf("after one launch %v is likely", one)
 	}
 	for _, c := range []struct {

@@ -112,8 +112,9 @@ func (l *loadRun) askOnce(ctx context.Context, a *arm) (took time.Duration, err 
 
 // observed is what the pilot knows before it looks.
 func (l *loadRun) observed() plan.Observed {
+	arms := len(l.sites.arms)
 	return plan.Observed{
-		Stands: true, Launch: l.schedule.launchTime, Arms: len(l.sites.arms), Pause: l.sites.arms[0].site.session.Method(),
+		Stands: true, Launch: l.schedule.launchTime + l.schedule.warmTime(arms), Arms: arms, Pause: l.sites.arms[0].site.session.Method(),
 		Least: l.load.Shortest(), Settle: l.schedule.leastSettle(), BesideWork: l.load.SettleBesideWork(),
 	}
 }

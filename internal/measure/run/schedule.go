@@ -178,11 +178,15 @@ func (s *schedule) firstLaunch() time.Duration {
 	if s.firstPass == nil {
 		arms = all - len(s.givenUp)
 	}
-	t := s.observed.Launch * time.Duration(arms) / time.Duration(max(all, 1))
-	if s.load.Stages.Windowed == nil {
-		t += time.Duration(arms) * warmLength
+	return s.observed.Launch*time.Duration(arms)/time.Duration(max(all, 1)) + s.warmTime(arms)
+}
+
+// warmTime is the time in which the arms of a launch get warm, one after the other.
+func (s *schedule) warmTime(arms int) time.Duration {
+	if s.load.Stages.Windowed != nil {
+		return 0
 	}
-	return t
+	return time.Duration(arms) * warmLength
 }
 
 // allocate divides the rest of the turn into launches and blocks, by the launch effects that were

@@ -99,9 +99,9 @@ func weigh(loads []*loadRun) []float64 {
 // perArm is the time in seconds that the plan has for each arm.
 func (l *loadRun) perArm() float64 { return l.load.Budget / float64(len(l.load.Arms)) }
 
-// variance is what the windows say of the subject's variance after the first pass, times the seconds of
-// the pass: the variance per second of measuring. The interval would also say how launches differ, which
-// two to four of them tell badly. NaN: unknown.
+// variance is the windows' part of the subject's variance after the first pass, times the seconds of the
+// pass: the variance per second of measuring. The launches' part is left out: two to four launches hardly
+// show it. NaN: unknown.
 func (l *loadRun) variance() float64 {
 	s := &l.schedule
 	for _, r := range l.results.effects {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"time"
+
+	"github.com/tarelab/tare/internal/stat"
 )
 
 const (
@@ -17,10 +19,6 @@ const (
 	minExtraBlocks = 2
 )
 
-// usualLaunchSD is the standard deviation of an arm's launch effect, in logs, by which time is divided
-// until a run has measured it.
-const usualLaunchSD = 0.01
-
 // Allocate divides the budget into launches and blocks, and says in words how. A contrast of two arms
 // over G launches of B blocks has the variance noise²/(G B) + 2 sd²/G, so the blocks per launch are
 // sqrt(cost of a launch / cost of a block * noise² / (2 sd²)) (Kalibera and Jones 2013, ISMM, section
@@ -29,7 +27,7 @@ const usualLaunchSD = 0.01
 func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, string) {
 	block := o.block(l).Seconds()
 	launch, budget := o.Launch.Seconds(), o.budgetWithLaunch().Seconds()
-	sd := cmp.Or(o.LaunchSD, usualLaunchSD)
+	sd := cmp.Or(o.LaunchSD, stat.UsualLaunchSD)
 	best := max(math.Sqrt(launch/block)*noise/(math.Sqrt2*sd), launch/block, minBlocks)
 	l.Generations = max(o.leastLaunches(), int(budget/(launch+best*block)))
 	if fixed.Generations > 0 {

@@ -17,7 +17,7 @@ type Noise struct {
 }
 
 // Reach estimates the half-width, as a ratio, of a load's 95 % intervals in a run of so many seconds
-// on a host with noise n. It assumes that launches differ by usualLaunchSD. The intervals hold together
+// on a host with noise n. It assumes that launches differ by stat.UsualLaunchSD. The intervals hold together
 // (Bonferroni) for all metrics that are judged, and for the question alone where there is one, else
 // for all arms. +Inf: the time has no room for two blocks. NaN: the load's tool runs anew for each
 // window, and its noise is not the host's.
@@ -36,7 +36,7 @@ func (p *Plan) Reach(l *Load, n Noise, seconds float64) float64 {
 	}
 	cut, _ := Allocate(o, Lengths{Window: window, Discard: discard}, n.SD, Lengths{Generations: p.Generations})
 	launches := float64(cut.Generations)
-	variance := n.SD*n.SD/(launches*float64(cut.Blocks)) + 2*usualLaunchSD*usualLaunchSD/launches
+	variance := n.SD*n.SD/(launches*float64(cut.Blocks)) + 2*stat.UsualLaunchSD*stat.UsualLaunchSD/launches
 	intervals := max(1, arms-2) // neither the baseline nor its twin has one
 	if l.Workload.Question != "" {
 		intervals = 1

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
 
@@ -25,7 +26,7 @@ func TestReachIsTheFormula(t *testing.T) {
 	n := Noise{SD: 0.1, Window: 100 * time.Millisecond}
 	got := math.Log1p(p.Reach(&p.Loads[0], n, 100)) / 1.959964 // one arm is compared
 	blocks := math.Floor((99 - 0.75) / (3 * 0.13))
-	if want := math.Sqrt(0.01/blocks + 2*usualLaunchSD*usualLaunchSD); math.Abs(got/want-1) > 1e-6 {
+	if want := math.Sqrt(0.01/blocks + 2*stat.UsualLaunchSD*stat.UsualLaunchSD); math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("standard error %v, want %v", got, want)
 	}
 }
