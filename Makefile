@@ -7,8 +7,11 @@ GOTEST ?= $(GO) test
 
 .PHONY: build test tiers race deps lint fuzz aa simulate conformance truth hostile one-percent forecast kill faults soak rbd store cluster cluster-down test-cluster vm uml systemd bench clean
 
+# The project's home, for links of the binary. README and docs/ name it too; a test compares them (internal/cli/docs_links_test.go).
+HOME_URL = https://github.com/tarelab/tare
+
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
-	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
+	CGO_ENABLED=0 $(GO) build -ldflags '-X github.com/tarelab/tare/internal/base/hint.Home=$(HOME_URL)' -o bin/tare ./cmd/tare
 
 # The packages that take longest start first. Three run at the same time on two CPUs, because many tests wait for
 # servers and budgets. Without DWARF the test binaries link faster.

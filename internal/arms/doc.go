@@ -16,6 +16,6 @@
 // tools that make load.
 //
 // To add an environment: one folder with a type that implements environment.Environment, one line
-// in catalog.Rungs and, for a container, a row in docs/engines.md. The suite in
+// in catalog.Rungs and, for a container, a row in docs/container.md. The suite in
 // testing/environmenttest tests it.
 package arms

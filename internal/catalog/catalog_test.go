@@ -51,10 +51,10 @@ func TestNeighboursPage(t *testing.T) {
 	}
 }
 
-// The page about engines names every environment that makes containers or needs an image, and its
+// The page about containers names every environment that makes containers or needs an image, and its
 // examples are valid.
-func TestEnginesPage(t *testing.T) {
-	b, err := os.ReadFile("../../docs/engines.md")
+func TestContainerPage(t *testing.T) {
+	b, err := os.ReadFile("../../docs/container.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,12 +67,12 @@ func TestEnginesPage(t *testing.T) {
 	examples := strings.Split(page, "```yaml\n")[1:]
 	for _, example := range examples {
 		example, _, _ = strings.Cut(example, "```")
-		e, err := experiment.Parse("example.yaml", []byte(example+"\nworkloads: {x: {kind: rpc}}\n"), Words())
+		e, err := experiment.Parse("example.yaml", []byte(example), Words())
 		if err != nil || len(e.Named) < 3 {
 			t.Errorf("%v in\n%s", err, example)
 		}
 	}
-	if len(examples) < 2 {
+	if len(examples) == 0 {
 		t.Error("no examples")
 	}
 }

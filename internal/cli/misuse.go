@@ -150,7 +150,7 @@ func meantWord(command *kong.Node, word string, args []string) string {
 	case path == "doctor":
 		return "--scratch " + word
 	case path == "image" && word == "build":
-		return "docker build makes images (docs/engines.md has a Dockerfile), tare image load FILE gives them to an engine"
+		return "docker build makes images (docs/container.md has a Dockerfile), tare image load FILE gives them to an engine"
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ func (p Pod) checkRemote() error {
 		return missing("volume=" + l.volume.kind)
 	case p.remoteImage() == "":
 		return hint.New(fmt.Errorf("%w: on a node without tare, a pod needs an image with sh and the programs of the load", facts.ErrUnsupported),
-			"name one: --pod-image NAME, or image=NAME of the arm; docs/engines.md has a Dockerfile")
+			"name one: --pod-image NAME, or image=NAME of the arm; docs/container.md has a Dockerfile")
 	}
 	return nil
 }

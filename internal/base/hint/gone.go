@@ -9,7 +9,7 @@ var removed = map[string]string{
 	"hostport":          "tare publishes no port of a pod on the node: network=service, host or pod",
 	"resctrl.bandwidth": resctrl,
 	"resctrl.cache":     resctrl,
-	"selinux":           "tare sets no SELinux labels: set the label in the engine's configuration (docs/engines.md)",
+	"selinux":           "tare sets no SELinux labels: set the label in the engine's configuration (docs/container.md)",
 }
 
 const resctrl = "tare makes no classes of resctrl: memory.high bounds what a neighbour keeps in memory, cpu.idle when it runs"
