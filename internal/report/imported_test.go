@@ -87,7 +87,7 @@ func importedSource() Source {
 func TestPageOfImported(t *testing.T) {
 	page := pageOf(t, importedRun(), importedSource())
 	checkPage(t, "imported", page)
-	body := strings.NewReplacer(pageStyle, "", pageScript, "").Replace(page)
+	body := strings.ReplaceAll(page, pageStyle, "")
 	for _, word := range []string{"window", "launch", "twin", "seed", "read back", "rung", "discard", "real runtime", ">beside<"} {
 		if strings.Contains(strings.ToLower(body), word) {
 			t.Errorf("the page speaks of %q: %.200s", word, body[strings.Index(strings.ToLower(body), word):])

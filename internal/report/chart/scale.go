@@ -5,22 +5,25 @@ import (
 	"slices"
 )
 
-// scale maps numbers to pixels.
+// scale maps numbers to a length.
 type scale struct {
 	low, high float64 // data
-	from, to  float64 // pixels
+	span      float64 // the length; 0 for 100, percent of the width
 	log       bool
 }
 
 func (s scale) at(x float64) float64 {
-	low, high := s.low, s.high
+	low, high, span := s.low, s.high, s.span
+	if span == 0 {
+		span = 100
+	}
 	if s.log {
 		x, low, high = math.Log(x), math.Log(low), math.Log(high)
 	}
-	if !(high > low) {
-		return (s.from + s.to) / 2
+	if at := (x - low) / (high - low) * span; high > low && !math.IsNaN(at) {
+		return min(max(at, 0), span) // rounding errors of numbers that are far apart
 	}
-	return s.from + (x-low)/(high-low)*(s.to-s.from)
+	return span / 2
 }
 
 // clamped is at for numbers that may lie outside; beyond says on which side.
