@@ -97,7 +97,7 @@ func TestPageOfImported(t *testing.T) {
 	if chart := strings.Index(body, "<svg"); first < 0 || chart < first {
 		t.Errorf("what cannot be known is at %d, the first picture at %d", first, chart)
 	}
-	for _, want := range []string{`class="dot"`, "-44.6 %", "-12.4 % (-14.6 to -10.2)", "report 1: 1.20 s", "every report"} {
+	for _, want := range []string{`class="mark"`, "-44.6 %", "-12.4 % (-14.6 to -10.2)", "every report"} {
 		if !strings.Contains(body, want) && !strings.Contains(body, strings.ReplaceAll(want, " ", "\u00a0")) {
 			t.Errorf("the page lacks %q", want)
 		}

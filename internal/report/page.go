@@ -190,15 +190,15 @@ func (w workload) chosen(l record.LoadAnswer) []string {
 
 // cite is how to name a result elsewhere.
 func cite(e *record.Effects, s Source) string {
-	day, seed := started(e.Started), ""
+	day := started(e.Started)
 	if t, err := time.Parse(time.RFC3339Nano, e.Started); err == nil {
 		day = t.UTC().Format("2006-01-02")
 	}
-	if e.Imported == nil {
-		seed = text("cite.seed", "seed", e.Seed)
+	pairs := []any{"experiment", e.Experiment, "version", strings.TrimSpace(s.Manifest.Tare), "host", e.Host.Name, "about", host(e.Host), "day", day, "seed", e.Seed}
+	if e.Imported != nil {
+		return export.Clean(text("cite.imported", pairs...))
 	}
-	return export.Clean(text("cite.text", "experiment", e.Experiment, "version", strings.TrimSpace(s.Manifest.Tare), "host", e.Host.Name,
-		"about", host(e.Host), "day", day, "seed", seed))
+	return export.Clean(text("cite.text", pairs...))
 }
 
 // tickOf prints a change on an axis without needless zeros.

@@ -115,7 +115,7 @@ func (r *htmlRenderer) steps(e *record.Effects, w workload, id string) {
 	m := w.metricWord(w.Primary)
 	f := chart.Forest{ID: id, Margin: e.Margin, Less: m.axis("axis.less"), More: m.axis("axis.more")}
 	for _, arm := range w.Ladder {
-		if x, ok := w.Step[key(w.Primary, arm)]; ok {
+		if x, ok := w.Step[key(w.Primary, arm)]; ok && !w.Real(arm) {
 			f.Rows = append(f.Rows, drawn(arm, w.word(arm).adds, x, e.Margin))
 		}
 		if x, ok := w.Remainder[key(w.Primary, arm)]; ok && x.Baseline != w.Baseline {

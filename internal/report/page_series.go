@@ -27,7 +27,7 @@ func (r *htmlRenderer) series(w workload, d *record.Detail, chosen []string) {
 	if w.Imported {
 		sample, f.Marks = text("sample.report"), nil
 		if all[0].Counted {
-			f.Time = func(at float64) string { return strconv.FormatFloat(at, 'f', -1, 64) }
+			f.Time = func(at float64) string { return strconv.FormatFloat(quantity.Round(at, 3), 'f', -1, 64) }
 		}
 	}
 	dropped := 0
