@@ -151,7 +151,6 @@ func (r *htmlRenderer) load(e *record.Effects, w workload, d *record.Detail, id 
 		r.steps(e, w, id+"-steps")
 		chosen := w.chosen(l)
 		r.latencies(w, chosen, id+"-latency")
-		r.hills(w, d, chosen)
 		r.series(w, d, chosen)
 		m := modes(e, w)
 		r.items(m.items)

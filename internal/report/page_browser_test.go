@@ -202,7 +202,7 @@ const undrawn = `(() => {
     if (f.querySelectorAll('table').length !== 1) out.push(title + ' is drawn ' + f.querySelectorAll('table').length + ' times');
     if (plots.some(s => s.getBoundingClientRect().height < 15 || s.getBoundingClientRect().width < 150)) out.push(title + ' is too small');
     if (plots.some(s => !s.closest('.axis') && !(s.getAttribute('aria-label') || '').trim() && !s.closest('.effect'))) out.push(title + ' is not described');
-    if (!f.querySelector('.mark, .dots, .area')) out.push(title + ' is empty');
+    if (!f.querySelector('.mark, .dots')) out.push(title + ' is empty');
   }
   return out;
 })()`
@@ -221,7 +221,7 @@ const crossed = `(() => {
       texts.push(...[...range.getClientRects()].filter(r => r.width).map(r => [n.textContent, r]));
     }
     if (texts.length < 4) out.push('only ' + texts.length + ' texts');
-    const marks = [...f.querySelectorAll('use, line, .mark path, .arrow path, .dots, .spread, .area, .outline, .field')].filter(e => !e.closest('defs')).map(e => [e, e.getBoundingClientRect()]);
+    const marks = [...f.querySelectorAll('use, line, .mark path, .arrow path, .dots, .spread, .field')].filter(e => !e.closest('defs')).map(e => [e, e.getBoundingClientRect()]);
     texts.forEach(([s, r], i) => {
       if (r.left < -1 || r.right > width + 1) out.push('leaves the page: ' + s);
       for (const [e, m] of marks) if (hit(r, m)) out.push('"' + s + '" is crossed by ' + e.outerHTML.slice(0, 80));

@@ -131,22 +131,3 @@ func clock(seconds float64) string {
 	}
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
-
-// hills draws the latencies of single operations of the baseline and of the chosen arms.
-func (r *htmlRenderer) hills(w workload, d *record.Detail, chosen []string) {
-	arms := append([]string{w.Baseline}, chosen...)
-	f := chart.Hills{Tick: func(x float64) string { return quantity.Trimmed(quantity.Latency(x)) }}
-	for _, arm := range arms {
-		for _, x := range d.Latency {
-			if x.Workload != w.Name || x.Arm != arm || len(x.Shares) == 0 {
-				continue
-			}
-			f.Low, f.High = x.Low, x.High
-			count := number("count.operations", int(x.Operations))
-			f.Rows = append(f.Rows, chart.Hill{Label: export.Clean(arm), Note: count, Desc: export.Clean(arm + ": " + count), Shares: x.Shares})
-		}
-	}
-	if len(f.Rows) > 0 {
-		r.figure(text("page.latency"), f.Draw(), text("page.latency.key", "arm", w.Baseline))
-	}
-}

@@ -25,7 +25,7 @@ func pageOf(t testing.TB, e *record.Effects, s Source) string {
 
 func pageFixtures() map[string]*record.Effects {
 	all := fixtures()
-	all["priced"] = pricedRun()
+	all["priced"], all["pods"] = pricedRun(), podsRun()
 	return all
 }
 
@@ -133,10 +133,6 @@ func TestPageEscapes(t *testing.T) {
 		rename(&s.Detail.Series[i].Workload)
 		rename(&s.Detail.Series[i].Arm)
 	}
-	for i := range s.Detail.Latency {
-		rename(&s.Detail.Latency[i].Workload)
-		rename(&s.Detail.Latency[i].Arm)
-	}
 	rename(&e.Experiment)
 	rename(&e.Host.Name)
 	rename(&s.Plan.Source)
@@ -173,16 +169,12 @@ func TestPageAnything(t *testing.T) {
 func drawDetail(t *rapid.T, e *record.Effects) *record.Detail {
 	d := &record.Detail{}
 	for _, a := range e.Arms {
-		s := record.Series{Workload: a.Workload, Arm: a.Arm, Metric: drawMetric().Draw(t, "series"),
-			Low: drawFloat().Draw(t, "low"), High: drawFloat().Draw(t, "high"), Spread: rapid.SliceOf(rapid.IntRange(0, 9)).Draw(t, "spread")}
+		s := record.Series{Workload: a.Workload, Arm: a.Arm, Metric: drawMetric().Draw(t, "series")}
 		for range rapid.IntRange(0, 5).Draw(t, "points") {
 			s.Points = append(s.Points, record.Point{At: drawFloat().Draw(t, "at"), Value: drawFloat().Draw(t, "value"),
 				Generation: rapid.Int().Draw(t, "generation"), Dropped: drawText().Draw(t, "dropped")})
 		}
 		d.Series = append(d.Series, s)
-		d.Latency = append(d.Latency, record.Distribution{Workload: a.Workload, Arm: a.Arm, Low: drawFloat().Draw(t, "least"),
-			High: drawFloat().Draw(t, "most"), Shares: []float64{drawFloat().Draw(t, "share"), 0.5},
-			Quantiles: []record.Quantile{{Q: 0.5, Value: record.Number(drawFloat().Draw(t, "median"))}}})
 	}
 	return d
 }
