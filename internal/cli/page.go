@@ -14,7 +14,6 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
@@ -22,11 +21,7 @@ import (
 
 // page writes the HTML report of a result. It links the files of its data that lie beside it.
 func page(w io.Writer, r *record.Result, e *record.Effects, files ...string) error {
-	detail, err := analysis.Detail(r)
-	if err != nil {
-		return err
-	}
-	return report.HTML(w, e, report.Source{Plan: r.Plan, Manifest: r.Manifest, Detail: detail, Files: files})
+	return report.HTML(w, e, report.Source{Plan: r.Plan, Manifest: r.Manifest, Files: files})
 }
 
 // writePage writes the HTML report and the effects as CSV into a directory and returns the report's path.

@@ -22,12 +22,11 @@ import (
 type Source struct {
 	Plan     record.Plan
 	Manifest record.Manifest
-	Detail   *record.Detail
 	Files    []string // names of files beside the page, with the data
 }
 
 // HTML prints the report as one page that needs nothing else: no network, no
-// file, no script. What it shows comes from the effects and the detail.
+// file, no script. What it shows comes from the effects.
 func HTML(w io.Writer, e *record.Effects, s Source) error {
 	var b bytes.Buffer // a page is printed whole or not at all
 	if err := pageTemplate.Execute(&b, newPage(e, s)); err != nil {
@@ -77,9 +76,6 @@ type pagePart struct {
 const pageWarnings = 3
 
 func newPage(e *record.Effects, s Source) page {
-	if s.Detail == nil {
-		s.Detail = &record.Detail{}
-	}
 	ws := workloads(e)
 	d := summary(e, "", counted)
 	r := &htmlRenderer{used: map[messages.Key]bool{}}
@@ -90,7 +86,7 @@ func newPage(e *record.Effects, s Source) page {
 		r.atGlance(e)
 	})
 	for i, w := range ws {
-		p.add(r.load(e, w, s.Detail, fmt.Sprintf("w%d", i+1), len(ws) == 1))
+		p.add(r.load(e, w, fmt.Sprintf("w%d", i+1), len(ws) == 1))
 	}
 	p.fold(r, "trust", text("page.quality"), func() {
 		for _, b := range trust(e, ws) {
@@ -131,7 +127,7 @@ func (r *htmlRenderer) atGlance(e *record.Effects) {
 
 // load is the part of one load. It is open where the load is decided. Where the result has no other
 // load, its effects are on the first screen.
-func (r *htmlRenderer) load(e *record.Effects, w workload, d *record.Detail, id string, alone bool) pagePart {
+func (r *htmlRenderer) load(e *record.Effects, w workload, id string, alone bool) pagePart {
 	l := loadAnswer(e, w.Name)
 	p := pagePart{ID: id, Title: export.Clean(w.Name), Load: true, Open: l.Decided && !l.Doubted}
 	if w.Unmeasured() {
@@ -151,7 +147,7 @@ func (r *htmlRenderer) load(e *record.Effects, w workload, d *record.Detail, id 
 		r.steps(e, w, id+"-steps")
 		chosen := w.chosen(l)
 		r.latencies(w, chosen, id+"-latency")
-		r.series(w, d, chosen)
+		r.series(e, w, chosen)
 		m := modes(e, w)
 		r.items(m.items)
 		for _, s := range priceSections(e, w) {

@@ -155,7 +155,7 @@ func TestPageInBrowser(t *testing.T) {
 	for name, e := range pageFixtures() {
 		source := sourceOf(e)
 		if name == "imported" {
-			e, source = importedRun(), importedSource()
+			e, source = importedSource()
 		}
 		b.open(t, e, source)
 		b.look(t, name)
@@ -282,11 +282,7 @@ func TestPageOfRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := analysis.Detail(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.open(t, e, Source{Plan: r.Plan, Manifest: r.Manifest, Detail: d})
+		b.open(t, e, Source{Plan: r.Plan, Manifest: r.Manifest})
 		b.look(t, filepath.Base(dir))
 		b.print(t, filepath.Base(dir)+"-print")
 	}

@@ -6,11 +6,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// detailOf makes the windows that could have led to the arms of
+// seriesOf makes the windows that could have led to the arms of
 // a fixture: three launches of twelve blocks, the container of one workload in
 // two modes, one dropped block.
-func detailOf(e *record.Effects) *record.Detail {
-	d := &record.Detail{}
+func seriesOf(e *record.Effects) (all []record.Series) {
 	at := 0.0
 	for _, w := range e.Workloads {
 		for i, a := range e.Arms {
@@ -30,14 +29,14 @@ func detailOf(e *record.Effects) *record.Detail {
 				}
 				s.Points = append(s.Points, p)
 			}
-			d.Series = append(d.Series, s)
+			all = append(all, s)
 		}
 		at += 55
 	}
-	return d
+	return all
 }
 
-// sourceOf is what a page shows beside the effects of a fixture.
+// sourceOf gives the effects of a fixture their windows, and returns what a page shows beside them.
 func sourceOf(e *record.Effects) Source {
 	for i := range e.Arms {
 		a := &e.Arms[i]
@@ -51,10 +50,10 @@ func sourceOf(e *record.Effects) Source {
 			a.Settings[2] = record.Setting{Name: "cpu.max", Wanted: "200000 100000", Got: "199000 100000"}
 		}
 	}
+	e.Series = seriesOf(e)
 	return Source{
 		Plan:     record.Plan{Source: "budget: 3m\nmargin: 1%\nworkloads:\n  commit:\n    kind: commit\n"},
 		Manifest: record.Manifest{Tare: "v0.1.0", User: "root", Versions: map[string]string{"runc": "runc version 1.1.15"}},
-		Detail:   detailOf(e),
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 
 // series draws the windows of the baseline and of the chosen arms over time, with their histogram at the
 // side. Two modes show as two bands of points and as two peaks of the histogram.
-func (r *htmlRenderer) series(w workload, d *record.Detail, chosen []string) {
-	all := w.seriesOf(d, append([]string{w.Baseline}, chosen...))
+func (r *htmlRenderer) series(e *record.Effects, w workload, chosen []string) {
+	all := w.seriesOf(e, append([]string{w.Baseline}, chosen...))
 	if len(all) == 0 {
 		return
 	}
@@ -50,10 +50,10 @@ func (r *htmlRenderer) series(w workload, d *record.Detail, chosen []string) {
 }
 
 // seriesOf are the windows of some arms of a workload, one series per arm, in the order of display.
-func (w workload) seriesOf(d *record.Detail, arms []string) []record.Series {
+func (w workload) seriesOf(e *record.Effects, arms []string) []record.Series {
 	var out []record.Series
 	for _, arm := range w.Arms() {
-		for _, s := range d.Series {
+		for _, s := range e.Series {
 			if s.Workload == w.Name && s.Arm == arm && len(s.Points) > 0 && slices.Contains(arms, arm) {
 				out = append(out, s)
 			}

@@ -36,7 +36,7 @@ func TestPageGolden(t *testing.T) {
 		e := pageFixtures()[name]
 		source := sourceOf(e)
 		if name == "imported" {
-			e, source = importedRun(), importedSource()
+			e, source = importedSource()
 		}
 		goldenPage(t, name+".html", pageOf(t, e, source))
 	}
@@ -129,9 +129,9 @@ func TestPageEscapes(t *testing.T) {
 		rename(&e.Kernel[i].Workload)
 		rename(&e.Kernel[i].Metric)
 	}
-	for i := range s.Detail.Series {
-		rename(&s.Detail.Series[i].Workload)
-		rename(&s.Detail.Series[i].Arm)
+	for i := range e.Series {
+		rename(&e.Series[i].Workload)
+		rename(&e.Series[i].Arm)
 	}
 	rename(&e.Experiment)
 	rename(&e.Host.Name)
@@ -158,25 +158,25 @@ func TestPageEscapes(t *testing.T) {
 func TestPageAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawAll(t)
+		e.Series = drawSeries(t, e)
 		var b bytes.Buffer
-		if err := HTML(&b, answered(e), Source{Detail: drawDetail(t, e)}); err != nil {
+		if err := HTML(&b, answered(e), Source{}); err != nil {
 			t.Fatal(err)
 		}
 		checkPage(t, "drawn", b.String())
 	})
 }
 
-func drawDetail(t *rapid.T, e *record.Effects) *record.Detail {
-	d := &record.Detail{}
+func drawSeries(t *rapid.T, e *record.Effects) (all []record.Series) {
 	for _, a := range e.Arms {
 		s := record.Series{Workload: a.Workload, Arm: a.Arm, Metric: drawMetric().Draw(t, "series")}
 		for range rapid.IntRange(0, 5).Draw(t, "points") {
 			s.Points = append(s.Points, record.Point{At: drawFloat().Draw(t, "at"), Value: drawFloat().Draw(t, "value"),
 				Generation: rapid.Int().Draw(t, "generation"), Dropped: drawText().Draw(t, "dropped")})
 		}
-		d.Series = append(d.Series, s)
+		all = append(all, s)
 	}
-	return d
+	return all
 }
 
 // TestPageOfALongRun bounds the page of a long run and of a day of windows, and
@@ -197,8 +197,8 @@ func TestPageOfALongRun(t *testing.T) {
 func longRun(windows int) (*record.Effects, Source) {
 	e := userRun()
 	s := sourceOf(e)
-	for i := range s.Detail.Series {
-		x := &s.Detail.Series[i]
+	for i := range e.Series {
+		x := &e.Series[i]
 		x.Points = nil
 		for n := range windows {
 			x.Points = append(x.Points, record.Point{At: 0.4 * float64(n), Value: 9000 + 100*float64(n*7919%200)/200, Generation: n / 1000, Block: n % 1000})
@@ -237,7 +237,10 @@ func TestPageLinksData(t *testing.T) {
 
 // TestPageExplains: a word is explained once in a part, and the list at the end has what was explained.
 func TestPageExplains(t *testing.T) {
-	page := pageOf(t, richRun(), sourceOf(richRun()))
+	e := richRun()
+	page := pageOf(t, e, sourceOf(e))
+	e, source := importedSource()
+	imported := pageOf(t, e, source)
 	for _, word := range []string{"twin", "p99", "noise floor"} {
 		if n := strings.Count(page, ">"+word+"</abbr>"); n == 0 {
 			t.Errorf("%s is explained nowhere", word)
@@ -246,7 +249,7 @@ func TestPageExplains(t *testing.T) {
 	if n, parts := strings.Count(page, ">p99</abbr>"), strings.Count(page, "\n<details "); n > parts+1 {
 		t.Errorf("p99 is explained %d times in %d parts", n, parts)
 	}
-	if !strings.Contains(page, "<dt>twin</dt>") || strings.Contains(pageOf(t, importedRun(), importedSource()), "<dt>twin</dt>") {
+	if !strings.Contains(page, "<dt>twin</dt>") || strings.Contains(imported, "<dt>twin</dt>") {
 		t.Error("the list of words is not that of the page")
 	}
 }

@@ -1,10 +1,5 @@
 package record
 
-// Detail is the data of charts: single windows. It is computed from the record, as the effects are.
-type Detail struct {
-	Series []Series `json:"series"`
-}
-
 // Series is one metric of the windows of one arm over time.
 type Series struct {
 	Workload string  `json:"workload"`

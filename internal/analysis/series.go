@@ -9,30 +9,6 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Detail returns the single windows, as charts show them.
-func Detail(r *record.Result) (*record.Detail, error) {
-	out := &record.Detail{}
-	var tables []*table
-	var all []*points
-	for _, load := range r.Plan.Workloads {
-		t := newTable(load, 0)
-		tables, all = append(tables, t), append(all, &points{table: t, by: map[string][]record.Point{}})
-	}
-	err := r.Each(func(l *record.Line) {
-		for i, t := range tables {
-			t.line(l)
-			all[i].line(l)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range all {
-		out.Series = append(out.Series, p.series()...)
-	}
-	return out, nil
-}
-
 // seriesMetric is the throughput, or the primary metric of a load that counts no operations.
 func (t *table) seriesMetric() (measure, bool) {
 	name := metric.Throughput.Name
@@ -44,7 +20,8 @@ func (t *table) seriesMetric() (measure, bool) {
 
 // points are the single windows, or the reports of imported runs, by arm.
 type points struct {
-	*table
+	*table  // of its own: dropped windows are points and count in nothing else
+	counted *table
 	by      map[string][]record.Point
 	reports []*record.Observed
 }
@@ -53,7 +30,7 @@ func (p *points) line(l *record.Line) {
 	m, ok := p.seriesMetric()
 	switch {
 	case !ok:
-	case l.Pilot != nil && l.Pilot.Workload == p.load.Name && len(p.rows) == 0:
+	case l.Pilot != nil && l.Pilot.Workload == p.load.Name && len(p.counted.rows) == 0:
 		clear(p.by)
 	case l.Block != nil && l.Block.Workload == p.load.Name:
 		p.block(m, l.Block)
@@ -90,7 +67,11 @@ func (p *points) block(m measure, b *record.Block) {
 		if !ok {
 			continue
 		}
-		x := m.one(p.compact(arm, w))
+		counts := *w
+		if m.Quantile == 0 {
+			counts.Latency = record.Histogram{} // most of a window
+		}
+		x := m.one(p.compact(arm, &counts))
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			continue
 		}

@@ -17,7 +17,7 @@ func TestDetail(t *testing.T) {
 			}
 		}
 	}
-	d, err := Detail(r)
+	d, err := analyseWith(r, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestDetail(t *testing.T) {
 // TestDetailOfNothing: a plan without measurements has empty charts.
 func TestDetailOfNothing(t *testing.T) {
 	r := world{seed: 1}.result()
-	if d, err := Detail(r); err != nil || len(d.Series) != 0 {
+	if d, err := analyseWith(r, 0); err != nil || len(d.Series) != 0 {
 		t.Errorf("pictures of nothing: %+v", d)
 	}
 }
