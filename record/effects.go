@@ -29,6 +29,7 @@ type Effects struct {
 	Kernel    []Kernel         `json:"kernel"`
 	Prices    []Price          `json:"prices,omitempty"`
 	Modes     []ArmModes       `json:"modes,omitempty"` // one for each arm
+	Series    []Series         `json:"-"`               // the single windows, for charts
 
 	// Imported is set if another tool measured and tare read its output. Then Single describes each
 	// run of that tool, and Caveats says what such figures cannot show; reports print it first.

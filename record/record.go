@@ -20,6 +20,7 @@ const (
 	RecordFile   = "record.jsonl"
 	EffectsFile  = "effects.json"
 	PageFile     = "report.html"
+	TableFile    = "effects.csv"
 	RawDir       = "raw"
 	ByHandDir    = "by-hand" // scripts that make the arms without tare
 )

@@ -77,8 +77,10 @@ func unfinished(r *record.Result) string {
 // (warnings, end, duration) and returns the windows of each workload.
 func readRecord(out *record.Effects, r *record.Result) ([]*table, error) {
 	var tables []*table
+	var windows []*points
 	for _, load := range r.Plan.Workloads {
-		tables = append(tables, newTable(load, r.Manifest.Host.CPUs))
+		t := newTable(load, r.Manifest.Host.CPUs)
+		tables, windows = append(tables, t), append(windows, &points{table: newTable(load, 0), counted: t, by: map[string][]record.Point{}})
 	}
 	var first, last time.Time
 	err := r.Each(func(l *record.Line) {
@@ -94,14 +96,16 @@ func readRecord(out *record.Effects, r *record.Result) ([]*table, error) {
 		case l.Run != nil:
 			out.Ended = unfinished(r) // until the End line of this run
 		}
-		for _, t := range tables {
+		for i, t := range tables {
 			t.line(l)
+			windows[i].line(l)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range tables {
+	for i, t := range tables {
+		out.Series = append(out.Series, windows[i].series()...)
 		t.finish()
 	}
 	out.Seconds = last.Sub(first).Seconds()

@@ -103,7 +103,7 @@ func manifestOf(dir string) (m record.Manifest, ok bool) {
 
 // resultOf is the directory of a named file of a result, and any other name unchanged.
 func resultOf(name string) string {
-	files := []string{record.PageFile, record.RecordFile, record.PlanFile, record.ManifestFile, record.EffectsFile, record.NodesFile}
+	files := []string{record.PageFile, record.RecordFile, record.PlanFile, record.ManifestFile, record.EffectsFile, record.TableFile, record.NodesFile}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() && slices.Contains(files, filepath.Base(name)) {
 		return filepath.Dir(name)
 	}

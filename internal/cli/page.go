@@ -11,26 +11,35 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 
-	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 
-// page writes the HTML report of a result.
-func page(w io.Writer, r *record.Result, e *record.Effects) error {
-	detail, err := analysis.Detail(r)
-	if err != nil {
-		return err
-	}
-	return report.HTML(w, e, report.Source{Plan: r.Plan, Manifest: r.Manifest, Detail: detail})
+// page writes the HTML report of a result. It links the files of its data that lie beside it.
+func page(w io.Writer, r *record.Result, e *record.Effects, files ...string) error {
+	return report.HTML(w, e, report.Source{Plan: r.Plan, Manifest: r.Manifest, Files: files})
 }
 
-// writePage writes the HTML report into a directory and returns its path.
+// writePage writes the HTML report and the effects as CSV into a directory and returns the report's path.
 func writePage(dir string, r *record.Result, e *record.Effects) (string, error) {
 	var b bytes.Buffer
-	if err := page(&b, r, e); err != nil {
+	if err := export.CSV(&b, e); err != nil {
+		return "", err
+	}
+	if err := record.WriteFile(dir, record.TableFile, b.Bytes()); err != nil {
+		return "", err
+	}
+	files := []string{record.TableFile, record.EffectsFile, record.RecordFile, record.ManifestFile, record.PlanFile}
+	files = slices.DeleteFunc(files, func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err != nil
+	})
+	b.Reset()
+	if err := page(&b, r, e, files...); err != nil {
 		return "", err
 	}
 	return filepath.Join(dir, record.PageFile), record.WriteFile(dir, record.PageFile, b.Bytes())

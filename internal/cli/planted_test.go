@@ -50,7 +50,7 @@ func TestPlanted(t *testing.T) {
 	t.Setenv("WAYLAND_DISPLAY", "")
 	files := shortened(t)
 	for how, plant := range plants(t) {
-		for _, victim := range []string{record.PlanFile, record.ManifestFile, record.RecordFile, record.EffectsFile, record.NodesFile, record.PageFile} {
+		for _, victim := range []string{record.PlanFile, record.ManifestFile, record.RecordFile, record.EffectsFile, record.TableFile, record.NodesFile, record.PageFile} {
 			dir := filepath.Join(t.TempDir(), "r")
 			for name, b := range files {
 				if err := os.WriteFile(filepath.Join(mkdir(t, dir), name), b, 0o644); err != nil {

@@ -62,32 +62,29 @@ func importedRun() *record.Effects {
 
 // importedSource is what the page of importedRun shows beside the effects: a
 // load whose reports have no time is counted.
-func importedSource() Source {
-	d := &record.Detail{}
+func importedSource() (*record.Effects, Source) {
+	e := importedRun()
 	add := func(load, metric, unit, arm string, counted bool, values ...float64) {
-		s := record.Series{Workload: load, Arm: arm, Metric: metric, Unit: unit, Low: 1.1, High: 1.4, Counted: counted}
-		if metric == "throughput" {
-			s.Low, s.High = 10000, 23000
-		}
+		s := record.Series{Workload: load, Arm: arm, Metric: metric, Unit: unit, Counted: counted}
 		for i, v := range values {
 			s.Points = append(s.Points, record.Point{At: float64(i / 2), Value: v, Generation: i % 2, Block: i / 2})
 		}
-		s.Spread = spreadOf(s.Points, s.Low, s.High)
-		d.Series = append(d.Series, s)
+		e.Series = append(e.Series, s)
 	}
 	add("sysbench", "throughput", "1/s", "host", false, 22154, 22247, 21984)
 	add("sysbench", "throughput", "1/s", "container", false, 10561, 10552, 10566, 20196, 18033)
 	add("hyperfine", "time", "s", "host", true, 1.2, 1.21, 1.19, 1.2)
 	add("hyperfine", "time", "s", "container", true, 1.27, 1.28, 1.29, 1.26)
-	return Source{Plan: record.Plan{Experiment: "import"}, Manifest: record.Manifest{Tare: "v0.1.0", User: "dba"}, Detail: d}
+	return e, Source{Plan: record.Plan{Experiment: "import"}, Manifest: record.Manifest{Tare: "v0.1.0", User: "dba"}}
 }
 
 // A page of imported figures says first what cannot be known, draws what was
 // seen, and has no word of what only tare's own runs have.
 func TestPageOfImported(t *testing.T) {
-	page := pageOf(t, importedRun(), importedSource())
+	e, source := importedSource()
+	page := pageOf(t, e, source)
 	checkPage(t, "imported", page)
-	body := strings.NewReplacer(pageStyle, "", pageScript, "").Replace(page)
+	body := strings.ReplaceAll(page, pageStyle, "")
 	for _, word := range []string{"window", "launch", "twin", "seed", "read back", "rung", "discard", "real runtime", ">beside<"} {
 		if strings.Contains(strings.ToLower(body), word) {
 			t.Errorf("the page speaks of %q: %.200s", word, body[strings.Index(strings.ToLower(body), word):])
@@ -97,7 +94,7 @@ func TestPageOfImported(t *testing.T) {
 	if chart := strings.Index(body, "<svg"); first < 0 || chart < first {
 		t.Errorf("what cannot be known is at %d, the first picture at %d", first, chart)
 	}
-	for _, want := range []string{`class="dot"`, "-44.6 %", "-12.4 % (-14.6 to -10.2)", "report 1: 1.20 s", "every report"} {
+	for _, want := range []string{`class="mark"`, "-44.6 %", "-12.4 % (-14.6 to -10.2)", "every report"} {
 		if !strings.Contains(body, want) && !strings.Contains(body, strings.ReplaceAll(want, " ", "\u00a0")) {
 			t.Errorf("the page lacks %q", want)
 		}

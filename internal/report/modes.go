@@ -24,16 +24,6 @@ func modes(e *record.Effects, w workload) block {
 	return b
 }
 
-// modeNotes is modes as notes.
-func modeNotes(e *record.Effects, w workload) []sentence {
-	b := modes(e, w)
-	notes := b.notes
-	for _, it := range b.items {
-		notes = append(notes, msg("modes.note", "arm", it.label.text, "modes", it.text))
-	}
-	return notes
-}
-
 func twoModes(w workload, m record.ArmModes) sentence {
 	show := w.metricWord(m.Metric).show
 	s := msg("modes.two", "low", show(m.Modes.Low), "share", quantity.Share(1-m.Modes.Share), "windows", m.Windows, "high", show(m.Modes.High),

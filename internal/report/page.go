@@ -8,8 +8,12 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
@@ -18,12 +22,11 @@ import (
 type Source struct {
 	Plan     record.Plan
 	Manifest record.Manifest
-	Detail   *record.Detail
+	Files    []string // names of files beside the page, with the data
 }
 
 // HTML prints the report as one page that needs nothing else: no network, no
-// file, no script. What it shows comes from the effects and the detail; the
-// script in it only shows the words of a point and moves along long series.
+// file, no script. What it shows comes from the effects.
 func HTML(w io.Writer, e *record.Effects, s Source) error {
 	var b bytes.Buffer // a page is printed whole or not at all
 	if err := pageTemplate.Execute(&b, newPage(e, s)); err != nil {
@@ -36,125 +39,171 @@ func HTML(w io.Writer, e *record.Effects, s Source) error {
 //go:embed page.css
 var pageStyle string
 
-//go:embed page.js
-var pageScript string
-
 //go:embed page.tmpl
 var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"sentence": sentenceHTML, "glue": glue, "part": blockHTML, "table": tableHTML, "notes": notesHTML, "lines": cleanLines,
-	"word": func(key messages.Key) string { return text(key) }, "words": scriptWords,
+	"word": func(key messages.Key) string { return text(key) },
 }).Parse(pageText))
 
-// scriptWord is what the script of a page says.
-type scriptWord struct{ Name, Text string }
-
-// scriptWords are attributes of the page, so that the script has no words of its own.
-func scriptWords() []scriptWord {
-	return []scriptWord{
-		{"in", text("script.in")}, {"out", text("script.out")}, {"earlier", text("script.earlier")}, {"later", text("script.later")},
-		{"all", text("script.all")}, {"whole", text("script.whole")}, {"keys", text("script.keys")},
-	}
-}
-
-// policy forbids the browser everything but the style and the script of the page.
+// policy forbids the browser everything but the style of the page.
 func policy() string {
-	return "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src " + hashed(pageStyle) + "; script-src " + hashed(pageScript)
-}
-
-func hashed(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	sum := sha256.Sum256([]byte(pageStyle))
+	return "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // page is what the template prints.
 type page struct {
-	Title   string
-	Style   template.CSS
-	Script  template.JS
-	Policy  string
-	About   sentence // experiment, host, time
-	Verdict sentence
-	Top     block // the host, what was not tested, what to do next
-	Cite    citation
-	Caveats block  // what cannot be known
-	Short   *block // nil where the verdict says it all
-	Answer  *figure
-	Loads   []loadView
-	Trust   []block
-	Left    block
-	Warned  block
-	How     howView
+	Title  string
+	Style  template.CSS
+	Policy string
+	First  template.HTML // the first screen
+	Parts  []pagePart
+	Cite   string
+	Files  []string
 }
 
-// loadView is the section of one workload.
-type loadView struct {
-	ID, Name, About string
-	Headline        sentence
-	Effects         *figure
-	Ladder          block // the table where no effect can be drawn
-	Notes           []sentence
-	Figures         []figure
-	Others          block
-	Prices          []priceView
-	Kernel          *kernelView
-}
-
-// figure is a chart with everything around it.
-type figure struct {
+// pagePart is a part that can be folded.
+type pagePart struct {
 	ID, Title string
-	Caption   []string
-	Drawing   template.HTML
-	Tables    []table // the same as numbers
-	TableNote string
-	Open      bool         // the table is no second thought: shown
-	Data      template.URL // CSV; empty for none
-	File      string       // name for the download
+	Brief     template.HTML // behind the title
+	Body      template.HTML
+	Load      bool
+	Open      bool
 }
+
+// shownWarnings is how many warnings the first screen has.
+const pageWarnings = 3
 
 func newPage(e *record.Effects, s Source) page {
-	if s.Detail == nil {
-		s.Detail = &record.Detail{}
-	}
 	ws := workloads(e)
-	about := title(e)
-	p := page{Title: export.Clean(about.String()), Style: template.CSS(pageStyle), Script: template.JS(pageScript), Policy: policy(), About: about, Verdict: verdictSentence(e, ws), Caveats: caveats(e),
-		Left: leftOut(e), Warned: warnings(e), How: how(e, s)}
-	p.Top, p.Cite = pageTop(e), cite(e, s)
-	if len(ws) > 1 {
-		short := block{items: loadItems(e, ws)}
-		p.Short = &short
-		p.Answer = answerFigure(e, ws)
-	}
+	d := summary(e, "", counted)
+	r := &htmlRenderer{used: map[messages.Key]bool{}}
+	p := page{Title: export.Clean(d.title.String()), Style: template.CSS(pageStyle), Policy: policy(), Cite: cite(e, s), Files: s.Files}
+	p.First = r.part(func() {
+		r.document(d)
+		r.overview(e, ws)
+		r.atGlance(e)
+	})
 	for i, w := range ws {
-		p.Loads = append(p.Loads, newLoadView(e, w, s.Detail, fmt.Sprintf("w%d", i+1), len(ws)))
+		p.add(r.load(e, w, fmt.Sprintf("w%d", i+1), len(ws) == 1))
 	}
-	for _, b := range trust(e, ws) {
-		if !b.empty() {
-			p.Trust = append(p.Trust, b)
+	p.fold(r, "trust", text("page.quality"), func() {
+		for _, b := range trust(e, ws) {
+			r.block(b)
 		}
+	})
+	p.fold(r, "warnings", text("page.warnings"), func() { r.block(warnings(e)) })
+	p.fold(r, "left", text("page.left"), func() { r.block(leftOut(e)) })
+	p.fold(r, "how", text("page.how"), func() { r.how(e, ws, s) })
+	if len(r.used) > 0 {
+		p.fold(r, "words", text("page.words"), r.explained)
 	}
 	return p
 }
 
-// newLoadView is the section of one of some workloads, which share the room
-// for data within the page.
-func newLoadView(e *record.Effects, w workload, d *record.Detail, id string, of int) loadView {
-	v := loadView{ID: id, Name: export.Clean(w.Name), About: export.Clean(aboutWorkload(w)), Others: secondary(w),
-		Prices: newPriceViews(e, w, id), Kernel: newKernelView(w, id)}
-	if of == 1 {
-		v.Headline = w.doubts(loadAnswer(e, w.Name)) // the rest is the verdict at the top
+func (p *page) add(part pagePart) {
+	if part.Body != "" {
+		p.Parts = append(p.Parts, part)
 	}
-	for _, f := range append([]*figure{waterfallFigure(e, w, id), seriesFigure(w, d, id, dataRows/of)}, latencyFigures(w, d, id)...) {
-		if f != nil {
-			v.Figures = append(v.Figures, *f)
+}
+
+func (p *page) fold(r *htmlRenderer, id, title string, fill func()) {
+	p.add(pagePart{ID: id, Title: title, Body: r.part(fill)})
+}
+
+// atGlance is the first warnings, and the host.
+func (r *htmlRenderer) atGlance(e *record.Effects) {
+	all := warnings(e).items
+	shown := min(len(all), pageWarnings)
+	r.items(all[:shown])
+	if len(all) > shown {
+		r.put(`<p class="marked"><a href="#warnings">`, template.HTMLEscapeString(text("page.warnings.more", "n", len(all)-shown)), "</a></p>")
+	}
+	if h := host(e.Host); h != "" {
+		r.items([]item{{label: cell{text("label.host"), plain}, text: say(h)}})
+	}
+}
+
+// load is the part of one load. It is open where the load is decided. Where the result has no other
+// load, its effects are on the first screen.
+func (r *htmlRenderer) load(e *record.Effects, w workload, id string, alone bool) pagePart {
+	l := loadAnswer(e, w.Name)
+	p := pagePart{ID: id, Title: export.Clean(w.Name), Load: true, Open: l.Decided && !l.Doubted}
+	if w.Unmeasured() {
+		return p
+	}
+	p.Brief = r.part(func() {
+		if f, ok := foremost(l); ok {
+			c := verdictCell(f.Effect, e.Margin)
+			r.element("span", "brief "+toneClass[c.tone], f.Effect.Arm+" "+seenCell(f.Effect).text+" "+c.text)
+		}
+	})
+	p.Body = r.part(func() {
+		r.element("p", "faint", aboutWorkload(w))
+		if !alone {
+			r.effects(e, w, id+"-effects")
+		}
+		r.steps(e, w, id+"-steps")
+		chosen := w.chosen(l)
+		r.latencies(w, chosen, id+"-latency")
+		r.series(e, w, chosen)
+		m := modes(e, w)
+		r.items(m.items)
+		for _, s := range priceSections(e, w) {
+			r.section(s)
+		}
+		r.fold(text("page.arms"), func() {
+			arms := ladder(e, w)
+			arms.notes = append(arms.notes, m.notes...)
+			r.block(arms)
+			r.block(secondary(w))
+			r.block(kernel(w))
+		})
+	})
+	return p
+}
+
+// chosen are up to three arms that the answer is about, the one with the largest effect first.
+func (w workload) chosen(l record.LoadAnswer) []string {
+	var arms []string
+	if f, ok := foremost(l); ok {
+		arms = append(arms, f.Effect.Arm)
+	}
+	for _, f := range l.Findings {
+		arms = append(arms, f.Effect.Arm)
+		if f.Best != nil {
+			arms = append(arms, f.Best.Arm)
 		}
 	}
-	table := ladder(e, w)
-	v.Notes = append(table.notes, modeNotes(e, w)...)
-	if v.Effects = forestFigure(e, w, id); v.Effects == nil {
-		v.Ladder = block{forms: table.forms}
+	if len(arms) == 0 {
+		arms = append(arms, w.Top())
 	}
-	return v
+	arms = slices.DeleteFunc(distinct(arms, func(arm string) string { return arm }), func(arm string) bool { return arm == w.Baseline })
+	return arms[:min(len(arms), 3)]
+}
+
+// cite is how to name a result elsewhere.
+func cite(e *record.Effects, s Source) string {
+	day := started(e.Started)
+	if t, err := time.Parse(time.RFC3339Nano, e.Started); err == nil {
+		day = t.UTC().Format("2006-01-02")
+	}
+	pairs := []any{"experiment", e.Experiment, "version", strings.TrimSpace(s.Manifest.Tare), "host", e.Host.Name, "about", host(e.Host), "day", day, "seed", e.Seed}
+	if e.Imported != nil {
+		return export.Clean(text("cite.imported", pairs...))
+	}
+	return export.Clean(text("cite.text", pairs...))
+}
+
+// tickOf prints a change on an axis without needless zeros.
+func tickOf(x float64) string {
+	s := quantity.Change(1+x, 1)
+	if len(s) > 2 && s[len(s)-2:] == ".0" {
+		s = s[:len(s)-2]
+	}
+	if s == "0.0" || s == "" {
+		s = "0"
+	}
+	return quantity.WithUnit(s, "%")
 }

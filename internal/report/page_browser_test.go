@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/record"
 )
@@ -135,11 +137,10 @@ func (b *browser) shot(t *testing.T, name string) {
 
 func (b *browser) open(t *testing.T, e *record.Effects, s Source) {
 	t.Helper()
-	b.openPage(t, pageOf(t, e, s))
-}
-
-func (b *browser) openPage(t *testing.T, page string) {
-	t.Helper()
+	page := pageOf(t, e, s)
+	if len(page) > 300_000 {
+		t.Errorf("%s: the page has %d bytes", e.Experiment, len(page))
+	}
 	path := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 		t.Fatal(err)
@@ -152,8 +153,13 @@ func (b *browser) openPage(t *testing.T, page string) {
 func TestPageInBrowser(t *testing.T) {
 	b := newBrowser(t)
 	for name, e := range pageFixtures() {
-		b.open(t, e, sourceOf(e))
+		source := sourceOf(e)
+		if name == "imported" {
+			e, source = importedSource()
+		}
+		b.open(t, e, source)
 		b.look(t, name)
+		b.print(t, name+"-print")
 	}
 	for _, c := range b.complaints {
 		t.Error(c)
@@ -163,16 +169,18 @@ func TestPageInBrowser(t *testing.T) {
 // look wants everything to be seen, light and dark, wide and narrow.
 func (b *browser) look(t *testing.T, name string) {
 	t.Helper()
-	for _, width := range []int64{1280, 390} {
+	b.ask(t, name, short)
+	for _, width := range []int64{1280, 900, 390} {
 		for _, scheme := range []string{"light", "dark"} {
 			what := fmt.Sprintf("%s, %d px, %s", name, width, scheme)
 			b.screen(t, width, scheme)
 			b.shot(t, fmt.Sprintf("%s-%d-%s", name, width, scheme))
-			b.do(t, chromedp.Evaluate(`document.querySelectorAll('details').forEach(d => d.open = true)`, nil))
+			b.do(t, chromedp.Evaluate(`document.querySelectorAll('details').forEach(d => { d.was = d.open; d.open = true; })`, nil))
 			b.ask(t, what, overflowing)
 			b.ask(t, what, undrawn)
+			b.ask(t, what, crossed)
 			b.ask(t, what, pale)
-			b.do(t, chromedp.Evaluate(`document.querySelectorAll('details').forEach(d => d.open = false)`, nil))
+			b.do(t, chromedp.Evaluate(`document.querySelectorAll('details').forEach(d => d.open = d.was)`, nil))
 		}
 	}
 }
@@ -185,23 +193,42 @@ const overflowing = `(() => {
   return ['scrolls sideways: ' + wide.slice(0, 4).map(e => e.outerHTML.slice(0, 120)).join(' | ')];
 })()`
 
-// undrawn is charts that are not seen, or not described.
+// undrawn is charts that are not seen or empty, or that need a description.
 const undrawn = `(() => {
   const out = [];
   for (const f of document.querySelectorAll('figure')) {
     if (f.closest('details:not([open])')) continue;
-    const seen = [...f.querySelectorAll('svg')].filter(s => s.getBoundingClientRect().height > 40);
-    if (seen.length !== 1) { out.push(f.id + ' shows ' + seen.length + ' drawings'); continue; }
-    const names = seen[0].getAttribute('aria-labelledby').split(' ').map(i => document.getElementById(i));
-    if (names.some(n => !n || !n.textContent.trim())) out.push(f.id + ' is not described');
-    if (!seen[0].querySelector('.dot, .bar, .dots, .area, .effect, .curve')) out.push(f.id + ' is empty');
-    const box = seen[0].getBoundingClientRect();
-    for (const t of seen[0].querySelectorAll('text')) {
-      const r = t.getBoundingClientRect();
-      if (r.width && (r.left < box.left - 3 || r.right > box.right + 3)) out.push(f.id + ': a text leaves the drawing: ' + t.textContent);
-    }
+    const title = f.querySelector('h3').textContent, plots = [...f.querySelectorAll('tbody .plot > svg')];
+    if (f.querySelectorAll('table').length !== 1) out.push(title + ' is drawn ' + f.querySelectorAll('table').length + ' times');
+    if (plots.some(s => s.getBoundingClientRect().height < 15 || s.getBoundingClientRect().width < 150)) out.push(title + ' is too small');
+    if (plots.some(s => !s.closest('.axis') && !(s.getAttribute('aria-label') || '').trim() && !s.closest('.effect'))) out.push(title + ' is not described');
+    if (!f.querySelector('.mark, .dots')) out.push(title + ' is empty');
   }
   return out;
+})()`
+
+// crossed is text in a chart that a line, a mark or a dot crosses, that leaves the page, or that another
+// text overlaps.
+const crossed = `(() => {
+  const out = [], texts = [], width = document.documentElement.clientWidth;
+  const hit = (a, b) => a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 0.5 && b.top < a.bottom - 0.5;
+  for (const f of document.querySelectorAll('figure')) {
+    if (f.closest('details:not([open])')) continue;
+    const walk = document.createTreeWalker(f, NodeFilter.SHOW_TEXT), range = document.createRange(), texts = [];
+    for (let n; (n = walk.nextNode());) {
+      if (!n.textContent.trim() || n.parentElement.closest('figcaption, h3')) continue;
+      range.selectNodeContents(n);
+      texts.push(...[...range.getClientRects()].filter(r => r.width).map(r => [n.textContent, r]));
+    }
+    if (texts.length < 4) out.push('only ' + texts.length + ' texts');
+    const marks = [...f.querySelectorAll('use, line, .mark path, .arrow path, .dots, .spread, .field')].filter(e => !e.closest('defs')).map(e => [e, e.getBoundingClientRect()]);
+    texts.forEach(([s, r], i) => {
+      if (r.left < -1 || r.right > width + 1) out.push('leaves the page: ' + s);
+      for (const [e, m] of marks) if (hit(r, m)) out.push('"' + s + '" is crossed by ' + e.outerHTML.slice(0, 80));
+      for (const [o, q] of texts.slice(i + 1)) if (hit({left: r.left, right: r.right, top: r.top + 3, bottom: r.bottom - 3}, q)) out.push('"' + s + '" overlaps "' + o + '"');
+    });
+  }
+  return out.slice(0, 6);
 })()`
 
 // pale is text with less contrast than 4.5 (WCAG 2.2, 1.4.3). Text in drawings
@@ -231,35 +258,51 @@ const pale = `(() => {
   return [...out];
 })()`
 
-// TestPageByKeyboard goes through the page with the tabulator alone, and
-// through a series with the arrows.
+// short is a page with more words than 1500 in what is not folded.
+const short = `(() => {
+  const count = () => document.body.innerText.split(/\s+/).filter(w => /[\p{L}\d]/u.test(w)).length;
+  const n = count(), folded = [...document.querySelectorAll('details:not([open])')];
+  folded.forEach(d => d.open = true);
+  const all = count();
+  folded.forEach(d => d.open = false);
+  if (folded.length && all <= n) return ['folded words are counted'];
+  return n > 1500 || n < 20 ? [n + ' words are not folded'] : [];
+})()`
+
+// TestPageOfRecords looks at the pages of real records, those that TARETEST_RECORDS names too.
+func TestPageOfRecords(t *testing.T) {
+	b := newBrowser(t)
+	dirs := append([]string{"../../record/testdata/quick"}, filepath.SplitList(os.Getenv("TARETEST_RECORDS"))...)
+	for _, dir := range dirs {
+		r, err := record.Scan(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := analysis.Analyse(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.open(t, e, Source{Plan: r.Plan, Manifest: r.Manifest})
+		b.look(t, filepath.Base(dir))
+		b.print(t, filepath.Base(dir)+"-print")
+	}
+	for _, c := range b.complaints {
+		t.Error(c)
+	}
+}
+
+// TestPageByKeyboard goes through the page with the tabulator alone.
 func TestPageByKeyboard(t *testing.T) {
 	b := newBrowser(t)
-	e := userRun()
+	e := richRun()
 	b.open(t, e, sourceOf(e))
 	b.screen(t, 1100, "light")
 	b.tabThrough(t, 10)
-
-	var before, after, tip string
 	var open bool
-	dots := `document.querySelector('svg.series.wide .dots').getAttribute('d')`
-	b.do(t, chromedp.Evaluate(`document.querySelector('summary').focus()`, nil), chromedp.KeyEvent(kb.Enter),
-		chromedp.Evaluate(`document.querySelector('details').open`, &open),
-		chromedp.Evaluate(`document.querySelector('svg.series.wide').focus()`, nil), chromedp.KeyEvent(kb.ArrowRight),
-		chromedp.Evaluate(`document.querySelector('.tip').textContent`, &tip),
-		chromedp.Evaluate(dots, &before), chromedp.KeyEvent("+"), chromedp.Evaluate(dots, &after))
+	b.do(t, chromedp.Evaluate(`document.querySelector('#how > summary').focus()`, nil), chromedp.KeyEvent(kb.Enter),
+		chromedp.Evaluate(`document.querySelector('#how').open`, &open))
 	if !open {
-		t.Error("Enter does not open a table")
-	}
-	if !strings.HasSuffix(tip, "k/s") {
-		t.Errorf("the first window says %q", tip)
-	}
-	if after == before || len(after) >= len(before) {
-		t.Error("+ does not zoom")
-	}
-	b.do(t, chromedp.KeyEvent("0"), chromedp.Evaluate(dots, &after))
-	if after != before {
-		t.Error("0 does not go back to the whole time")
+		t.Error("Enter does not unfold a part")
 	}
 	for _, c := range b.complaints {
 		t.Error(c)
@@ -287,7 +330,7 @@ func (b *browser) tabThrough(t *testing.T, least int) {
 	b.ask(t, "keyboard", `wanted.filter(e => !reached.has(e)).map(e => 'not reached, or not marked: ' + e.outerHTML.slice(0, 100))`)
 }
 
-// TestPageWithoutScript and on paper.
+// TestPageWithoutScript looks at a page whose scripts are forbidden.
 func TestPageWithoutScript(t *testing.T) {
 	b := newBrowser(t)
 	e := richRun()
@@ -295,14 +338,13 @@ func TestPageWithoutScript(t *testing.T) {
 	b.open(t, e, sourceOf(e))
 	b.screen(t, 1100, "dark")
 	b.ask(t, "no script", undrawn)
-	b.ask(t, "no script", `[...document.querySelectorAll('.tools, .tip')].map(e => 'needs a script: ' + e.className)`)
-	b.print(t, "print")
+	b.ask(t, "no script", `[...document.querySelectorAll('script, noscript, [onclick], button')].map(e => 'needs a script: ' + e.outerHTML)`)
 	for _, c := range b.complaints {
 		t.Error(c)
 	}
 }
 
-// print looks at the page on paper.
+// print looks at the page on paper, where it has at most six sheets.
 func (b *browser) print(t *testing.T, name string) {
 	t.Helper()
 	b.do(t, emulation.SetEmulatedMedia().WithMedia("print").WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
@@ -316,8 +358,8 @@ func (b *browser) print(t *testing.T, name string) {
 		pdf, _, err = paper.PrintToPDF().WithPrintBackground(true).Do(ctx)
 		return err
 	}))
-	if !strings.HasPrefix(string(pdf), "%PDF-") || len(pdf) < 50_000 {
-		t.Errorf("the print is %d bytes", len(pdf))
+	if n := len(regexp.MustCompile(`/Type\s*/Page\b`).FindAll(pdf, -1)); n < 1 || n > 6 {
+		t.Errorf("%s: %d sheets", name, n)
 	}
 	if dir := os.Getenv("TARETEST_SHOTS"); dir != "" {
 		if err := os.WriteFile(filepath.Join(dir, name+".pdf"), pdf, 0o644); err != nil {

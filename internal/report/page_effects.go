@@ -1,7 +1,6 @@
 package report
 
 import (
-	"html/template"
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
@@ -9,213 +8,159 @@ import (
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/report/chart"
 	"github.com/tarelab/tare/internal/report/export"
+	catalogue "github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
-// toneOf is the class of a chart's mark.
-func toneOf(x record.Effect) string {
-	if t := verdictCell(x, 0).tone; t != faint {
-		return toneClass[t]
-	}
-	return "calm"
-}
-
 // drawn is an effect as a row of a forest.
-func drawn(label string, x record.Effect, margin float64) chart.Effect {
-	r := chart.Effect{Label: export.Clean(label), Text: quantity.Interval(x.Typical), Word: export.Clean(verdictCell(x, margin).text), Tone: toneOf(x)}
-	if arrange.Seen(x) {
-		return drawnSeen(r, x)
+func drawn(label, note string, x record.Effect, margin float64) chart.Effect {
+	verdict := verdictCell(x, margin)
+	r := chart.Effect{Label: export.Clean(label), Note: export.Clean(note), Text: export.Clean(seenCell(x).text), Word: export.Clean(verdict.text), Tone: "calm"}
+	if verdict.tone != faint {
+		r.Tone = toneClass[verdict.tone]
 	}
-	if x.Typical == nil {
-		r.Tip = export.Clean(label + ": " + r.Word + because(x.Reason))
-		return r
-	}
-	r.Known, r.Span = true, span(x.Typical)
-	r.Tip = export.Clean(label + ": " + r.Text + ", " + r.Word)
-	if x.Own != nil {
-		own := span(x.Own)
-		r.Own = &own
-		r.Tip += text("tip.alone", "effect", quantity.Interval(x.Own))
-	}
-	if x.Total != nil && x.Intermittent {
-		total := x.Total.Ratio - 1
-		r.Total = &total
-		r.Tip += text("tip.total", "effect", quantity.Interval(x.Total))
+	switch {
+	case x.Typical != nil:
+		r.Known, r.Span = true, chart.Span{Mid: x.Typical.Ratio - 1, Low: x.Typical.Low - 1, High: x.Typical.High - 1}
+	case arrange.Seen(x): // of imported figures: the line is the noise inside the runs
+		mid := x.Observed - 1
+		r.Known, r.Loose, r.Span = true, true, chart.Span{Mid: mid, Low: mid, High: mid}
+		if x.Within != nil {
+			r.Low, r.High = x.Within.Low-1, x.Within.High-1
+		}
 	}
 	return r
 }
 
-func span(r *record.Ratio) chart.Span {
-	return chart.Span{Mid: r.Ratio - 1, Low: r.Low - 1, High: r.High - 1}
+// forest draws a figure where at least one of its effects is known.
+func (r *htmlRenderer) forest(title string, f chart.Forest, legend ...string) {
+	if !slices.ContainsFunc(f.Rows, func(x chart.Effect) bool { return x.Known }) {
+		return
+	}
+	f.Tick = tickOf
+	r.figure(title, f.Draw(), legend...)
 }
 
-// tickOf prints a change on an axis without needless zeros.
-func tickOf(x float64) string {
-	s := quantity.Change(1+x, 1)
-	if len(s) > 2 && s[len(s)-2:] == ".0" {
-		s = s[:len(s)-2]
+// legend explains the marks of all forests of a page.
+func forestLegend(e *record.Effects) string {
+	if e.Imported != nil {
+		return text("key.forest") + " " + text("key.seen")
 	}
-	if s == "0.0" || s == "" {
-		s = "0"
+	return text("key.forest") + " " + text("figure.margin", "margin", quantity.PlusMinus(e.Margin))
+}
+
+// overview is the arms that the answer is about in every load; of one load all arms.
+func (r *htmlRenderer) overview(e *record.Effects, ws []workload) {
+	if len(ws) == 1 {
+		r.effects(e, ws[0], "overview", forestLegend(e))
+		return
 	}
-	return quantity.WithUnit(s, "%")
+	f := chart.Forest{ID: "overview", Margin: e.Margin, Less: text("axis.fewer"), More: text("axis.greater")}
+	var heads arrange.Ordered
+	var last workload
+	for _, w := range ws {
+		found := loadAnswer(e, w.Name).Findings
+		if len(found) > 1 {
+			f.Rows = append(f.Rows, chart.Effect{Head: true, Label: export.Clean(w.Name)})
+		}
+		for _, x := range found {
+			label, note := w.Name, x.Effect.Arm
+			if len(found) > 1 {
+				label, note = x.Effect.Arm, ""
+			}
+			last = w
+			heads.Add(w.metricWord(w.Primary).head)
+			f.Rows = append(f.Rows, drawn(label, note, x.Effect, e.Margin))
+		}
+	}
+	title := text("figure.answer")
+	if len(heads) == 1 {
+		m := last.metricWord(last.Primary)
+		title = text("figure.answer.of", "metric", m.of)
+		f.Less, f.More = m.axis("axis.less"), m.axis("axis.more")
+	}
+	r.forest(title, f, forestLegend(e))
 }
 
 // axis is a message about an end of an axis: what it means for this metric.
 func (m metric) axis(key messages.Key) string { return text(key, "metric", export.Clean(m.head)) }
 
-// answerFigure is the effect that was asked for in every workload.
-func answerFigure(e *record.Effects, ws []workload) *figure {
-	f := chart.Forest{Margin: e.Margin, Tick: tickOf, Less: text("axis.fewer"), More: text("axis.greater")}
-	f.Frame = chart.Frame{ID: "answer-chart", Title: text("figure.answer")}
-	heads, subjects := map[string]bool{}, map[string]bool{}
-	for _, w := range ws {
-		if found, ok := foremost(loadAnswer(e, w.Name)); ok {
-			heads[w.metricWord(found.Effect.Metric).head] = true
-			subjects[w.subject(found)] = true
-			f.Title = export.Clean(text("figure.answer.of", "subject", w.subject(found)))
-		}
-	}
-	if len(subjects) > 1 {
-		f.Title = text("figure.answer")
-	}
-	for _, w := range ws {
-		found, ok := foremost(loadAnswer(e, w.Name))
-		if !ok {
-			continue
-		}
-		subject, x := w.subject(found), found.Effect
-		label := w.Name
-		if len(subjects) > 1 {
-			label += ", " + x.Arm
-		}
-		if len(heads) > 1 {
-			label += ", " + w.metricWord(x.Metric).head
-		} else if m := w.metricWord(x.Metric).head; f.Less == text("axis.fewer") {
-			f.Less, f.More = text("axis.less", "metric", m), text("axis.more", "metric", m)
-		}
-		r := drawn(label, x, e.Margin)
-		f.Rows = append(f.Rows, r)
-		f.Desc += export.Clean(w.Name+", "+subject+": "+r.Text+", "+r.Word) + ". "
-	}
-	if !anyKnown(f.Rows) {
-		return nil
-	}
-	return &figure{ID: "answer", Title: f.Title, Drawing: chart.Both(f.Draw),
-		Caption: []string{text("figure.answer.key", "margin", quantity.PlusMinus(e.Margin)) + " " + forestKeyOf(f)}}
-}
-
-// anyKnown says that there is something to draw.
-func anyKnown(rows []chart.Effect) bool {
-	return slices.ContainsFunc(rows, func(r chart.Effect) bool { return r.Known })
-}
-
-// forestFigure is the effects of all arms on the primary metric.
-func forestFigure(e *record.Effects, w workload, id string) *figure {
+// effects are the effects of all arms on the primary metric.
+func (r *htmlRenderer) effects(e *record.Effects, w workload, id string, legend ...string) {
 	m := w.metricWord(w.Primary)
-	f := chart.Forest{Margin: e.Margin, Noise: w.NoiseFloor, Tick: tickOf, Less: m.axis("axis.less"), More: m.axis("axis.more")}
-	f.Frame = chart.Frame{ID: id + "-effects", Title: export.Clean(text("figure.effects", "metric", m.of, "baseline", w.Baseline))}
+	f := chart.Forest{ID: id, Margin: e.Margin, Noise: w.NoiseFloor, Less: m.axis("axis.less"), More: m.axis("axis.more")}
 	for _, arm := range w.Arms() {
 		x, ok := w.PrimaryOf(arm)
 		if !ok {
 			continue
 		}
-		r := drawn(arm, x, e.Margin)
-		if isTwin(w, arm) {
+		row := drawn(arm, w.word(arm).adds, x, e.Margin)
+		if slices.Contains(w.Twins, arm) {
 			t := w.twinRow(e, arm)
-			r.Word, r.Tone = t[colVerdict].text, toneClass[t[colEffect].tone]
+			row.Note, row.Word, row.Tone = export.Clean(t[colAdds].text), t[colVerdict].text, "unsure"
+			if t[colEffect].tone == broken {
+				row.Tone = toneClass[broken]
+			}
 		}
-		f.Rows = append(f.Rows, r)
-		f.Desc += export.Clean(arm+": "+r.Text+", "+r.Word) + ". "
+		f.Rows = append(f.Rows, row)
 	}
-	if w.Unmeasured() || !anyKnown(f.Rows) {
-		return nil
-	}
-	caption := text("figure.margin", "margin", quantity.PlusMinus(e.Margin))
 	if w.NoiseFloor > 0 {
-		caption += " " + text("figure.noise", "noise", quantity.PlusMinus(w.NoiseFloor))
+		legend = append(legend, text("figure.noise", "noise", quantity.PlusMinus(w.NoiseFloor)))
 	}
-	out := &figure{ID: f.ID, Title: f.Title, Drawing: chart.Both(f.Draw), Caption: []string{caption + " " + forestKeyOf(f)},
-		Tables: ladder(e, w).forms[0], Data: effectsData(e, w), File: fileName(w, "effects")}
-	return out
+	r.forest(text("figure.effects", "metric", m.of, "baseline", w.Baseline, "level", w.value(w.Baseline, w.Primary).text), f, legend...)
 }
 
-func isTwin(w workload, arm string) bool {
-	return slices.Contains(w.Twins, arm)
-}
-
-// waterfallFigure is the ladder: what each rung adds, and the remainder.
-func waterfallFigure(e *record.Effects, w workload, id string) *figure {
+// steps is what each layer adds to the one below, around zero.
+func (r *htmlRenderer) steps(e *record.Effects, w workload, id string) {
 	m := w.metricWord(w.Primary)
-	f := chart.Waterfall{Tick: tickOf, Less: m.axis("axis.less"), More: m.axis("axis.more")}
-	f.Frame = chart.Frame{ID: id + "-ladder", Title: text("figure.ladder")}
-	known := false
+	f := chart.Forest{ID: id, Margin: e.Margin, Less: m.axis("axis.less"), More: m.axis("axis.more")}
 	for _, arm := range w.Ladder {
-		x, real := w.Remainder[key(w.Primary, arm)]
-		if !real {
-			var ok bool
-			if x, ok = w.Step[key(w.Primary, arm)]; !ok {
+		if x, ok := w.Step[key(w.Primary, arm)]; ok && !w.Real(arm) {
+			f.Rows = append(f.Rows, drawn(arm, w.word(arm).adds, x, e.Margin))
+		}
+		if x, ok := w.Remainder[key(w.Primary, arm)]; ok && x.Baseline != w.Baseline {
+			f.Rows = append(f.Rows, drawn(text("ladder.remainder"), text("ladder.beyond", "arm", x.Baseline), x, e.Margin))
+		}
+	}
+	if len(f.Rows) > 1 {
+		r.forest(text("figure.steps"), f)
+	}
+}
+
+// latencies is the effects of the chosen arms on latencies and CPU time, with the levels.
+func (r *htmlRenderer) latencies(w workload, chosen []string, id string) {
+	f := chart.Forest{ID: id, Less: text("axis.fewer"), More: text("axis.greater")}
+	for _, arm := range chosen {
+		if len(chosen) > 1 {
+			f.Rows = append(f.Rows, chart.Effect{Head: true, Label: export.Clean(arm)})
+		}
+		for _, m := range []catalogue.Metric{catalogue.P50, catalogue.P95, catalogue.P99, catalogue.CPUPerOp} {
+			x, ok := w.Effect[key(m.Name, arm)]
+			if !ok || m.Name == w.Primary {
 				continue
 			}
-		}
-		s := w.stepOf(arm, x, real, e.Margin)
-		known = known || s.Known
-		f.Steps = append(f.Steps, s)
-		f.Desc += export.Clean(s.Label+": "+s.Text+", "+verdictWord(x.Verdict)) + ". "
-	}
-	if !known || len(f.Steps) < 2 {
-		return nil
-	}
-	if top := w.Top(); top != "" {
-		x, _ := w.PrimaryOf(top)
-		s := chart.Step{Label: text("figure.together"), Note: export.Clean(text("figure.all", "arm", top)), Text: quantity.Interval(x.Typical), Tone: toneOf(x), Sum: true}
-		if x.Typical != nil {
-			t := span(x.Typical)
-			s.Known, s.To, s.Low, s.High = true, t.Mid, t.Low, t.High
-		}
-		f.Steps = append(f.Steps, s)
-		f.Desc += s.Label + ": " + export.Clean(s.Text) + "."
-	}
-	return &figure{ID: f.ID, Title: f.Title, Drawing: chart.Both(f.Draw), Caption: []string{
-		text("figure.ladder.key")},
-		Tables: ladder(e, w).forms[0]}
-}
-
-func (w workload) stepOf(arm string, x record.Effect, real bool, margin float64) chart.Step {
-	s := chart.Step{Label: export.Clean(arm), Note: export.Clean(w.word(arm).adds), Text: quantity.Interval(x.Typical), Tone: toneOf(x)}
-	if real {
-		s.Label, s.Note = text("ladder.remainder"), export.Clean(text("ladder.beyond", "arm", x.Baseline))
-	}
-	s.Tip = export.Clean(s.Label + ": " + s.Text + ", " + verdictCell(x, margin).text)
-	from := 1.0
-	if x.Baseline != w.Baseline {
-		below, ok := w.PrimaryOf(x.Baseline)
-		if !ok || below.Typical == nil {
-			return s
-		}
-		from = below.Typical.Ratio
-	}
-	to, ok := w.PrimaryOf(arm)
-	if x.Typical == nil || !ok || to.Typical == nil {
-		return s
-	}
-	s.Known, s.From, s.To = true, from-1, to.Typical.Ratio-1
-	s.Low, s.High = from*x.Typical.Low-1, from*x.Typical.High-1
-	return s
-}
-
-// effectsData is the effects of one workload as CSV.
-func effectsData(e *record.Effects, w workload) template.URL {
-	of := func(list []record.Effect) (out []record.Effect) {
-		for _, x := range list {
-			if x.Workload == w.Name {
-				out = append(out, x)
+			row := drawn(m.Head, w.levels(m.Name, x), x, 0)
+			row.Word = ""
+			if w.noisy(m.Name) || w.InNoise(x) {
+				row.Tone, row.Word = "unsure", text("page.noise")
 			}
+			f.Rows = append(f.Rows, row)
 		}
-		return out
 	}
-	some := *e
-	some.Prices = pricesOf(e, w.Name)
-	some.Effects, some.Steps, some.Remainder, some.Twin = of(e.Effects), of(e.Steps), of(e.Remainder), of(e.Twin)
-	return dataURL(func(b *csvBuffer) error { return export.CSV(&b.Buffer, &some) })
+	r.forest(text("figure.latency", "arms", list(chosen), "baseline", w.Baseline), f)
+}
+
+// levels are the metric of the baseline and of the arm, where the two say what the effect says: it
+// compares neighbouring windows, and the levels are means of all.
+func (w workload) levels(metric string, x record.Effect) string {
+	from, fromOK := w.Arm[x.Baseline].Values[metric].Get()
+	to, toOK := w.Arm[x.Arm].Values[metric].Get()
+	if !fromOK {
+		return ""
+	}
+	show := w.metricWord(metric).show
+	if change := to - from; !toOK || x.Typical == nil || change*(x.Typical.Ratio-1) < 0 {
+		return show(from)
+	}
+	return show(from) + " → " + show(to)
 }

@@ -6,15 +6,12 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// detailOf makes the windows and latencies that could have led to the arms of
+// seriesOf makes the windows that could have led to the arms of
 // a fixture: three launches of twelve blocks, the container of one workload in
 // two modes, one dropped block.
-func detailOf(e *record.Effects) *record.Detail {
-	d := &record.Detail{}
+func seriesOf(e *record.Effects) (all []record.Series) {
 	at := 0.0
 	for _, w := range e.Workloads {
-		var some []record.Series
-		low, high := math.Inf(1), 0.0
 		for i, a := range e.Arms {
 			rate, ok := a.Values["throughput"].Get()
 			if a.Workload != w.Name || !ok {
@@ -29,63 +26,17 @@ func detailOf(e *record.Effects) *record.Detail {
 				p := record.Point{At: at + float64(n)*1.4 + 0.16*float64(i%10), Value: x, Generation: n / 12, Block: n % 12}
 				if n == 7 {
 					p.Dropped = record.DropForeign
-				} else {
-					low, high = min(low, x), max(high, x)
 				}
 				s.Points = append(s.Points, p)
 			}
-			some = append(some, s)
-			d.Latency = append(d.Latency, latencyOf(a, w))
+			all = append(all, s)
 		}
-		for i := range some {
-			some[i].Low, some[i].High, some[i].Spread = low, high, spreadOf(some[i].Points, low, high)
-		}
-		d.Series = append(d.Series, some...)
 		at += 55
 	}
-	return d
+	return all
 }
 
-func spreadOf(points []record.Point, low, high float64) []int {
-	out := make([]int, 24)
-	for _, p := range points {
-		if p.Dropped == "" {
-			out[min(int(24*(p.Value-low)/(high-low)), 23)]++
-		}
-	}
-	return out
-}
-
-func latencyOf(a record.ArmResult, w record.WorkloadResult) record.Distribution {
-	p50, _ := a.Values["p50"].Get()
-	p95, _ := a.Values["p95"].Get()
-	p99, _ := a.Values["p99"].Get()
-	base := 80e-6
-	switch w.Name {
-	case "commit":
-		base = 1.2e-3
-	case "rpc":
-		base = 38e-6
-	case "oltp-read-write":
-		base = 450e-6
-	}
-	d := record.Distribution{Workload: w.Name, Arm: a.Arm, Operations: 412000, Low: base / 3, High: base * 20}
-	sum := 0.0
-	for i := range 96 {
-		x := math.Log(d.Low/p50) + (float64(i)+0.5)/96*math.Log(d.High/d.Low)
-		y := math.Exp(-x*x/0.08) + 0.12*math.Exp(-(x-1.4)*(x-1.4)/0.1)
-		d.Shares = append(d.Shares, y)
-		sum += y
-	}
-	for i := range d.Shares {
-		d.Shares[i] /= sum
-	}
-	d.Quantiles = []record.Quantile{{Q: 0.5, Value: record.Number(p50)}, {Q: 0.95, Value: record.Number(p95)},
-		{Q: 0.99, Value: record.Number(p99)}, {Q: 0.999, Value: record.Missing("too few operations beyond the quantile")}}
-	return d
-}
-
-// sourceOf is what a page shows beside the effects of a fixture.
+// sourceOf gives the effects of a fixture their windows, and returns what a page shows beside them.
 func sourceOf(e *record.Effects) Source {
 	for i := range e.Arms {
 		a := &e.Arms[i]
@@ -99,10 +50,10 @@ func sourceOf(e *record.Effects) Source {
 			a.Settings[2] = record.Setting{Name: "cpu.max", Wanted: "200000 100000", Got: "199000 100000"}
 		}
 	}
+	e.Series = seriesOf(e)
 	return Source{
 		Plan:     record.Plan{Source: "budget: 3m\nmargin: 1%\nworkloads:\n  commit:\n    kind: commit\n"},
 		Manifest: record.Manifest{Tare: "v0.1.0", User: "root", Versions: map[string]string{"runc": "runc version 1.1.15"}},
-		Detail:   detailOf(e),
 	}
 }
 
@@ -142,6 +93,31 @@ func pricedRun() *record.Effects {
 			r.Kept = &record.Ratio{Ratio: kept[i], Low: kept[i] - 0.03, High: kept[i] + 0.04}
 		}
 		p.Rows = append(p.Rows, r)
+	}
+	e.Prices = []record.Price{p}
+	return e
+}
+
+// podsRun is a server in pods of three classes, alone and beside a pod that works.
+func podsRun() *record.Effects {
+	e := frame()
+	e.Experiment = "mysql-kubernetes"
+	l := load{name: "read-write", title: "sysbench OLTP, MariaDB", rate: 1350, half: 6, p50: 2e-3, cpu: 1.2e-3, rungs: []rung{{name: "host"},
+		{name: "besteffort", title: "in a BestEffort pod", tput: -17.7, p99: 21, cpu: 12, beside: true},
+		{name: "guaranteed", title: "in a Guaranteed pod", tput: -6.9, p99: 8, cpu: 9, beside: true},
+		{name: "besteffort-busy", title: "in a BestEffort pod, beside batch", tput: -56.8, p99: 310, cpu: 15, beside: true},
+		{name: "guaranteed-busy", title: "in a Guaranteed pod, beside batch", tput: -10.1, p99: 12, cpu: 10, beside: true},
+		{name: "twin", title: "host again: the noise floor", tput: 1, twin: true}}}
+	l.into(e)
+	e.Workloads = []record.WorkloadResult{l.result(checks(true)...)}
+	p := record.Price{Workload: "read-write", Unprotected: "besteffort-busy", Primary: "throughput", Metrics: []string{"throughput"},
+		Neighbour: record.Neighbour{Name: "batch", Title: "stress-ng", Kind: "stress-ng", Work: record.NeighbourOps, Unit: "1", Environment: "burstable"}}
+	for _, r := range []struct {
+		class string
+		does  float64
+	}{{"besteffort", -47.5}, {"guaranteed", -3.4}} {
+		p.Rows = append(p.Rows, record.PriceRow{Arm: r.class + "-busy", Environment: r.class, Work: record.Number(812),
+			Back: []record.Regained{{Metric: "throughput", Alone: ratio(r.does, 5.1)}}, Kept: &record.Ratio{Ratio: 1, Low: 0.9, High: 1.1}})
 	}
 	e.Prices = []record.Price{p}
 	return e

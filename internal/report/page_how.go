@@ -1,6 +1,7 @@
 package report
 
 import (
+	"html/template"
 	"maps"
 	"slices"
 	"strings"
@@ -10,25 +11,12 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// howView is how it was done: enough to repeat it.
-type howView struct {
-	Repeat     block
-	Experiment string // YAML
-	Settings   []settingsView
-}
-
-// settingsView is the settings of one workload's arms as read back.
-type settingsView struct {
-	Title  string
-	Differ *table // settings that arms have differently
-	Alike  *table // settings that all arms share
-}
-
-func how(e *record.Effects, s Source) howView {
-	v := howView{Repeat: repeat(e), Experiment: s.Plan.Source}
+// how is how it was done: enough to repeat it.
+func (r *htmlRenderer) how(e *record.Effects, ws []workload, s Source) {
+	b := repeat(e)
 	add := func(label, value string) {
 		if value != "" {
-			v.Repeat.items = append(v.Repeat.items, item{label: cell{label, plain}, text: say(value)})
+			b.items = append(b.items, item{label: cell{label, plain}, text: say(value)})
 		}
 	}
 	add("tare", s.Manifest.Tare)
@@ -39,12 +27,30 @@ func how(e *record.Effects, s Source) howView {
 	mitigations, unaffected := mitigated(e.Host)
 	add(text("how.mitigations"), strings.Join(mitigations, "; "))
 	add(text("how.unaffected"), strings.Join(unaffected, ", "))
-	for _, w := range workloads(e) {
-		if view, ok := settings(w); ok {
-			v.Settings = append(v.Settings, view)
+	r.block(b)
+	if s.Plan.Source != "" {
+		r.fold(text("page.experiment"), func() {
+			r.put(`<pre tabindex="0">`, template.HTMLEscapeString(cleanLines(s.Plan.Source)), "</pre>")
+		})
+	}
+	for _, w := range ws {
+		title := text("how.kernel", "load", w.Name)
+		if w.Imported {
+			title = text("how.outputs", "load", w.Name)
+		}
+		if b := settings(w); len(b.forms) > 0 {
+			r.fold(title, func() { r.block(b) })
 		}
 	}
-	return v
+}
+
+// cleanLines is export.Clean for a text of many lines.
+func cleanLines(s string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "\t", "    "), "\n")
+	for i, l := range lines {
+		lines[i] = export.Clean(l)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // mitigated is what the kernel does about flaws of this CPU, and the flaws that
@@ -61,7 +67,7 @@ func mitigated(h record.Host) (does, unaffected []string) {
 }
 
 // settings puts what differs between arms first: that is what was compared.
-func settings(w workload) (settingsView, bool) {
+func settings(w workload) block {
 	var names, arms arrange.Ordered
 	got := map[arrange.Key]string{}
 	for _, arm := range w.Arms() {
@@ -77,7 +83,7 @@ func settings(w workload) (settingsView, bool) {
 			}
 		}
 	}
-	differ := table{columns: []column{{head: text("how.setting")}}}
+	differ := table{columns: []column{{head: text("how.differ")}}}
 	for _, arm := range arms {
 		differ.columns = append(differ.columns, column{head: arm})
 	}
@@ -100,15 +106,9 @@ func settings(w workload) (settingsView, bool) {
 			differ.rows = append(differ.rows, r)
 		}
 	}
-	v := settingsView{Title: text("how.kernel", "load", export.Clean(w.Name))}
-	if w.Imported {
-		v.Title = text("how.outputs", "load", export.Clean(w.Name))
+	tables := slices.DeleteFunc([]table{differ, alike}, func(t table) bool { return len(t.rows) == 0 })
+	if len(tables) == 0 {
+		return block{}
 	}
-	if len(differ.rows) > 0 {
-		v.Differ = &differ
-	}
-	if len(alike.rows) > 0 {
-		v.Alike = &alike
-	}
-	return v, len(names) > 0
+	return block{forms: [][]table{tables}}
 }

@@ -1,10 +1,10 @@
-// Package chart draws SVG from data that is ready to be shown: numbers to
-// place and words to print. It knows geometry and nothing of tare, looks at no
-// clock and no machine, and gives the same bytes for the same data. Colours
-// are classes that the page's style sheet knows.
+// Package chart draws tables with one small SVG drawing in each row, from data that is ready to be
+// shown: numbers to place and words to print. It knows geometry and nothing of tare, looks at no clock
+// and no machine, and gives the same bytes for the same data. Colours are classes of the page's style
+// sheet.
 //
-// Every chart is drawn twice, for a wide and for a narrow page, because text
-// in a drawing that is merely scaled cannot be read on a telephone.
+// Labels and numbers are cells of the table, and places in a drawing are percent of its width. So one
+// drawing fits every width, and no text is scaled or crossed by a line.
 package chart
 
 import (
@@ -16,67 +16,18 @@ import (
 	"unicode/utf8"
 )
 
-// Widths of a drawing in CSS pixels.
-const (
-	Wide   = 860
-	Narrow = 360
-)
+// canvas collects the elements of a table of drawings.
+type canvas struct{ b strings.Builder }
 
-// Frame is what every chart has.
-type Frame struct {
-	ID    string // unique in the page
-	Title string
-	Desc  string // what a reader who does not see it should know
-}
-
-// Both draws a chart for both widths.
-func Both(draw func(width float64) template.HTML) template.HTML {
-	return draw(Wide) + draw(Narrow)
-}
-
-// canvas collects the elements of one drawing.
-type canvas struct {
-	b             strings.Builder
-	width, height float64
-	hatch         string // the name of a pattern that was used
-}
-
-func (c *canvas) narrow() bool { return c.width < 500 }
-
-// finish puts the elements into a drawing with its title and description.
-func (c *canvas) finish(f Frame, kind string) template.HTML {
-	var out canvas
-	id, size := f.ID, "wide"
-	if c.narrow() {
-		id, size = f.ID+"-narrow", "narrow"
-	}
-	out.open("svg", "xmlns", "http://www.w3.org/2000/svg", "class", "chart "+kind+" "+size, "role", "img",
-		"viewBox", "0 0 "+number(c.width)+" "+number(c.height),
-		"aria-labelledby", id+"-t "+id+"-d")
-	out.element("title", f.Title, "id", id+"-t")
-	out.element("desc", f.Desc, "id", id+"-d")
-	if c.hatch != "" {
-		out.open("defs")
-		out.open("pattern", "id", c.hatch, "width", 6.0, "height", 6.0, "patternUnits", "userSpaceOnUse", "patternTransform", "rotate(45)")
-		out.empty("line", "class", "hatch", "x1", 0.0, "y1", 0.0, "x2", 0.0, "y2", 6.0)
-		out.close("pattern")
-		out.close("defs")
-	}
-	out.b.WriteString(c.b.String())
-	out.close("svg")
-	return template.HTML(out.b.String() + "\n") //nolint:gosec // every text and attribute went through escape
+// html is what was drawn.
+func (c *canvas) html() template.HTML {
+	return template.HTML(c.b.String() + "\n") //nolint:gosec // every text and attribute went through escape
 }
 
 // open begins an element; attributes are names and values in turn, values
 // are strings or numbers.
 func (c *canvas) open(name string, attributes ...any) {
-	c.b.WriteByte('<')
-	c.b.WriteString(name)
-	c.attributes(attributes)
-	c.b.WriteByte('>')
-}
-
-func (c *canvas) attributes(attributes []any) {
+	c.b.WriteString("<" + name)
 	for i := 0; i+1 < len(attributes); i += 2 {
 		value := ""
 		switch v := attributes[i+1].(type) {
@@ -85,15 +36,16 @@ func (c *canvas) attributes(attributes []any) {
 		case float64:
 			value = number(v)
 		}
-		c.b.WriteByte(' ')
-		c.b.WriteString(attributes[i].(string))
-		c.b.WriteString(`="`)
-		c.b.WriteString(escape(value))
-		c.b.WriteByte('"')
+		c.b.WriteString(" " + attributes[i].(string) + `="` + escape(value) + `"`)
 	}
+	c.b.WriteByte('>')
 }
 
-func (c *canvas) close(name string) { c.b.WriteString("</" + name + ">") }
+func (c *canvas) close(names ...string) {
+	for _, name := range names {
+		c.b.WriteString("</" + name + ">")
+	}
+}
 
 // element is an element with a text.
 func (c *canvas) element(name, text string, attributes ...any) {
@@ -102,31 +54,78 @@ func (c *canvas) element(name, text string, attributes ...any) {
 	c.close(name)
 }
 
-// empty is an element without content.
-func (c *canvas) empty(name string, attributes ...any) {
-	c.b.WriteByte('<')
-	c.b.WriteString(name)
-	c.attributes(attributes)
-	c.b.WriteString("/>")
-}
-
-// text prints a label; anchor is start, middle or end.
-func (c *canvas) text(x, y float64, class, anchor, s string) {
-	c.element("text", s, "x", x, "y", y, "class", class, "text-anchor", anchor)
-}
-
-// tick prints the label of an axis, drawn in where it would leave the drawing.
-func (c *canvas) tick(x, y float64, s string) {
-	half := float64(utf8.RuneCountInString(s)) * tickWidth / 2
-	c.text(min(max(x, half), c.width-half), y, "tick", "middle", s)
-}
-
+// line draws from one place to another; x in percent, y in pixels.
 func (c *canvas) line(class string, x1, y1, x2, y2 float64) {
-	c.empty("line", "class", class, "x1", x1, "y1", y1, "x2", x2, "y2", y2)
+	c.element("line", "", "class", class, "x1", percent(x1), "x2", percent(x2), "y1", y1, "y2", y2)
 }
 
-func (c *canvas) rect(class string, x, y, w, h float64) {
-	c.empty("rect", "class", class, "x", x, "y", y, "width", max(w, 0), "height", max(h, 0))
+// shape draws a path around a place.
+func (c *canvas) shape(class string, x, y float64, d string) {
+	c.open("svg", "class", class, "x", percent(x), "y", y)
+	c.element("path", "", "d", d)
+	c.close("svg")
+}
+
+// fill draws paths in a part of a drawing, whatever its size: their coordinates go from 0 to unit.
+func (c *canvas) fill(x, y, width, height float64, paths ...[2]string) {
+	c.open("svg", "x", percent(x), "y", y, "width", percent(width), "height", height, "viewBox", "0 0 1000 1000", "preserveAspectRatio", "none")
+	for _, p := range paths {
+		if p[1] != "" {
+			c.element("path", "", "class", p[0], "d", p[1])
+		}
+	}
+	c.close("svg")
+}
+
+// unit is the width and the height of a part that fill draws.
+const unit = 1000
+
+// plot begins the cell with the drawing of a row. A drawing of which the other cells say all has no
+// description.
+func (c *canvas) plot(height float64, description string) {
+	c.open("td", "class", "plot")
+	if description == "" {
+		c.open("svg", "height", height, "aria-hidden", "true")
+		return
+	}
+	c.open("svg", "height", height, "role", "img", "aria-label", description)
+}
+
+// label begins a row with its name and a note.
+func (c *canvas) label(class, label, note string) {
+	c.open("tr", "class", class)
+	c.open("th", "scope", "row")
+	c.b.WriteString(escape(label))
+	if note != "" {
+		c.b.WriteByte(' ')
+		c.element("small", note)
+	}
+	c.close("th")
+}
+
+// axis is the row with the ticks of an axis; cells is how many cells stand before and behind it.
+func (c *canvas) axis(x scale, tick func(float64) string, before, behind int, ground func()) {
+	c.open("tr", "class", "axis")
+	c.b.WriteString(strings.Repeat("<td></td>", before))
+	c.plot(18, "")
+	if ground != nil {
+		c.open("defs")
+		ground()
+		c.close("defs")
+	}
+	for _, t := range x.ticks(5) {
+		at, anchor := x.at(t), "middle"
+		switch {
+		case at < 7:
+			anchor = "start"
+		case at > 93:
+			anchor = "end"
+		}
+		c.element("text", tick(t), "x", percent(at), "y", 14.0, "text-anchor", anchor)
+	}
+	c.close("svg", "td")
+	c.b.WriteString(strings.Repeat("<td></td>", behind))
+	c.close("tr")
 }
 
 // escape makes any text fit for an element or an attribute.
@@ -139,36 +138,13 @@ func escape(s string) string {
 	}, s))
 }
 
-// number prints a coordinate to a tenth of a pixel.
+func percent(x float64) string { return number(x) + "%" }
+
+// number prints a coordinate with one decimal.
 func number(x float64) string {
 	x = math.Round(10*x) / 10
 	if math.IsNaN(x) || math.IsInf(x, 0) || x == 0 { // and not -0
 		return "0"
 	}
 	return strconv.FormatFloat(x, 'f', -1, 64)
-}
-
-// tickWidth is about the width of a sign of a tick: signs and per cent are wide.
-const tickWidth = 8.2
-
-// charWidth is about the width of a letter of a 13 px label.
-const charWidth = 6.9
-
-// widest is the room that labels take, at least and at most.
-func widest(least, most float64, labels ...string) float64 {
-	room := least
-	for _, l := range labels {
-		room = max(room, float64(utf8.RuneCountInString(l)+1)*charWidth)
-	}
-	return min(room, most)
-}
-
-// clip cuts a label to a width and shows that it did.
-func clip(s string, width float64) string {
-	n := int(width / charWidth)
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	runes := []rune(s)
-	return string(runes[:max(n-1, 1)]) + "…"
 }

@@ -5,22 +5,21 @@ import (
 	"slices"
 )
 
-// scale maps numbers to pixels.
+// scale maps numbers to a length.
 type scale struct {
 	low, high float64 // data
-	from, to  float64 // pixels
-	log       bool
+	span      float64 // the length; 0 for 100, percent of the width
 }
 
 func (s scale) at(x float64) float64 {
-	low, high := s.low, s.high
-	if s.log {
-		x, low, high = math.Log(x), math.Log(low), math.Log(high)
+	span := s.span
+	if span == 0 {
+		span = 100
 	}
-	if !(high > low) {
-		return (s.from + s.to) / 2
+	if at := (x - s.low) / (s.high - s.low) * span; s.high > s.low && !math.IsNaN(at) {
+		return min(max(at, 0), span) // rounding errors of numbers that are far apart
 	}
-	return s.from + (x-low)/(high-low)*(s.to-s.from)
+	return span / 2
 }
 
 // clamped is at for numbers that may lie outside; beyond says on which side.
@@ -38,9 +37,6 @@ func (s scale) clamped(x float64) (at float64, beyond int) {
 
 // ticks are about n round numbers in the scale.
 func (s scale) ticks(n int) []float64 {
-	if s.log {
-		return s.logTicks(n)
-	}
 	span := s.high - s.low
 	if !(span > 0) || math.IsInf(span, 0) {
 		return nil
@@ -58,33 +54,6 @@ func (s scale) ticks(n int) []float64 {
 		if len(out) > 50 {
 			break
 		}
-	}
-	return out
-}
-
-// logTicks are 1, 2 and 5 times powers of ten, or the powers alone where
-// those are enough.
-func (s scale) logTicks(n int) []float64 {
-	if !(s.low > 0) || !(s.high > s.low) || math.IsInf(s.high, 0) {
-		return nil
-	}
-	var out []float64
-	for _, factors := range [][]float64{{1}, {1, 3}, {1, 2, 5}} {
-		var finer []float64
-		for e := math.Floor(math.Log10(s.low)); e <= math.Ceil(math.Log10(s.high)); e++ {
-			for _, f := range factors {
-				if x := f * math.Pow(10, e); x >= s.low && x <= s.high {
-					finer = append(finer, x)
-				}
-			}
-		}
-		if out != nil && len(finer) > n {
-			break
-		}
-		out = finer
-	}
-	if len(out) < 2 {
-		return []float64{s.low, math.Sqrt(s.low * s.high), s.high}
 	}
 	return out
 }
