@@ -28,7 +28,7 @@ type experimentFlags struct {
 	Experiment string `arg:"" name:"preset|file" optional:"" help:"A preset (see tare presets), a YAML file, or - for standard input. Without it: quick."`
 
 	Command   string   `group:"experiment" placeholder:"CMD" help:"Measure a command instead of an experiment: its time, or a number that it prints (--set command.value=...)."`
-	Budget    string   `group:"experiment" aliases:"duration,time" placeholder:"3m" help:"Time of the whole run. A run ends with it at the latest."`
+	Budget    string   `group:"experiment" aliases:"duration,time" placeholder:"3m" help:"Time of the whole run."`
 	Precision string   `group:"experiment" aliases:"target-ci" placeholder:"1%" help:"Stops a run early: when every interval is this narrow (plus or minus)."`
 	Margin    string   `group:"experiment" aliases:"min-effect" placeholder:"1%" help:"Smallest effect that matters to you, for the verdict no loss. It does not stop a run."`
 	Seed      string   `group:"experiment" hidden:"" placeholder:"N" help:"Seed for the order of the arms."`

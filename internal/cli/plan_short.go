@@ -27,7 +27,7 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		p.row("time", fmt.Sprintf("%s at most; %s", quantity.Duration(built.Expected().Seconds()), verdictBudget(built)))
 	}
 	var loads []string
-	var arms arrange.Ordered
+	var arms, beside arrange.Ordered
 	for _, l := range built.Loads {
 		loads = append(loads, l.Name)
 		for _, a := range l.Arms {
@@ -38,11 +38,14 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 			arms.Add(name)
 		}
 		for _, n := range l.Neighbours {
-			arms.Add("beside " + n.Name)
+			beside.Add(fmt.Sprintf("%s: %s, at most %d MiB of memory and %d processes", n.Name, n.Kind, n.Memory>>20, n.Pids))
 		}
 	}
 	p.row("loads", strings.Join(loads, ", "))
 	p.row("arms", strings.Join(arms, ", "))
+	for _, n := range beside {
+		p.row("neighbour", n)
+	}
 	p.skipped(built.Left)
 	for _, line := range codeLines(built) {
 		p.row("your code", line)
@@ -89,6 +92,9 @@ func changesInWords(arms []armChanges) string {
 			kind, _, _ = strings.Cut(kind, " tare")
 			if at := strings.Index(ch.What, "/tare-RUN"); kind == "directory" && at > 0 {
 				kind += " below " + strings.TrimPrefix(ch.What[:at], "directory ")
+			}
+			if kind == strings.TrimSpace(groupWord) {
+				kind = "control group"
 			}
 			kinds.Add(kind)
 			counts[kind]++

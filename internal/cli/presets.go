@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -25,10 +26,18 @@ func (presetsCommand) Help() string {
 
 type presetsList struct{}
 
+// first sorts the preset for beginners before the others.
+func first(preset string) int {
+	if preset == experiment.Quick {
+		return 0
+	}
+	return 1
+}
+
 func (presetsList) Run(c *console) error {
 	p := newSheet(c)
 	names := experiment.Presets()
-	slices.SortStableFunc(names, func(a, b string) int { return questionOf(a) - questionOf(b) })
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Or(questionOf(a)-questionOf(b), first(a)-first(b)) })
 	longest := 0
 	for _, name := range names {
 		longest = max(longest, len(name))
@@ -193,8 +202,11 @@ func armsInWords(e *experiment.Experiment) (all [][2]string) {
 	}
 	for _, a := range e.Named {
 		text := a.Environment
-		if env, err := catalog.Environment(nil, a.Environment); err == nil {
-			text = env.Title()
+		if env, err := catalog.Environment(nil, a.Environment); err == nil && env.Title() != "" {
+			text += ": " + env.Title()
+		}
+		if slices.ContainsFunc(all, func(x [2]string) bool { return strings.HasPrefix(x[1], text) }) {
+			text = a.Environment // described above
 		}
 		if a.Volume != "" {
 			text += ", volume " + a.Volume

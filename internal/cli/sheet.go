@@ -114,7 +114,9 @@ func (p *sheet) arms(heading string, arms []checkAnswer) {
 			names = max(names, len(a.Name))
 		}
 	}
-	p.entry("  ", 2, strings.Join(have, ", "))
+	if len(have) > 0 {
+		p.entry("  ", 2, strings.Join(have, ", "))
+	}
 	for i, a := range arms {
 		if a.Answer == "yes" {
 			continue
