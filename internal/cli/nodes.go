@@ -193,7 +193,7 @@ func (r *runCommand) job(cluster *kube.Cluster, e *experiment.Experiment) (nodes
 		j.Args = append(j.Args, "--quiet")
 	}
 	if r.Beside {
-		j.Args = append(j.Args, "--beside")
+		j.Args = append(j.Args, "--force")
 	}
 	return j, nil
 }

@@ -38,7 +38,7 @@ type runCommand struct {
 	Format   format `group:"output" default:"text" placeholder:"FORM" help:"Output format: ${forms}."`
 	Verbose  bool   `short:"v" group:"output" help:"Everything as text: each layer, metric, probe and check."`
 	Quiet    bool   `short:"q" aliases:"no-progress" group:"output" help:"No progress on standard error."`
-	Beside   bool   `group:"output" hidden:"" aliases:"force" help:"Run although another run is active (noisier)."`
+	Beside   bool   `name:"force" group:"output" hidden:"" aliases:"beside" help:"Run although another run is active (noisier)."`
 	Continue string `group:"output" placeholder:"DIR" help:"Add to the result in this directory: same experiment, same host."`
 }
 

@@ -39,7 +39,7 @@ var spellings = []spelling{
 	{"browser web show", "open", "--open"},
 	{"http port addr address bind host server", "open", "--open, or copy DIR/report.html: a page is one file"},
 	{"older-than age max-age before days unused-for keep", "unused", "--unused 720h"},
-	{"f yes y", "beside", "--force"},
+	{"f yes y", "force", "--force"},
 	{"resume append extend", "continue", "--continue DIR"},
 	{"node", "nodes", "--nodes NAME"},
 	{"image", "pod-image", "--pod-image IMAGE"},
