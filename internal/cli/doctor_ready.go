@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tarelab/tare/internal/host/isolation"
+	"github.com/tarelab/tare/internal/host/facts"
 )
 
 // ready prints what this host is ready for, its loads, and what it lacks with the remedy.
@@ -49,11 +49,13 @@ func readyLine(a *doctorAnswer) string {
 	return line
 }
 
-// failed are the checks that failed and that a user can do something about.
+// aboutArms are checks whose consequences the arms show.
+var aboutArms = append(facts.Features(), "groups", "controllers", "freezer", "qos")
+
+// failed are the checks that failed, with a remedy, and that no arm shows.
 func (a *doctorAnswer) failed() (all []checkAnswer) {
 	for _, ch := range a.Checks {
-		// cpu.qos_level is of openEuler's kernels; the others have cpu.idle for it.
-		if ch.Answer == "no" && ch.Remedy != "" && ch.Title != isolation.QoSLevel {
+		if ch.Answer == "no" && ch.Remedy != "" && !slices.Contains(aboutArms, ch.Name) {
 			all = append(all, ch)
 		}
 	}

@@ -8,11 +8,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tarelab/tare/internal/arms/inspect"
+	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/plan"
 )
 
 type presetsCommand struct {
@@ -38,7 +43,7 @@ func (presetsList) Run(c *console) error {
 	p := newSheet(c)
 	names := experiment.Presets()
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Or(questionOf(a)-questionOf(b), first(a)-first(b)) })
-	longest := 0
+	longest, host := 0, inspect.Host("/")
 	for _, name := range names {
 		longest = max(longest, len(name))
 	}
@@ -54,14 +59,14 @@ func (presetsList) Run(c *console) error {
 		}
 		lead := fmt.Sprintf("  %-*s  %6s  ", longest, name, quantity.Duration(e.Budget.Seconds()))
 		p.entry(lead, len(lead), e.Title)
-		p.entry(strings.Repeat(" ", len(lead)), len(lead), hereOrNot(e))
+		p.entry(strings.Repeat(" ", len(lead)), len(lead), hereOrNot(e, host))
 	}
 	p.heading("Run one: tare run NAME. Its arms and loads: tare presets show NAME")
 	return p.flush()
 }
 
 // hereOrNot says whether an experiment runs on this host, and with which programs; or how it would.
-func hereOrNot(e *experiment.Experiment) string {
+func hereOrNot(e *experiment.Experiment, host facts.Host) string {
 	lacks, some := packagesFor(e)
 	install := "apt-get install " + strings.Join(lacks, " ")
 	switch {
@@ -72,10 +77,26 @@ func hereOrNot(e *experiment.Experiment) string {
 	case onlyPods(e):
 		return needsANode
 	}
+	switch err := impossible(e, host); {
+	case err != nil && !host.Root:
+		return asRoot + e.Name
+	case err != nil:
+		return notHereWhy + e.Name
+	}
 	if programs := programsOf(e); len(programs) > 0 {
 		return runsHere + ", with " + strings.Join(programs, ", ")
 	}
 	return runsHere + nothingElse
+}
+
+// impossible is the error about a host on which no arm of an experiment can run.
+func impossible(e *experiment.Experiment, host facts.Host) error {
+	host.Volumes = volume.Supports(host, e.Volumes()...)
+	p, err := plan.Build(e, catalog.Plan(&pods.Target{}), host, nil)
+	if err != nil {
+		return err
+	}
+	return worthwhile(p)
 }
 
 // programsOf are the programs that the workloads of an experiment need.
@@ -168,7 +189,7 @@ func inWords(e *experiment.Experiment) string {
 		b.WriteString(strings.TrimRight("# "+fmt.Sprintf(format, args...), " ") + "\n")
 	}
 	line("%s: %s", e.Name, e.Title)
-	line("%s; %s", quantity.Duration(e.Budget.Seconds()), hereOrNot(e))
+	line("%s; %s", quantity.Duration(e.Budget.Seconds()), hereOrNot(e, inspect.Host("/")))
 	line("")
 	line("loads:")
 	for _, w := range e.Workloads {
@@ -180,6 +201,9 @@ func inWords(e *experiment.Experiment) string {
 			title += " (only with --workload " + w.Name + ")"
 		}
 		line("  %-18s %s", w.Name, title)
+	}
+	for _, n := range e.Neighbours {
+		line("  %-18s neighbour: %s", n.Name, n.Kind)
 	}
 	line("")
 	line("arms, each compared with %s:", e.Workloads[0].Baseline)
@@ -200,13 +224,11 @@ func armsInWords(e *experiment.Experiment) (all [][2]string) {
 		}
 		return all
 	}
+	described := map[string]bool{}
 	for _, a := range e.Named {
 		text := a.Environment
-		if env, err := catalog.Environment(nil, a.Environment); err == nil && env.Title() != "" {
-			text += ": " + env.Title()
-		}
-		if slices.ContainsFunc(all, func(x [2]string) bool { return strings.HasPrefix(x[1], text) }) {
-			text = a.Environment // described above
+		if env, err := catalog.Environment(nil, a.Environment); err == nil && !described[env.Name()] {
+			text, described[env.Name()] = env.Title(), true
 		}
 		if a.Volume != "" {
 			text += ", volume " + a.Volume

@@ -301,7 +301,7 @@ func inspectHost(e *experiment.Experiment, on *pods.Target, podNode string) (h f
 		return h, err
 	}
 	if len(pods) == 0 && podNode != "" {
-		return h, &usageError{hint.New(errors.New("--nodes, and no arm of the experiment is a pod"),
+		return h, &usageError{hint.New(errors.New("--nodes needs an arm that is a pod"),
 			"name some: --arms besteffort,guaranteed; or measure the node itself: --node-helper"), ""}
 	}
 	if e.Scratch == "" {

@@ -33,6 +33,8 @@ const (
 	needsANode  = "needs a Kubernetes node: tare help kubernetes"
 	nothingElse = ", nothing to install"
 	inPart      = " in part; for the rest: "
+	notHereWhy  = "not here; the reasons: tare plan "
+	asRoot      = "as root only; the reasons: tare plan "
 )
 
 // readiness is a purpose of tare with the arm or check that it needs. A purpose with several needs one of
@@ -41,7 +43,7 @@ type readiness struct{ purpose, one string }
 
 // purposes are in the order of tare doctor's first line.
 var purposes = []readiness{
-	{"containers", "container docker podman"},
+	{"containers", "container"},
 	{"neighbours", "cgroup"},
 	{"pods", "besteffort"},
 	{"Docker", "docker"},
