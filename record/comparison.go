@@ -16,8 +16,14 @@ type Comparison struct {
 	SameHost    bool         `json:"same_host"`
 	Differences []Difference `json:"differences"`
 	Changes     []Change     `json:"changes"`
-	Levels      []Level      `json:"levels"` // on the same host only
-	Warnings    []Warning    `json:"warnings"`
+	// Means has, for each arm that is the subject of several workloads, the geometric mean of its
+	// changes in their primary metric. Workload and P are empty.
+	Means []Change `json:"geometric_means,omitempty"`
+	// Needed is the time in seconds that each of two runs would take until the undecided changes of the
+	// subjects are known to plus or minus Margin; 0: none is undecided, or it is not known.
+	Needed   float64   `json:"needed_seconds,omitempty"`
+	Levels   []Level   `json:"levels"` // on the same host only
+	Warnings []Warning `json:"warnings"`
 }
 
 // Side is one of the two results.
@@ -71,8 +77,11 @@ type Change struct {
 	Verdict     Verdict `json:"verdict"`
 	Reason      string  `json:"reason,omitempty"`
 	Exploratory bool    `json:"exploratory,omitempty"` // as in Effect
-	P           float64 `json:"p_value"`
-	Adjusted    float64 `json:"p_adjusted"`
+	Primary     bool    `json:"primary,omitempty"`     // Metric is the primary one of the workload
+	// Subject: the question of the experiment is about this arm.
+	Subject  bool    `json:"subject,omitempty"`
+	P        float64 `json:"p_value"`
+	Adjusted float64 `json:"p_adjusted"`
 }
 
 // Level is an arm's metric in its own unit, on both sides. It has no interval: between two runs a

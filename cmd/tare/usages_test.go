@@ -44,12 +44,20 @@ type helps struct {
 // commandsOfTare are the commands of two words, and those of one.
 var commandsOfTare = regexp.MustCompile(`^(presets show|presets list|cache list|cache prune|image load|run|plan|doctor|presets|report|check|compare|import|calibrate|cache|image|cleanup|version)\b`)
 
+// hiddenFlags are flags that errors may name and help does not show.
+const hiddenFlags = " --force "
+
 func (h helps) help(command string) string {
 	text, ok := h.of[command]
 	if !ok {
 		b, err := tareCommand(h.ts, append([]string{"help"}, strings.Fields(command)...)).Output()
 		h.ts.Check(err)
-		text = string(b)
+		text = string(b) + hiddenFlags
+		if command == "run" || command == "plan" {
+			b, err := tareCommand(h.ts, []string{"help", "kubernetes"}).Output()
+			h.ts.Check(err)
+			text += string(b)
+		}
 		h.of[command] = text
 	}
 	return text

@@ -19,12 +19,12 @@ import (
 )
 
 type calibrateCommand struct {
-	Budget duration   `default:"10m" placeholder:"10m" help:"Time of the whole calibration."`
-	Seed   uint64     `placeholder:"N" help:"Seed of which arm loses what, and of the order of the arms."`
-	Output newDir     `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
-	Format planFormat `group:"output" default:"text" placeholder:"text|json" help:"Form of the answer on standard output."`
-	Beside bool       `group:"output" help:"Calibrate although another run measures on this host."`
-	Quiet  bool       `short:"q" name:"no-progress" group:"output" help:"No progress on standard error."`
+	Budget duration   `default:"10m" aliases:"duration,time" placeholder:"10m" help:"Time of the whole calibration."`
+	Seed   uint64     `placeholder:"N" help:"Seed for the planted losses and the order of the arms."`
+	Output newDir     `short:"o" group:"output" placeholder:"DIR" help:"Result directory, which tare creates. Default: tare-result-DATE-TIME here."`
+	Format planFormat `group:"output" default:"text" placeholder:"text|json" help:"Output format."`
+	Beside bool       `name:"force" group:"output" hidden:"" aliases:"beside" help:"Calibrate although another run is active (noisier)."`
+	Quiet  bool       `short:"q" aliases:"no-progress" group:"output" help:"No progress on standard error."`
 }
 
 func (calibrateCommand) Help() string {

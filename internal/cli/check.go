@@ -16,13 +16,13 @@ import (
 type checkCommand struct {
 	Dir      string      `arg:"" help:"A result directory, as tare run -o made it."`
 	MaxCost  []maxCost   `group:"limits" name:"max-cost" placeholder:"METRIC=SIZE" help:"Largest cost that passes, as throughput=5%; once per metric. Throughput must not be lower by more, latencies and CPU time per operation not higher."`
-	Workload []string    `group:"limits" placeholder:"NAME" help:"Only these workloads."`
-	Arm      []string    `group:"limits" placeholder:"NAME" help:"Only these arms; one that was left out is an error."`
-	Format   checkFormat `group:"output" default:"text" placeholder:"text|junit|markdown|json" help:"Form of the answer on standard output."`
+	Workload []string    `group:"limits" aliases:"workloads" placeholder:"NAME" help:"Only these workloads."`
+	Arm      []string    `group:"limits" aliases:"arms,variants,variant" placeholder:"NAME" help:"Only these arms; a skipped one is an error."`
+	Format   checkFormat `group:"output" default:"text" placeholder:"text|junit|markdown|json" help:"Output format."`
 }
 
 func (checkCommand) Help() string {
-	return `Judges the bounds of the intervals, not the estimates: a cost passes when its whole interval is within the limit, and exceeds it when the whole interval is above. Where the loss comes in bursts, the total effect is judged as well. An arm that was left out is not judged, unless --arm names it: then it is an error.
+	return `Judges the bounds of the intervals, not the estimates: a cost passes when its whole interval is within the limit, and exceeds it when the whole interval is above. Where the loss comes in bursts, the total effect is judged as well. A skipped arm passes, unless --arm names it: then it is an error.
 
 Examples:
 

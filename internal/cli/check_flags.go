@@ -93,6 +93,8 @@ func (p *planCommand) checkFlags() error {
 	switch {
 	case p.NodeHelper && !p.RBAC && len(p.Nodes) == 0:
 		return useless("--node-helper", "without --nodes or --rbac", "tare plan --rbac --node-helper prints the rights that the helper needs")
+	case p.Verbose && (p.RBAC || p.Format != "text"):
+		return useless("--verbose", "with --rbac or --format json", "leave one of them out")
 	case p.RBAC && p.Format != "text":
 		return useless("--format", "with --rbac, which prints YAML for kubectl", "leave one of them out")
 	case p.RBAC && p.NodeHelper && p.PodImage != "":

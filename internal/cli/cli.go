@@ -14,15 +14,15 @@ import (
 
 // grammar has the commands, and the flags of all commands.
 type grammar struct {
-	Run       runCommand       `cmd:"" help:"Measure an experiment on this host."`
-	Plan      planCommand      `cmd:"" help:"Show what a run would do; changes nothing."`
-	Doctor    doctorCommand    `cmd:"" help:"Show what this host can do, its noise, and leftovers of killed runs."`
-	Presets   presetsCommand   `cmd:"" help:"List the experiments that come with tare."`
+	Run       runCommand       `cmd:"" help:"Measure an experiment."`
+	Plan      planCommand      `cmd:"" help:"Show what a run would change on this host; changes nothing."`
+	Doctor    doctorCommand    `cmd:"" help:"Show what this host is ready for, and its noise."`
+	Presets   presetsCommand   `cmd:"" help:"List the experiments that come with tare, by question."`
 	Report    reportCommand    `cmd:"" help:"Print the report of a result directory."`
-	Check     checkCommand     `cmd:"" help:"Judge a result against the largest costs that pass, for CI."`
-	Compare   compareCommand   `cmd:"" help:"Compare two results of the same experiment."`
-	Import    importCommand    `cmd:"" help:"Judge what other tools measured: logs of sysbench, fio, pgbench and others."`
-	Calibrate calibrateCommand `cmd:"" help:"Show how well this host measures losses whose size is known."`
+	Check     checkCommand     `cmd:"" help:"Fail where a loss exceeds a limit, for CI."`
+	Compare   compareCommand   `cmd:"" help:"Compare two results: old, new, change."`
+	Import    importCommand    `cmd:"" help:"Compare logs of sysbench, fio, pgbench and others."`
+	Calibrate calibrateCommand `cmd:"" help:"Self-test: measure planted losses of known size."`
 	Cache     cacheCommand     `cmd:"" help:"List the prepared data sets of databases, or remove some."`
 	Image     imageCommand     `cmd:"" help:"Put container images into an engine, without a registry."`
 	Cleanup   cleanupCommand   `cmd:"" help:"Remove what killed runs left on this host."`
@@ -38,8 +38,9 @@ intervals that hold on a noisy machine.
   tare run                     the preset "quick": three minutes, nothing to install
   tare run --budget 10m -o r   longer is more precise; results in the directory r
   tare presets                 MySQL, PostgreSQL, ClickHouse, volumes, neighbours
-  tare import a=a.log b=b.log  what other tools measured
-  tare doctor                  what this host can do`
+  tare import a=a.log b=b.log  compare logs of other tools
+  tare doctor                  is this host ready?
+  tare help kubernetes         flags for pods and nodes`
 
 // helpExit is the exit code after kong has printed the help. kong expects that the program exits then;
 // tare panics with helpExit, and Main returns it.
@@ -67,6 +68,9 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 	if err != nil {
 		return c.fail(err)
 	}
+	if slices.Equal(args, []string{kubernetesGroup, "--help"}) {
+		return c.fail(helpKubernetes(parser, stdout))
+	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
 		return c.fail(misuse(err, args))
@@ -87,7 +91,7 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 		}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "experiment", Title: "What to measure:"},
-			{Key: "nodes", Title: "Where to measure:"},
+			{Key: kubernetesGroup, Title: "Kubernetes:"},
 			{Key: "limits", Title: "What to judge:"},
 			{Key: "output", Title: "Output:"},
 		}),

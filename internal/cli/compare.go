@@ -11,22 +11,26 @@ import (
 )
 
 type compareCommand struct {
-	Before string        `arg:"" help:"A result directory."`
-	After  string        `arg:"" help:"Another one, of the same experiment."`
-	Force  bool          `help:"Compare results of different experiments too: what has the same name in both."`
-	Format compareFormat `group:"output" default:"text" placeholder:"text|markdown|json" help:"Form of the comparison on standard output."`
+	Before  string        `arg:"" name:"old" help:"A result directory."`
+	After   string        `arg:"" name:"new" help:"Another one, of the same experiment."`
+	Force   bool          `help:"Compare results of different experiments too: arms of the same name."`
+	Format  compareFormat `group:"output" default:"text" placeholder:"text|markdown|json" help:"Output format."`
+	Verbose bool          `short:"v" group:"output" help:"Every arm and metric, levels, and all differences of host and settings."`
 }
 
 func (compareCommand) Help() string {
-	return `Says first whether the two may be compared and what differs: tare, host, kernel, versions, settings as read back. Then how the effect of each arm changed, as a ratio of the two ratios with an interval from both. Absolute levels are compared on the same host only.
+	return `One line for each load and arm: its throughput against the baseline in the old result, in the new one, and the change with a 95 % interval from both. Below: what changed in tare, the host, its software and the settings as read back. Levels are compared on the same host only.
 
 Examples:
 
   tare compare before after
+  tare compare before after -v
   tare compare hostA hostB --format markdown
 
 ` + exitCodes("compared", exitError, exitUsage)
 }
+
+func (k *compareCommand) checkFlags() error { return checkVerbose(k.Verbose, format(k.Format)) }
 
 func (k compareCommand) Run(c *console) error {
 	before, err := readResult(resultOf(k.Before))
@@ -44,20 +48,20 @@ func (k compareCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := c.printComparison(k.Format, result); err != nil {
+	if err := c.printComparison(k, result); err != nil {
 		return fmt.Errorf("print the comparison: %w", err)
 	}
 	return nil
 }
 
-func (c *console) printComparison(f compareFormat, x *record.Comparison) error {
-	switch f {
+func (c *console) printComparison(k compareCommand, x *record.Comparison) error {
+	switch k.Format {
 	case "markdown":
-		return report.PrintMarkdown(c.stdout, report.Comparison(x))
+		return report.PrintMarkdown(c.stdout, report.Comparison(x, true))
 	case "json":
 		return export.Object(c.stdout, x)
 	}
-	return report.Print(c.stdout, report.Comparison(x), c.look(report.Options{}))
+	return report.Print(c.stdout, report.Comparison(x, k.Verbose), c.look(report.Options{}))
 }
 
 // compareFormat is the value of --format of tare compare.

@@ -30,6 +30,9 @@ func (m *colorMode) UnmarshalText(b []byte) error {
 
 // oneOf stores word if it is one of words.
 func oneOf(to *string, word string, words ...string) error {
+	if formal := formAliases[word]; slices.Contains(words, formal) {
+		word = formal
+	}
 	for _, w := range words {
 		if w == word {
 			*to = w

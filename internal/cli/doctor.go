@@ -26,21 +26,25 @@ import (
 )
 
 type doctorCommand struct {
-	Scratch string     `default:"${scratch}" placeholder:"DIR" help:"The directory under test, ${scratch} unless you say otherwise."`
-	Format  planFormat `group:"output" default:"text" placeholder:"text|json" help:"Form of the answer on standard output."`
+	Scratch string     `default:"${scratch}" placeholder:"DIR" help:"The directory under test. Default: ${scratch}."`
+	Format  planFormat `group:"output" default:"text" placeholder:"text|json" help:"Output format."`
+	Verbose bool       `short:"v" group:"output" help:"Every check of the host, every arm, and the noise in detail."`
 }
 
 func (doctorCommand) Help() string {
-	return `Tries out what the arms of a run are made of, watches the noise of this host for two seconds, and looks for what killed runs left. Every no comes with its reason and what to do about it; ? means that it cannot be told. Nothing is changed.
+	return `Says what this host is ready for: containers, neighbours, pods; which loads and databases it has; and its noise, measured for two seconds. Each no comes with its reason and remedy; ? is unknown. Nothing is changed.
 
 Examples:
 
   tare doctor
+  tare doctor -v
   tare doctor --scratch /mnt/disk
   tare doctor --format json | jq '.checks[] | select(.answer == "no")'
 
 ` + exitCodes("looked, whatever it found", exitError, exitUsage, exitInterrupted, exitTerminated)
 }
+
+func (d *doctorCommand) checkFlags() error { return checkVerbose(d.Verbose, format(d.Format)) }
 
 // noiseTime is how long tare doctor watches the noise.
 const noiseTime = 2 * time.Second
@@ -63,14 +67,15 @@ func (d *doctorCommand) Run(c *console) error {
 		print()
 		werr = p.flush()
 	}
-	show(func() {
-		p.host(a.Host)
-		p.checks(a.Checks)
-	})
+	if d.Verbose {
+		show(func() {
+			p.host(a.Host)
+			p.checks(a.Checks)
+		})
+	}
 	a.arms(host)
-	show(func() { p.arms("arms of a run here", a.Arms) })
 	a.loads()
-	show(func() { p.arms("loads of a run here", a.Loads) })
+	show(func() { p.ready(a, d.Verbose) })
 	a.Noise, err = doctor.Look(ctx, noiseTime)
 	if ctx.Err() != nil {
 		return &signalError{syscall.SIGINT, errors.New("interrupted")}
@@ -85,9 +90,12 @@ func (d *doctorCommand) Run(c *console) error {
 	}
 	show(func() {
 		if err == nil {
-			p.noise(a.Noise, forecast)
+			p.noise(a.Noise, forecast, d.Verbose)
 		}
-		p.leftovers(a)
+		p.leftovers(a, d.Verbose)
+		if !d.Verbose {
+			p.heading("Every check and arm: tare doctor -v")
+		}
 	})
 	return errors.Join(err, werr)
 }

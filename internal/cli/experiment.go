@@ -27,22 +27,22 @@ import (
 type experimentFlags struct {
 	Experiment string `arg:"" name:"preset|file" optional:"" help:"A preset (see tare presets), a YAML file, or - for standard input. Without it: quick."`
 
-	Command   string   `group:"experiment" placeholder:"CMD" help:"Instead of an experiment: how long this command takes, or the number it prints (--set command.value=...)."`
-	Budget    string   `group:"experiment" placeholder:"3m" help:"Time of the whole run."`
-	Precision string   `group:"experiment" placeholder:"1%" help:"Wanted half-width of the intervals; a run stops when it has it."`
-	Margin    string   `group:"experiment" placeholder:"1%" help:"Smallest effect that matters to you."`
-	Seed      string   `group:"experiment" placeholder:"N" help:"Seed of the order of the arms; a run prints the one it used."`
-	Workload  []string `group:"experiment" placeholder:"NAME" help:"Only these workloads of the experiment, or those of a kind: --workload fio."`
-	Arms      []string `group:"experiment" placeholder:"NAME" help:"Only these arms; the baseline and its twin are always there."`
-	Volume    []string `group:"experiment" sep:"none" placeholder:"WORD" help:"What is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH or rbd:POOL/IMAGE. Given several times, the volumes are compared with the first of them."`
-	Scratch   string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the file system under test."`
-	Set       []string `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting, for example rpc.concurrency=8, window=200ms, generations=5 (launches of all arms) or unequal=mark (compare also arms that are less or more durable, and mark their results). May be repeated."`
+	Command   string   `group:"experiment" placeholder:"CMD" help:"Measure a command instead of an experiment: its time, or a number that it prints (--set command.value=...)."`
+	Budget    string   `group:"experiment" aliases:"duration,time" placeholder:"3m" help:"Time of the whole run."`
+	Precision string   `group:"experiment" aliases:"target-ci" placeholder:"1%" help:"Stops a run early: when every interval is this narrow (plus or minus)."`
+	Margin    string   `group:"experiment" aliases:"min-effect" placeholder:"1%" help:"Smallest effect that matters to you, for the verdict no loss. It does not stop a run."`
+	Seed      string   `group:"experiment" hidden:"" placeholder:"N" help:"Seed for the order of the arms."`
+	Workload  []string `group:"experiment" aliases:"workloads" placeholder:"NAME" help:"Only these workloads of the experiment, or of a kind: --workload fio."`
+	Arms      []string `group:"experiment" aliases:"arm,variants,variant" placeholder:"NAME" help:"Only these arms; the baseline and its twin always run."`
+	Volume    []string `group:"experiment" sep:"none" placeholder:"WORD" help:"Volume under the data: layer (the arm's root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH or rbd:POOL/IMAGE. Give it several times to compare volumes with the first."`
+	Scratch   string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the disk under test."`
+	Set       []string `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting of the experiment: rpc.concurrency=8, window=200ms, generations=5 (launches of each arm), unequal=mark (keep arms that are less durable, and mark them). May be repeated."`
 
-	Kubeconfig string `group:"experiment" placeholder:"FILE" help:"The kubeconfig of the cluster for arms in pods; without it $KUBECONFIG, or kubectl's own."`
-	Context    string `group:"experiment" placeholder:"NAME" help:"The context of the kubeconfig; without it the current one."`
+	Kubeconfig string `group:"kubernetes" hidden:"" placeholder:"FILE" help:"The kubeconfig of the cluster. Default: $KUBECONFIG, or kubectl's own."`
+	Context    string `group:"kubernetes" hidden:"" placeholder:"NAME" help:"The context of the kubeconfig. Default: the current one."`
 
-	Namespace string `group:"experiment" placeholder:"NAME" help:"An existing namespace, for pods on a node that tare is not on. Without it a run makes its own."`
-	PodImage  string `group:"experiment" placeholder:"IMAGE" help:"Image for pods on a node that tare is not on, where an arm names none: with sh, and with what the load needs."`
+	Namespace string `group:"kubernetes" hidden:"" placeholder:"NAME" help:"An existing namespace, for pods on another node. Default: the run makes its own."`
+	PodImage  string `group:"kubernetes" hidden:"" placeholder:"IMAGE" help:"Image for pods on another node, where an arm names none: with sh and the programs of the load."`
 
 	pods *pods.Target // see cluster
 }

@@ -100,8 +100,8 @@ func unknown(err error, command *kong.Node, flag string, args []string) error {
 		return &usageError{fmt.Errorf("unknown flag %s", flag), instead}
 	}
 	help := "tare " + command.Path() + " --help"
-	if strings.HasPrefix(flag, "--") && printsAs(command, cmp.Or(otherForms[name], name)) {
-		return &usageError{fmt.Errorf("unknown flag %s", flag), "--format " + cmp.Or(otherForms[name], name)}
+	if form := cmp.Or(formAliases[name], otherForms[name], name); strings.HasPrefix(flag, "--") && printsAs(command, form) {
+		return &usageError{fmt.Errorf("unknown flag %s", flag), "--format " + form}
 	}
 	if instead := meantFlag(command, name); instead != "" {
 		return &usageError{fmt.Errorf("unknown flag %s", flag), instead}

@@ -29,9 +29,9 @@ import (
 // nodeFlags choose nodes of a cluster: nodes to measure through node helpers, or one node whose pods
 // tare controls from this host.
 type nodeFlags struct {
-	Nodes       []string `group:"nodes" placeholder:"NAME" help:"With --node-helper: run the whole experiment on each of these nodes of the cluster, or on all, one after the other, instead of on this host. Without it: one node, for arms in pods, which are controlled from here and paused through their load."`
-	NodeHelper  bool     `group:"nodes" help:"Allow a privileged pod on each of these nodes, through which tare enters the node's host as root."`
-	HelperImage string   `group:"nodes" placeholder:"IMAGE" help:"Image of that pod, by its digest, with sh, head, sleep, chmod and wc. Without it: any that the node has, with the node's own programs."`
+	Nodes       []string `group:"kubernetes" hidden:"" placeholder:"NAME" help:"One node: arms in pods run there, controlled from here. With --node-helper: the whole experiment runs on each of these nodes, or on all, one after the other."`
+	NodeHelper  bool     `group:"kubernetes" hidden:"" help:"Allow a privileged pod on each of these nodes, through which tare is root on the node's host."`
+	HelperImage string   `group:"kubernetes" hidden:"" placeholder:"IMAGE" help:"Image of that pod, by digest, with sh, head, sleep, chmod and wc. Default: any image that the node has."`
 
 	NodeAbout string `hidden:"" placeholder:"FILE"`
 }
@@ -190,10 +190,10 @@ func (r *runCommand) job(cluster *kube.Cluster, e *experiment.Experiment) (nodes
 		j.Args = append(j.Args, "--seed="+r.Seed)
 	}
 	if r.Quiet {
-		j.Args = append(j.Args, "--no-progress")
+		j.Args = append(j.Args, "--quiet")
 	}
 	if r.Beside {
-		j.Args = append(j.Args, "--beside")
+		j.Args = append(j.Args, "--force")
 	}
 	return j, nil
 }

@@ -91,7 +91,7 @@ func timeClass(seconds float64) string {
 }
 
 // assumed is the basis of the estimate.
-const assumed = "a rough estimate from two seconds of plain work: loads, disks and networks may be steadier or noisier"
+const assumed = "a rough estimate from two seconds of plain work"
 
 // line is the outlook as printed before a run.
 func (o *outlook) line() string {

@@ -28,11 +28,12 @@ import (
 
 type planCommand struct {
 	experimentFlags
-	Format planFormat `group:"output" default:"text" placeholder:"text|json" help:"Form of the plan on standard output."`
-	RBAC   bool       `name:"rbac" group:"output" help:"Instead of the plan: the rights that the user of this kubeconfig needs for arms in pods, as a file that an administrator applies."`
+	Format  planFormat `group:"output" default:"text" placeholder:"text|json" help:"Output format."`
+	Verbose bool       `short:"v" group:"output" help:"Each arm, parameter and change of this host."`
+	RBAC    bool       `name:"rbac" group:"kubernetes" hidden:"" help:"tare plan only: print the rights that this user needs, as a file that an administrator applies."`
 
-	NodeHelper bool     `group:"output" help:"Of a run with --node-helper: whether the cluster allows it on the nodes that --nodes names. With --rbac: the rights that it needs."`
-	Nodes      []string `group:"output" placeholder:"NAME" help:"The node of arms in pods that are controlled from here, as in tare run without --node-helper."`
+	NodeHelper bool     `group:"kubernetes" hidden:"" help:"Allow a privileged pod on each of these nodes."`
+	Nodes      []string `group:"kubernetes" hidden:"" placeholder:"NAME" help:"The nodes, as in tare run."`
 }
 
 // planFormat is the value of --format of plan.
@@ -43,14 +44,15 @@ func (f *planFormat) UnmarshalText(b []byte) error {
 }
 
 func (planCommand) Help() string {
-	return `Lists every arm, every change that a run would make to this host, what is left out and why, the expected time, the least budget that allows verdicts and, from two seconds of this host's noise, the precision to expect. Nothing is changed.
+	return `Prints the time, the loads and arms, what is skipped and why, the changes that a run would make to this host, and the precision to expect from two seconds of its noise. Nothing is changed.
 
 Examples:
 
   tare plan
   tare plan mine.yaml --arms host,container
+  tare plan -v
   tare plan --format json | jq .changes
-  tare plan mine.yaml --rbac > rights.yaml     for an administrator, who applies it
+Flags for pods and nodes: tare help kubernetes.
 
 ` + exitCodes("planned", exitError, exitUsage, exitUnsupported, exitInterrupted, exitTerminated)
 }
@@ -81,13 +83,13 @@ func (p *planCommand) Run(c *console) error {
 		err := export.Object(c.stdout, planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds(), leastDeciding(built)})
 		return errors.Join(err, installed(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
 	}
-	return errors.Join(c.printPlan(built, e.Title), installed(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
+	return errors.Join(c.printPlan(built, e.Title, p.Verbose), installed(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
 }
 
 // onNodes makes the checks in the cluster that a run through node helpers makes before it begins.
 func (p *planCommand) onNodes(c *console, on *nodeFlags, e *experiment.Experiment) error {
 	if p.Format == "json" {
-		return &usageError{errors.New("--format json is for the plan of one host, and what a node can have is known there only"), "on the node: tare plan --format json"}
+		return &usageError{errors.New("--format json is for the plan of one host, and only tare on a node knows what it can have"), "on the node: tare plan --format json"}
 	}
 	if err := on.checkHelper(); err != nil {
 		return err
@@ -110,7 +112,7 @@ func (p *planCommand) onNodes(c *console, on *nodeFlags, e *experiment.Experimen
 		}
 		fmt.Fprintf(&text, "node %s: ready; the pod begins with its image %s\n", chosen[i].Name, image)
 	}
-	text.WriteString("what each arm needs and changes is known on the node only: tare plan there\n")
+	text.WriteString("each arm and change: tare plan on the node\n")
 	_, err = io.WriteString(c.stdout, export.Terminal(text.String()))
 	return err
 }

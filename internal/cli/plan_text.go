@@ -17,11 +17,15 @@ import (
 
 // printPlan prints the plan as text. Then it measures this host's noise for two seconds and prints the
 // outlook.
-func (c *console) printPlan(built *plan.Plan, title string) error {
+func (c *console) printPlan(built *plan.Plan, title string, details bool) error {
 	ctx, stop := untilSignal()
 	defer stop()
 	s := newSheet(c)
-	s.plan(built, title)
+	if details {
+		s.plan(built, title)
+	} else {
+		s.shortPlan(built, title)
+	}
 	if err := s.flush(); err != nil {
 		return err
 	}
@@ -29,11 +33,15 @@ func (c *console) printPlan(built *plan.Plan, title string) error {
 	if err != nil || o == nil {
 		return err
 	}
-	s.outlook(o)
+	if details {
+		s.outlook(o)
+	} else {
+		s.row("precision", o.reach+"; noise now: "+o.noise)
+	}
 	return s.flush()
 }
 
-// plan prints the plan.
+// plan prints the whole plan.
 func (p *sheet) plan(built *plan.Plan, title string) {
 	r := built.Record
 	p.heading("experiment %s: %s", r.Experiment, title)
@@ -64,16 +72,16 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 	}
 	p.left(built.Left)
 	if lines := codeLines(built); len(lines) > 0 {
-		p.heading("code of yours; tare takes back only what it has made itself")
+		p.heading("your code; tare undoes only its own changes")
 		for _, line := range lines {
 			p.entry("  ", 2, line)
 		}
 	}
-	p.heading("changes to this host, each in the undo journal before it is made")
+	p.heading("changes to this host, each in the undo journal before tare makes it")
 	all := changes(built)
 	p.columns(changeRows(all))
 	if hasTopGroup(all) {
-		p.entry("  ", 2, "control groups at the top have the default weight: where CPUs are short, each has as much of them as system.slice with all its services")
+		p.entry("  ", 2, topWeight)
 	}
 	if worthwhile(built) != nil {
 		p.heading("tare run ends at once: nothing is left to compare with %s", built.Loads[0].Baseline)
@@ -98,7 +106,7 @@ func (p *sheet) left(left []record.Left) {
 	if len(left) == 0 {
 		return
 	}
-	p.heading("left out on this host")
+	p.heading("skipped on this host")
 	name := func(l record.Left) string { return cmp.Or(l.Arm, l.Workload) }
 	names := 0
 	for _, l := range left {

@@ -65,7 +65,7 @@ func (changing) Capabilities() (c environment.Capabilities) { return c }
 
 // The plan of root's run says below the changes what the groups weigh. A user's plan does not.
 func TestPlanOfGroups(t *testing.T) {
-	const weigh = "  control groups at the top have the default weight: where CPUs are short, each has as much of them as system.slice with all its services\n"
+	const weigh = "  " + topWeight + "\n"
 	for what, want := range map[string]bool{
 		"cgroup /sys/fs/cgroup/tare-RUN/a": true,
 		"cgroup /sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/x.scope/tare-RUN/a": false,
@@ -112,7 +112,7 @@ func TestPlanOfNothing(t *testing.T) {
 	p := &sheet{width: 80, c: &console{color: "never"}}
 	p.plan(built, "title")
 	text := p.String()
-	wantText(t, "the plan", text, "left out on this host\n  docker  Docker is not running\n          hint: start it\n", "\ntare run ends at once: nothing is left to compare with host\n")
+	wantText(t, "the plan", text, "skipped on this host\n  docker  Docker is not running\n          hint: start it\n", "\ntare run ends at once: nothing is left to compare with host\n")
 	if strings.Contains(text, "to run it") {
 		t.Error(text)
 	}

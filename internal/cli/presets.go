@@ -1,23 +1,28 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/tarelab/tare/internal/arms/inspect"
+	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/plan"
 )
 
 type presetsCommand struct {
-	List presetsList `cmd:"" default:"1" hidden:"" help:"List the experiments that come with tare."`
-	Show presetsShow `cmd:"" help:"Print a preset as YAML, every default filled in, as a start for your own."`
+	List presetsList `cmd:"" default:"1" help:"List the experiments that come with tare."`
+	Show presetsShow `cmd:"" help:"Print a preset: its arms and loads in words, then all of it as YAML for a file of your own."`
 }
 
 func (presetsCommand) Help() string {
@@ -26,45 +31,84 @@ func (presetsCommand) Help() string {
 
 type presetsList struct{}
 
+// first sorts the preset for beginners before the others.
+func first(preset string) int {
+	if preset == experiment.Quick {
+		return 0
+	}
+	return 1
+}
+
 func (presetsList) Run(c *console) error {
-	w := tabwriter.NewWriter(c.stdout, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(w, "PRESET\tTAKES\tHERE\tQUESTION\n")
+	p := newSheet(c)
 	names := experiment.Presets()
-	slices.SortStableFunc(names, func(a, b string) int { return first(a) - first(b) })
-	missing := map[string][]string{} // presets, by the command that installs their packages
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Or(questionOf(a)-questionOf(b), first(a)-first(b)) })
+	longest, host := 0, inspect.Host("/")
+	for _, name := range names {
+		longest = max(longest, len(name))
+	}
+	asked := -1
 	for _, name := range names {
 		e, err := parsePreset(name)
 		if err != nil {
 			return err
 		}
-		here := "yes"
-		if lacks, some := packagesFor(e); len(lacks) > 0 {
-			here = "no"
-			if some {
-				here = "in part"
-			}
-			line := "apt-get install " + strings.Join(lacks, " ")
-			missing[line] = append(missing[line], name)
-		} else if onlyPods(e) {
-			here = "with a Kubernetes node"
+		if q := questionOf(name); q != asked {
+			p.heading("%s", questions[q].title)
+			asked = q
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, quantity.Duration(e.Budget.Seconds()), here, e.Title)
+		lead := fmt.Sprintf("  %-*s  %6s  ", longest, name, quantity.Duration(e.Budget.Seconds()))
+		p.entry(lead, len(lead), e.Title)
+		p.entry(strings.Repeat(" ", len(lead)), len(lead), hereOrNot(e, host))
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for _, line := range slices.Sorted(maps.Keys(missing)) {
-		c.say("\n%s: %s", strings.Join(missing[line], ", "), line)
-	}
-	return nil
+	p.heading("Run one: tare run NAME. Its arms and loads: tare presets show NAME")
+	return p.flush()
 }
 
-// first sorts the preset for beginners before the others.
-func first(preset string) int {
-	if preset == "quick" {
-		return 0
+// hereOrNot says whether an experiment runs on this host, and with which programs; or how it would.
+func hereOrNot(e *experiment.Experiment, host facts.Host) string {
+	lacks, some := packagesFor(e)
+	install := "apt-get install " + strings.Join(lacks, " ")
+	switch {
+	case len(lacks) > 0 && some:
+		return runsHere + inPart + install
+	case len(lacks) > 0:
+		return "needs " + strings.Join(programsOf(e), ", ") + ": " + install
+	case onlyPods(e):
+		return needsANode
 	}
-	return 1
+	switch err := impossible(e, host); {
+	case err != nil && !host.Root:
+		return asRoot + e.Name
+	case err != nil:
+		return notHereWhy + e.Name
+	}
+	if programs := programsOf(e); len(programs) > 0 {
+		return runsHere + ", with " + strings.Join(programs, ", ")
+	}
+	return runsHere + nothingElse
+}
+
+// impossible is the error about a host on which no arm of an experiment can run.
+func impossible(e *experiment.Experiment, host facts.Host) error {
+	host.Volumes = volume.Supports(host, e.Volumes()...)
+	p, err := plan.Build(e, catalog.Plan(&pods.Target{}), host, nil)
+	if err != nil {
+		return err
+	}
+	return worthwhile(p)
+}
+
+// programsOf are the programs that the workloads of an experiment need.
+func programsOf(e *experiment.Experiment) (names []string) {
+	for _, w := range e.Workloads {
+		for _, n := range needsOf(w) {
+			if !slices.Contains(names, n.Name()) {
+				names = append(names, n.Name())
+			}
+		}
+	}
+	return names
 }
 
 // packagesFor are the packages that this host lacks for an experiment; some says that it lacks
@@ -125,7 +169,7 @@ func (p presetsShow) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.stdout.Write(e.Annotated(catalog.Words()))
+	_, err = c.stdout.Write(append([]byte(inWords(e)), e.Annotated(catalog.Words())...))
 	return err
 }
 
@@ -136,4 +180,69 @@ func parsePreset(name string) (*experiment.Experiment, error) {
 		return nil, &usageError{err, "tare presets"}
 	}
 	return experiment.Parse(present+".yaml", src, catalog.Words())
+}
+
+// inWords describes an experiment as comments of YAML: loads, neighbours, arms, and whether it runs here.
+func inWords(e *experiment.Experiment) string {
+	var b strings.Builder
+	line := func(format string, args ...any) {
+		b.WriteString(strings.TrimRight("# "+fmt.Sprintf(format, args...), " ") + "\n")
+	}
+	line("%s: %s", e.Name, e.Title)
+	line("%s; %s", quantity.Duration(e.Budget.Seconds()), hereOrNot(e, inspect.Host("/")))
+	line("")
+	line("loads:")
+	for _, w := range e.Workloads {
+		title := w.Kind
+		if kind, ok := catalog.Workload(w.Kind); ok {
+			title = kind.Title()
+		}
+		if w.Optional {
+			title += " (only with --workload " + w.Name + ")"
+		}
+		line("  %-18s %s", w.Name, title)
+	}
+	for _, n := range e.Neighbours {
+		line("  %-18s neighbour: %s", n.Name, n.Kind)
+	}
+	line("")
+	line("arms, each compared with %s:", e.Workloads[0].Baseline)
+	for _, a := range armsInWords(e) {
+		line("  %-18s %s", a[0], a[1])
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// armsInWords has name and description of each arm.
+func armsInWords(e *experiment.Experiment) (all [][2]string) {
+	if len(e.Named) == 0 {
+		for _, r := range catalog.Rungs(nil) {
+			if w := e.Arms; len(w) == 0 && !r.OnlyByName || slices.Contains(w, r.Name()) {
+				all = append(all, [2]string{r.Name(), r.Title()})
+			}
+		}
+		return all
+	}
+	described := map[string]bool{}
+	for _, a := range e.Named {
+		text := a.Environment
+		if env, err := catalog.Environment(nil, a.Environment); err == nil && !described[env.Name()] {
+			text, described[env.Name()] = env.Title(), true
+		}
+		if a.Volume != "" {
+			text += ", volume " + a.Volume
+		}
+		for _, k := range slices.Sorted(maps.Keys(a.Set)) {
+			text += ", " + k + "=" + a.Set[k]
+		}
+		if a.Neighbour != "" {
+			text += ", beside " + a.Neighbour
+		}
+		if len(a.Isolation) > 0 {
+			text += ", with " + strings.Join(a.Isolation, " and ")
+		}
+		all = append(all, [2]string{a.Name, text})
+	}
+	return all
 }

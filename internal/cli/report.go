@@ -15,14 +15,14 @@ import (
 )
 
 type reportCommand struct {
-	Dir     string `arg:"" optional:"" help:"A result directory, as tare run -o made it, or its page. Without it: the newest result here."`
-	Format  format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: ${forms}."`
-	Verbose bool   `short:"v" group:"output" help:"Everything as text: steps, other metrics, what the kernel saw, checks."`
-	Open    bool   `group:"output" help:"Write report.html into the result directory and show it in the browser."`
+	Dir     string `arg:"" optional:"" help:"A result directory, or its page. Default: the newest result here."`
+	Format  format `group:"output" default:"text" placeholder:"FORM" help:"Output format: ${forms}."`
+	Verbose bool   `short:"v" group:"output" help:"Everything as text: each layer, metric, probe and check."`
+	Open    bool   `group:"output" help:"Write report.html into the result directory and open it in a browser."`
 }
 
 func (reportCommand) Help() string {
-	return "The report is made anew from the record; without --open the directory is not changed. A run that was killed has a record too.\n\n" +
+	return "Computes the report again from the record, also of a killed run. Only --open writes into the directory.\n\n" +
 		"Examples:\n\n  tare report\n  tare report r\n  tare report r --open\n  tare report r --format html > r.html\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'\n\n" + exitCodes("printed", exitError, exitUsage)
 }
 

@@ -34,16 +34,16 @@ import (
 type runCommand struct {
 	experimentFlags
 	nodeFlags
-	Output   newDir `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
-	Format   format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: ${forms}."`
-	Verbose  bool   `short:"v" group:"output" help:"Everything as text: steps, other metrics, what the kernel saw, checks."`
-	Quiet    bool   `short:"q" name:"no-progress" group:"output" help:"No progress on standard error."`
-	Beside   bool   `group:"output" help:"Measure although another run measures on this host: each disturbs the other."`
-	Continue string `group:"output" placeholder:"DIR" help:"Add launches to the result in this directory: the same experiment, on the same host."`
+	Output   newDir `short:"o" group:"output" placeholder:"DIR" help:"Result directory, which tare creates. Default: tare-result-DATE-TIME here."`
+	Format   format `group:"output" default:"text" placeholder:"FORM" help:"Output format: ${forms}."`
+	Verbose  bool   `short:"v" group:"output" help:"Everything as text: each layer, metric, probe and check."`
+	Quiet    bool   `short:"q" aliases:"no-progress" group:"output" help:"No progress on standard error."`
+	Beside   bool   `name:"force" group:"output" hidden:"" aliases:"beside" help:"Run although another run is active (noisier)."`
+	Continue string `group:"output" placeholder:"DIR" help:"Add to the result in this directory: same experiment, same host."`
 }
 
 func (runCommand) Help() string {
-	return `Launches every arm of every workload, lets them take turns, and compares each with the baseline. The host is left as it was found; Ctrl-C ends a run early and prints what is there.
+	return `Launches every arm of every workload, measures them in turn and compares each with the baseline. The host is left as it was found; Ctrl-C ends a run early and prints the result so far.
 
 Examples:
 
@@ -52,10 +52,9 @@ Examples:
   tare run --budget 10m --precision 0.5% --arms cgroup,container
   tare run --command './bench' --arms cgroup,container
   tare run mine.yaml --set rpc.concurrency=8 --format json > effects.json
-  tare run --nodes a,b --node-helper
   tare run --continue DIR --budget 10m
 
-A run has no limits: it ends with 0 when it has measured, whatever it found and also where all is undecided. tare check judges a result against limits.
+Flags for pods and nodes: tare help kubernetes. Limits for CI: tare check; a run ends with 0 whatever it found.
 
 ` + exitCodes("measured", exitError, exitUsage, exitUnsupported, exitBusy, exitInterrupted, exitTerminated)
 }
@@ -302,7 +301,7 @@ func inspectHost(e *experiment.Experiment, on *pods.Target, podNode string) (h f
 		return h, err
 	}
 	if len(pods) == 0 && podNode != "" {
-		return h, &usageError{hint.New(errors.New("--nodes, and no arm of the experiment is a pod"),
+		return h, &usageError{hint.New(errors.New("--nodes needs an arm that is a pod"),
 			"name some: --arms besteffort,guaranteed; or measure the node itself: --node-helper"), ""}
 	}
 	if e.Scratch == "" {

@@ -114,7 +114,9 @@ func (p *sheet) arms(heading string, arms []checkAnswer) {
 			names = max(names, len(a.Name))
 		}
 	}
-	p.entry("  ", 2, strings.Join(have, ", "))
+	if len(have) > 0 {
+		p.entry("  ", 2, strings.Join(have, ", "))
+	}
 	for i, a := range arms {
 		if a.Answer == "yes" {
 			continue
@@ -128,15 +130,20 @@ func (p *sheet) arms(heading string, arms []checkAnswer) {
 }
 
 // noise prints the noise of the host and what a run of the default experiment would reach.
-func (p *sheet) noise(n doctor.Noise, forecast string) {
+func (p *sheet) noise(n doctor.Noise, forecast string, details bool) {
 	p.heading("noise of this host in %s: %s", quantity.Duration(n.Seconds), n.Word)
 	p.entry("  ", 2, n.Because)
-	for _, l := range n.Loops {
-		p.entry(fmt.Sprintf("  %-15s ", l.Title), 18, fmt.Sprintf("varies by %s from window to window of %s", percent(round3(l.CV)), quantity.Latency(l.Window)))
+	if details {
+		for _, l := range n.Loops {
+			p.entry(fmt.Sprintf("  %-15s ", l.Title), 18, fmt.Sprintf("varies by %s from window to window of %s", percent(round3(l.CV)), quantity.Latency(l.Window)))
+		}
+		p.entry("  wake-up delay   ", 18, fmt.Sprintf("median %s, p99 %s", quantity.Latency(n.Sleep.Median), quantity.Latency(n.Sleep.P99)))
+		p.entry("  CPU time        ", 18, fmt.Sprintf("%s used by other processes, %s stolen by the hypervisor", shareOf(n.Foreign), shareOf(n.Steal)))
 	}
-	p.entry("  wake-up delay   ", 18, fmt.Sprintf("median %s, p99 %s", quantity.Latency(n.Sleep.Median), quantity.Latency(n.Sleep.P99)))
-	p.entry("  CPU time        ", 18, fmt.Sprintf("%s used by other processes, %s stolen by the hypervisor", shareOf(n.Foreign), shareOf(n.Steal)))
-	p.entry("  forecast        ", 18, forecast)
+	p.entry("  forecast  ", 12, forecast)
+	for _, remedy := range n.Quieter() {
+		p.entry("  → ", 4, remedy)
+	}
 }
 
 func round3(x float64) float64 { return float64(int(x*1000+0.5)) / 1000 }
@@ -151,7 +158,10 @@ func shareOf(v record.Value) string {
 // shownSteps is how many steps of each killed run are listed.
 const shownSteps = 5
 
-func (p *sheet) leftovers(a *doctorAnswer) {
+func (p *sheet) leftovers(a *doctorAnswer, details bool) {
+	if !details && len(a.Leftovers) == 0 && a.Unread == "" {
+		return
+	}
 	p.heading("leftovers of killed runs")
 	if a.Unread != "" {
 		p.entry("  ?  ", 5, "unknown: "+a.Unread)

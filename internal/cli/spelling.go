@@ -16,22 +16,21 @@ var spellings = []spelling{
 	{"dry-run n", "continue", "tare plan"},
 	{"no-color no-colour no-colors nocolor", "color", "--color never"},
 	{"colour colors", "color", "--color always, or --color never"},
-	{"quiet silent no-tty s", "no-progress", "-q"},
+	{"silent no-tty s", "quiet", "-q"},
 	{"debug trace verbosity details all-metrics", "verbose", "-v"},
-	{"duration time timeout runtime max-time time-limit minutes seconds d t", "budget", "--budget 3m"},
-	{"target-ci confidence ci error", "precision", "--precision 1%"},
-	{"min-effect threshold effect", "margin", "--margin 1%"},
+	{"timeout runtime max-time time-limit minutes seconds d t", "budget", "--budget 3m"},
+	{"confidence ci error", "precision", "--precision 1%"},
+	{"threshold effect", "margin", "--margin 1%"},
 	{"threshold thresholds limit limits fail-on max max-loss regression throughput", "max-cost", "--max-cost throughput=5%"},
 	{"thresholds limit limits fail-on max-cost", "continue", "tare check DIR --max-cost throughput=5%"},
 	{"max-cost", "open", "tare check DIR --max-cost throughput=5%"},
 	{"runs repeat repeats iterations launches count rounds samples r", "set", "--set generations=N"},
-	{"arm variants variant targets target env environment runtime engine container docker podman", "arms", "--arms host,container"},
-	{"arms variant variants", "arm", "--arm NAME"},
+	{"targets target env environment runtime engine container docker podman", "arms", "--arms host,container"},
 	{"docker podman containerd engine to", "into", "--into docker, podman or containerd"},
 	{"threads clients connections concurrency size rate param params parameter", "set", "--set WORKLOAD.PARAM=VALUE (tare presets show NAME lists them)"},
 	{"baseline", "set", "--set WORKLOAD.baseline=ARM"},
 	{"preset experiment config file bench f", "workload", "tare run PRESET, or tare run FILE"},
-	{"workloads load loads only filter test w", "workload", "--workload NAME"},
+	{"load loads only filter test w", "workload", "--workload NAME"},
 	{"dir datadir data-dir data disk device path directory tmpdir", "scratch", "--scratch DIR"},
 	{"fs filesystem storage mount volumes", "volume", "--volume WORD"},
 	{"exec cmd run", "command", "--command CMD"},
@@ -40,7 +39,7 @@ var spellings = []spelling{
 	{"browser web show", "open", "--open"},
 	{"http port addr address bind host server", "open", "--open, or copy DIR/report.html: a page is one file"},
 	{"older-than age max-age before days unused-for keep", "unused", "--unused 720h"},
-	{"force f yes y", "beside", "--beside"},
+	{"f yes y", "force", "--force"},
 	{"resume append extend", "continue", "--continue DIR"},
 	{"node", "nodes", "--nodes NAME"},
 	{"image", "pod-image", "--pod-image IMAGE"},
@@ -61,7 +60,7 @@ func meantFlag(command *kong.Node, name string) string {
 }
 
 func hasFlag(command *kong.Node, name string) bool {
-	for _, group := range command.AllFlags(true) {
+	for _, group := range command.AllFlags(false) {
 		if slices.ContainsFunc(group, func(f *kong.Flag) bool { return f.Name == name }) {
 			return true
 		}
@@ -69,9 +68,12 @@ func hasFlag(command *kong.Node, name string) bool {
 	return false
 }
 
+// formAliases are other names of formats that tare accepts.
+var formAliases = map[string]string{"md": "markdown", "prometheus": "openmetrics"}
+
 // otherForms are values of other tools for --format and --color, with tare's.
 var otherForms = map[string]string{
-	"md": "markdown", "github": "markdown", "prometheus": "openmetrics", "prom": "openmetrics", "metrics": "openmetrics",
+	"github": "markdown", "prom": "openmetrics", "metrics": "openmetrics",
 	"xml": "junit", "htm": "html", "page": "html", "web": "html",
 	"txt": "text", "plain": "text", "human": "text", "table": "text", "excel": "csv", "tsv": "csv",
 	"on": "always", "yes": "always", "true": "always", "force": "always", "off": "never", "no": "never", "false": "never", "none": "never",

@@ -48,9 +48,9 @@ func someComparison() *record.Comparison {
 			{What: "seed", Before: "7", After: "8", Weight: record.WeightNone},
 		},
 		Changes: []record.Change{
-			{Workload: "rpc", Metric: "throughput", Arm: "cgroup", Baseline: "host", Before: r(0.996, 0.006), After: r(0.997, 0.005), Change: r(1.001, 0.007), Verdict: record.Negligible},
-			{Workload: "rpc", Metric: "throughput", Arm: "container", Baseline: "host", Before: r(0.86, 0.01), After: r(0.79, 0.02), Change: r(0.919, 0.026), Verdict: record.Cost},
-			{Workload: "rpc", Metric: "throughput", Arm: "nat", Baseline: "host", Before: r(0.9, 0.01), Reason: "not known after: no window of this arm counts"},
+			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "cgroup", Baseline: "host", Before: r(0.996, 0.006), After: r(0.997, 0.005), Change: r(1.001, 0.007), Verdict: record.Negligible},
+			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "container", Baseline: "host", Before: r(0.86, 0.01), After: r(0.79, 0.02), Change: r(0.919, 0.026), Verdict: record.Cost, Subject: true},
+			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "nat", Baseline: "host", Before: r(0.9, 0.01), Reason: "not known after: no window of this arm counts"},
 			{Workload: "rpc", Metric: "p99", Arm: "container", Baseline: "host", Before: r(1.2, 0.1), After: r(1.1, 0.3), Change: r(0.917, 0.3), Exploratory: true},
 		},
 		Levels: []record.Level{
@@ -69,9 +69,11 @@ func TestGateAndComparisonGolden(t *testing.T) {
 		"gate.md":              func(w io.Writer) error { return PrintMarkdown(w, Gate(g)) },
 		"gate.json":            func(w io.Writer) error { return export.Object(w, g) },
 		"gate.junit.xml":       func(w io.Writer) error { return JUnit(w, g) },
-		"comparison.100.txt":   func(w io.Writer) error { return Print(w, Comparison(c), Options{}) },
-		"comparison.color.txt": func(w io.Writer) error { return Print(w, Comparison(c), Options{Color: true}) },
-		"comparison.md":        func(w io.Writer) error { return PrintMarkdown(w, Comparison(c)) },
+		"comparison.100.txt":   func(w io.Writer) error { return Print(w, Comparison(c, false), Options{}) },
+		"comparison.full.txt":  func(w io.Writer) error { return Print(w, Comparison(c, true), Options{}) },
+		"comparison.60.txt":    func(w io.Writer) error { return Print(w, Comparison(c, false), Options{Width: 60}) },
+		"comparison.color.txt": func(w io.Writer) error { return Print(w, Comparison(c, false), Options{Color: true}) },
+		"comparison.md":        func(w io.Writer) error { return PrintMarkdown(w, Comparison(c, true)) },
 		"comparison.json":      func(w io.Writer) error { return export.Object(w, c) },
 	} {
 		var b bytes.Buffer

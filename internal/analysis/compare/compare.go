@@ -55,6 +55,9 @@ func Results(before, after *record.Result, forced bool) (*record.Comparison, err
 	if c.Changes = analysis.Changes(old, now, c.Margin); len(c.Changes) == 0 {
 		return nil, ErrNothing
 	}
+	mark(c.Changes, now)
+	c.Means = means(c.Changes, c.Margin)
+	c.Needed = needed(c)
 	if c.SameHost {
 		c.Levels = levels(old, now)
 	}

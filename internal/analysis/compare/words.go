@@ -28,6 +28,8 @@ func statisticsDiffer(before, after string, here int) string {
 	return fmt.Sprintf("the statistics differ: %s before, %s after; here both are judged by version %d, their own reports may say other verdicts", before, after, here)
 }
 
+func noMean(workload string) string { return "no change is known for " + workload }
+
 func ofBefore(text string) string { return "before: " + text }
 
 func ofAfter(text string) string { return "after: " + text }

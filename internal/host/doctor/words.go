@@ -31,7 +31,7 @@ const (
 // Findings about this user and this kernel.
 const (
 	userID          = "user id %d"
-	runAsRoot       = "run as root for every rung; without, the host, its twin and what user namespaces allow are compared"
+	runAsRoot       = "run as root for every layer; an ordinary user has the host and what user namespaces allow"
 	noGroupsMounted = "no control groups are mounted"
 	noGroups        = "no control groups"
 	missingThese    = "missing: %s"

@@ -15,7 +15,7 @@ func (e *Experiment) Across(where string, names, volumes []string, words Words) 
 		if err := words.volume(v); err != nil {
 			s.list = append(s.list, Problem{Where: where, Text: err.Error()})
 		} else if slices.Index(names, names[i]) < i {
-			s.list = append(s.list, Problem{Where: where, Text: fmt.Sprintf("%s is named twice, or another has the same name for an arm, %s", v, names[i])})
+			s.list = append(s.list, Problem{Where: where, Text: fmt.Sprintf("%s is given twice (arm %s)", v, names[i])})
 		}
 	}
 	if err := s.err(); err != nil || len(e.Workloads) == 0 {

@@ -91,7 +91,7 @@ func Take(directory string, beside bool) (*Lock, error) {
 	f, err := create(path, 0o600)
 	if err != nil {
 		return nil, hint.New(fmt.Errorf("keep other runs away: %w", err),
-			"--beside measures without; "+DirEnv+" names another directory, the same for all runs of this host")
+			"--force measures without; "+DirEnv+" names another directory, the same for all runs of this host")
 	}
 	l := &Lock{file: f, pid: os.Getpid()}
 	if err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
@@ -191,7 +191,7 @@ func (l *Lock) writeHolder(directory string) error {
 
 // errHeld is ErrHeld with the run that holds the lock, and a remedy.
 func errHeld() error {
-	remedy := "wait until it has ended, or end it; --beside measures all the same, and each disturbs the other"
+	remedy := "wait until it has ended, or end it; --force runs beside it (noisier)"
 	own, others := lockPaths()
 	for _, path := range append(others, own) {
 		if h, ok := readHolder(path); ok {

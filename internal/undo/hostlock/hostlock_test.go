@@ -59,7 +59,7 @@ func TestTwoRuns(t *testing.T) {
 	t.Setenv(DirEnv, t.TempDir())
 	first := other(t, "/srv/a result")
 	_, err := Take("/elsewhere", false)
-	if !errors.Is(err, ErrHeld) || !strings.Contains(hint.Of(err), "--beside") {
+	if !errors.Is(err, ErrHeld) || !strings.Contains(hint.Of(err), "--force") {
 		t.Errorf("%v (%s)", err, hint.Of(err))
 	}
 	for _, want := range []string{fmt.Sprintf("process %d,", first.Process.Pid), `"/srv/a result"`} {

@@ -1,0 +1,49 @@
+package compare
+
+import (
+	"math"
+	"testing"
+
+	"github.com/tarelab/tare/record"
+)
+
+// The mean of two changes lies between them on the scale of logarithms, its standard error is half the
+// root of the sum of squares, and one workload without a change leaves none.
+func TestMeans(t *testing.T) {
+	of := func(workload string, ratio float64) record.Change {
+		return record.Change{Workload: workload, Metric: "throughput", Arm: "container", Baseline: "host", Primary: true, Subject: true,
+			Before: &record.Ratio{Ratio: 1}, After: &record.Ratio{Ratio: ratio}, Change: &record.Ratio{Ratio: ratio, SE: 0.03, DF: 10}}
+	}
+	all := []record.Change{of("a", 0.8), of("b", 1)}
+	other := of("a", 0.5)
+	other.Subject = false
+	m := means(append(all, other), 0.01)
+	if len(m) != 1 || math.Abs(m[0].Change.Ratio-math.Sqrt(0.8)) > 1e-9 || math.Abs(m[0].Change.SE-0.03/math.Sqrt2) > 1e-9 || math.Abs(m[0].Change.DF-20) > 1e-9 {
+		t.Fatalf("%+v", m)
+	}
+	if !(m[0].Change.Low < m[0].Change.Ratio && m[0].Change.High < 1) {
+		t.Errorf("%+v", m[0].Change)
+	}
+	if one := means(all[:1], 0.01); len(one) != 0 {
+		t.Errorf("a mean of one: %+v", one)
+	}
+	all[1].Change = nil
+	if m := means(all, 0.01); len(m) != 1 || m[0].Change != nil || m[0].Reason == "" {
+		t.Errorf("without a change of b: %+v", m)
+	}
+}
+
+// An interval three times as wide as the margin allows takes nine times the time.
+func TestNeeded(t *testing.T) {
+	c := &record.Comparison{Margin: 0.01, Before: record.Side{Seconds: 100}, After: record.Side{Seconds: 60}, Changes: []record.Change{
+		{Primary: true, Subject: true, Change: &record.Ratio{Ratio: 1, Low: 0.97, High: 1.03}},
+		{Primary: true, Change: &record.Ratio{Ratio: 1, Low: 0.5, High: 2}},
+	}}
+	if got := needed(c); math.Abs(got-900) > 1e-6 {
+		t.Errorf("%v s", got)
+	}
+	c.Changes[0].Verdict = record.Cost
+	if got := needed(c); got != 0 {
+		t.Errorf("decided, and %v s", got)
+	}
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tarelab/tare/internal/host/facts"
+)
+
+// ready prints what this host is ready for, its loads, and what it lacks with the remedy.
+func (p *sheet) ready(a *doctorAnswer, details bool) {
+	p.heading("%s", readyLine(a))
+	if !details {
+		for _, ch := range a.failed() {
+			p.answer(ch.Title, utf8.RuneCountInString(ch.Title), ch)
+		}
+	}
+	p.arms("loads and databases", a.Loads)
+	if details {
+		p.arms("arms", a.Arms)
+		return
+	}
+	missing := slices.DeleteFunc(slices.Clone(a.Arms), func(x checkAnswer) bool {
+		return x.Answer == "yes" || !slices.ContainsFunc(purposes, func(r readiness) bool { return slices.Contains(strings.Fields(r.one), x.Name) })
+	})
+	if len(missing) > 0 {
+		p.arms("not ready", missing)
+	}
+}
+
+// readyLine is "ready for containers and neighbours; not for pods".
+func readyLine(a *doctorAnswer) string {
+	var ready, not []string
+	for _, x := range purposes {
+		has := slices.ContainsFunc(a.Arms, func(arm checkAnswer) bool {
+			return arm.Answer == "yes" && slices.Contains(strings.Fields(x.one), arm.Name)
+		})
+		if has {
+			ready = append(ready, x.purpose)
+		} else {
+			not = append(not, x.purpose)
+		}
+	}
+	line := a.Host.Name + ": ready for " + strings.Join(append([]string{"tare run"}, ready...), ", ")
+	if len(not) > 0 {
+		line += "; not for " + strings.Join(not, ", ")
+	}
+	return line
+}
+
+// aboutArms are checks whose consequences the arms show.
+var aboutArms = append(facts.Features(), "groups", "controllers", "freezer", "qos")
+
+// failed are the checks that failed, with a remedy, and that no arm shows.
+func (a *doctorAnswer) failed() (all []checkAnswer) {
+	for _, ch := range a.Checks {
+		if ch.Answer == "no" && ch.Remedy != "" && !slices.Contains(aboutArms, ch.Name) {
+			all = append(all, ch)
+		}
+	}
+	return all
+}
