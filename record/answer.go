@@ -1,118 +1,146 @@
 package record
 
-// Answers is the summary of a result. The analysis computes it once from the effects, so that all
-// forms of a report say the same.
+// Answers is the answer of a result: one table for each question, and what to do next. The analysis
+// computes it once from the effects, so that all forms of a report say the same.
 type Answers struct {
-	Standing Answered     `json:"standing"`
-	Loads    []LoadAnswer `json:"loads"`
-	// Untested lists arms of the question that were not measured, such as the real container
-	// where the host has no runtime.
-	Untested []Left    `json:"not_tested,omitempty"`
-	Noise    HostNoise `json:"host_noise"`
+	Standing Answered      `json:"standing"`
+	Tables   []AnswerTable `json:"tables"`
+	// Skipped is the real container where it could not run.
+	Skipped []Left    `json:"skipped,omitempty"`
+	Noise   HostNoise `json:"host_noise"`
+	// Busy says that nothing is decided because other work used the CPUs of this host.
+	Busy bool `json:"busy,omitempty"`
 	// Menu lists the widths that more time would reach for all loads together, the widest first.
 	Menu []Offer `json:"more_time,omitempty"`
 	// Next lists what the user can do, the most useful first.
 	Next []NextStep `json:"next,omitempty"`
 }
 
-// Answered says how many of the loads have a decided effect.
+// Answered says how many of the rows are decided.
 type Answered string
 
 // The values of Answered.
 const (
-	AnsweredAll     Answered = "all"     // for every load
-	AnsweredPartly  Answered = "partly"  // for some of the loads
-	AnsweredNone    Answered = "none"    // for no load
+	AnsweredAll     Answered = "all"
+	AnsweredPartly  Answered = "partly"
+	AnsweredNone    Answered = "none"
 	AnsweredNothing Answered = "nothing" // nothing was measured
 )
 
-// Subject is what an answer is about.
-type Subject string
+// Question is what a table answers.
+type Question string
 
-// The subjects.
+// The questions.
 const (
-	SubjectContainer Subject = "container" // the real container
-	SubjectLayers    Subject = "layers"    // all layers up to the arm: the host has no runtime for a real container
-	SubjectArm       Subject = "arm"       // one of several arms that are not a ladder
-	SubjectNeighbour Subject = "neighbour" // the loss of the load beside a neighbour
+	AskedLayers    Question = "layers"    // what one arm costs each load, and in which layer
+	AskedArms      Question = "arms"      // what each of several arms costs: engines, volumes, settings
+	AskedNeighbour Question = "neighbour" // what a neighbour costs one load, and which isolation gives it back
+	AskedPods      Question = "pods"      // what pods cost one load, alone and beside a neighbour
+	AskedLogs      Question = "logs"      // how the results of another tool differ
 )
 
-// LoadAnswer is the answer of one load.
-type LoadAnswer struct {
+// AnswerTable is the answer to one question.
+type AnswerTable struct {
+	Question Question `json:"question"`
+	// Workload is the load of a table of neighbours or pods; empty: each row names its own.
+	Workload string `json:"workload,omitempty"`
+	// Subject is the arm of AskedLayers. Container says that it is a real container, not the layers
+	// that tare makes.
+	Subject   string      `json:"subject,omitempty"`
+	Container bool        `json:"container,omitempty"`
+	Neighbour string      `json:"neighbour,omitempty"` // its name
+	Baseline  string      `json:"baseline"`
+	Metric    string      `json:"metric"`
+	Rows      []AnswerRow `json:"rows"`
+	// Invalid is the reason why no row is comparable; empty when they are.
+	Invalid string `json:"invalid,omitempty"`
+}
+
+// AnswerRow is one load with one arm.
+type AnswerRow struct {
 	Workload string `json:"workload"`
-	Measured bool   `json:"measured"` // false: no window counts
-	Decided  bool   `json:"decided"`
-	// Doubted says that the baseline differs from its twin: the load's verdicts are invalid.
-	Doubted bool `json:"doubted,omitempty"`
-	// Findings has one entry for each subject, the main one first; empty where only the baseline
-	// was measured. Besides lists decided effects of arms outside of the question.
-	Findings []Finding `json:"findings"`
-	// Foremost is the index of the finding with the largest cost or gain.
-	Foremost int       `json:"foremost,omitempty"`
-	Besides  []Finding `json:"besides,omitempty"`
-	// Busy lists the losses beside neighbours in pods.
-	Busy []BusyNode `json:"busy,omitempty"`
-	// Failed lists the kinds of the checks that failed, Untold those that are undecided for lack of
-	// data.
-	Failed []string `json:"checks_failed,omitempty"`
-	Untold []string `json:"checks_untold,omitempty"`
-	// TwoModes lists the arms whose windows have two levels.
-	TwoModes []string `json:"two_modes,omitempty"`
+	Arm      string `json:"arm"`
+	// Level is the baseline's level of the table's metric, in its unit; nil: not known, or it
+	// contradicts the effect.
+	Level *float64 `json:"baseline_level,omitempty"`
+	// Effect is the arm against the baseline; nil in the row of the baseline.
+	Effect *Effect `json:"effect,omitempty"`
+	// P99 and CPU are the effects on the 99th percentile of latency and on CPU time per operation;
+	// nil without an interval.
+	P99 *Effect `json:"p99,omitempty"`
+	CPU *Effect `json:"cpu_per_operation,omitempty"`
+	// Isolation is that of the arm beside a neighbour; Regained the part of the loss that it gives
+	// back, Kept what part of its work the neighbour keeps.
+	Isolation []string `json:"isolation,omitempty"`
+	Regained  *Share   `json:"regained,omitempty"`
+	Kept      *Ratio   `json:"neighbour_work,omitempty"`
+	// Beside is the arm beside the neighbour against the baseline alone, Lost the same against the
+	// arm alone (AskedPods).
+	Beside *Effect `json:"beside,omitempty"`
+	Lost   *Ratio  `json:"lost_beside,omitempty"`
+	// Steps are the layers shown to differ from the one below, the largest loss first; Unshown lists
+	// the arms of the other layers.
+	Steps   []Effect `json:"steps,omitempty"`
+	Unshown []string `json:"steps_not_shown,omitempty"`
+	// Besides are the arms beside the ladder that are shown to differ.
+	Besides []Effect `json:"beside_the_ladder,omitempty"`
+	Says    Says     `json:"answer"`
 }
 
-// Finding is the result for one subject.
-type Finding struct {
-	Subject   Subject `json:"subject"`
-	Neighbour string  `json:"neighbour,omitempty"` // of SubjectNeighbour
-	Effect    Effect  `json:"effect"`              // in the primary metric
-	// Efficiency is the effect on the arm's operations per CPU second; nil where that metric is
-	// not judged.
-	Efficiency *Effect `json:"efficiency,omitempty"`
-	// CPU is the ratio of the CPU time per operation to the baseline's, the inverse of Efficiency;
-	// nil if Efficiency has no interval.
-	CPU *Ratio `json:"cpu_per_operation,omitempty"`
-	// Part is the cause of a loss of throughput.
-	Part LossPart `json:"part,omitempty"`
-	// OtherWork is the share of the CPUs that other processes used beside the load, if it is more
-	// than a tenth. The CPU time that the arm received, over the baseline's (Received), is then the
-	// outcome of a competition and not a price of the arm, and Efficiency is what counts. 0: it is
-	// less, or not known.
-	OtherWork float64 `json:"other_work,omitempty"`
-	Received  *Ratio  `json:"cpu_received,omitempty"`
-	// Excluded is the smallest loss that the interval of an undecided effect rules out, as a
-	// ratio: 0.22 means a loss of at most 22 %. 0: not known. Values above 0.5 mean little.
-	Excluded float64 `json:"excluded_loss,omitempty"`
-	// Largest is the most costly step of the ladder. Share is its part of the whole loss, a ratio of
-	// logarithms; 0 if gains in other steps make up for the loss.
-	Largest *Effect `json:"largest_step,omitempty"`
-	Share   float64 `json:"largest_share,omitempty"`
-	// Single says that the ladder has several steps and none alone is shown to cost.
-	Single bool `json:"no_single_step,omitempty"`
-	// Unmeasured says that no step is shown to cost, and that at least one has no interval yet.
-	Unmeasured bool `json:"steps_not_measured,omitempty"`
-	// Best is the isolation mechanism that gives back most of the loss; for SubjectNeighbour only.
-	Best *PriceRow `json:"best_isolation,omitempty"`
-}
+// AnswerWord is the verdict of a row.
+type AnswerWord string
 
-// LossPart is the cause of a loss of throughput.
-type LossPart string
-
-// The parts: throughput is CPU time received times operations per CPU second.
+// The verdicts of rows. The baseline's row has none.
 const (
-	LossWork LossPart = "work" // more CPU time per operation
-	LossCPU  LossPart = "cpu"  // the arm got less CPU time
-	LossBoth LossPart = "both"
+	SaysSlower       AnswerWord = "slower"
+	SaysFaster       AnswerWord = "faster"
+	SaysNoLoss       AnswerWord = "no_loss"
+	SaysNoDifference AnswerWord = "no_difference"
+	SaysUndecided    AnswerWord = "undecided"
+	SaysInvalid      AnswerWord = "invalid"
+	SaysSkipped      AnswerWord = "skipped"
 )
 
-// BusyNode is the loss of arms beside one neighbour, each against the same arm alone.
-type BusyNode struct {
-	Neighbour string           `json:"neighbour"`
-	Metric    string           `json:"metric"`
-	Changed   []string         `json:"changed"` // arms
-	Open      []string         `json:"open"`    // arms that are undecided
-	Effects   map[string]Ratio `json:"effects"`
-	Worse     bool             `json:"worse"` // a changed arm got worse
+// Decided reports whether a verdict is an answer.
+func (w AnswerWord) Decided() bool {
+	return w == SaysSlower || w == SaysFaster || w == SaysNoLoss || w == SaysNoDifference
 }
+
+// Says is the answer of a row.
+type Says struct {
+	Word AnswerWord `json:"verdict,omitempty"`
+	// Metric is the metric that decides, if it is not the table's: CPU per operation where the
+	// throughput is undecided or the outcome of a competition for the CPUs.
+	Metric string `json:"metric,omitempty"`
+	// Bound is the largest loss (or difference) that the data allow, as a ratio; 0: not known.
+	Bound float64 `json:"bound,omitempty"`
+	// Seconds is how much more time would decide an undecided row; 0: not known.
+	Seconds float64 `json:"seconds,omitempty"`
+	// Reason says why the row is invalid, skipped or has no interval; Remedy what would help.
+	Reason string  `json:"reason,omitempty"`
+	Remedy string  `json:"remedy,omitempty"`
+	Causes []Cause `json:"causes,omitempty"`
+	// Protects says that an arm is shown to lose less beside the neighbour than the arm without
+	// protection. As is an arm that does not differ from this one by more than Within.
+	Protects bool    `json:"protects,omitempty"`
+	As       string  `json:"as,omitempty"`
+	Within   float64 `json:"within,omitempty"`
+}
+
+// Cause is a shown cause of a loss.
+type Cause string
+
+// The causes.
+const (
+	CauseWork     Cause = "more CPU per operation"
+	CauseCPU      Cause = "less CPU received"
+	CauseOther    Cause = "less CPU received beside other work"
+	CauseDisk     Cause = "waiting for the disk"
+	CauseThrottle Cause = "throttling"
+	CauseNetwork  Cause = "network path"
+	CauseBursts   Cause = "stalls in bursts"
+	CauseSpeeds   Cause = "two speeds"
+)
 
 // HostNoise is how much the host disturbed the run. The ranges are over arms and loads.
 type HostNoise struct {

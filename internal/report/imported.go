@@ -2,11 +2,8 @@ package report
 
 import (
 	"fmt"
-	"math"
-	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
-	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -40,50 +37,6 @@ func seenCell(x record.Effect) cell {
 func inside(r *record.Ratio) string {
 	d := quantity.Digits(r)
 	return text("seen.range", "low", quantity.Change(r.Low, d), "high", quantity.Change(r.High, d))
-}
-
-// inTheseRuns is the sentence about an effect that is only seen.
-func (w workload) inTheseRuns(f record.Finding) sentence {
-	return msg("seen.finding", "subject", w.subject(f), "amount", w.amountSeen(f.Effect), "reason", since(f.Effect.Reason))
-}
-
-// amountSeen is "44.6 % less throughput", with what the noise inside the runs
-// says about it.
-func (w workload) amountSeen(x record.Effect) sentence {
-	key := messages.Key("seen.more")
-	switch {
-	case math.Abs(x.Observed-1) < 0.0005:
-		key = "seen.same"
-	case x.Observed < 1:
-		key = "seen.less"
-	}
-	s := msg(key, "amount", quantity.Unsigned(quantity.WithUnit(quantity.Change(1+math.Abs(x.Observed-1), 1), "%")), "metric", w.metricWord(x.Metric).of)
-	if x.Within != nil {
-		s = append(s, msg("seen.inside", "interval", inside(x.Within))...)
-	}
-	return s
-}
-
-// allSeen is one sentence about several arms of which all is only seen, for the
-// same reason; nil where they are not alike.
-func (w workload) allSeen(l record.LoadAnswer) sentence {
-	if !w.Imported || len(l.Findings) < 2 {
-		return nil
-	}
-	var arms []sentence
-	for _, f := range l.Findings {
-		x := f.Effect
-		if !arrange.Seen(x) || x.Verdict != record.Undecided || x.Reason != l.Findings[0].Effect.Reason {
-			return nil
-		}
-		arms = append(arms, msg("seen.arm", "arm", x.Arm, "amount", w.amountSeen(x)))
-	}
-	return msg("seen.all", "arms", joined(", ", arms...), "reason", since(l.Findings[0].Effect.Reason))
-}
-
-// since is a reason behind a semicolon.
-func since(reason string) string {
-	return strings.Replace(because(reason), ": ", "; ", 1)
 }
 
 // onlySeen says that no effect of the workload has an interval: nothing in it

@@ -157,6 +157,21 @@ func ladderNotes(e *record.Effects, w workload) []sentence {
 	return notes
 }
 
+// burstTail is the clause on an intermittent loss, with the total effect.
+func burstTail(x record.Effect) sentence {
+	if !x.Intermittent || x.Typical == nil {
+		return nil
+	}
+	s := msg("tail.bursts.some")
+	if x.Slow > 0 {
+		s = msg("tail.bursts", "slow", quantity.Share(x.Slow))
+	}
+	if x.Total == nil {
+		return s
+	}
+	return joined("; ", s, msg("tail.total", "effect", quantity.Interval(x.Total)))
+}
+
 // launchesNotes name the arms that have too few launches for a verdict.
 func launchesNotes(w workload) (notes []sentence) {
 	var few arrange.Grouped[string]
@@ -198,7 +213,7 @@ func undecidedNotes(e *record.Effects, w workload) []sentence {
 	case needed > 0:
 		tails = append(tails, msg("tail.more", "time", quantity.About(needed), "margin", quantity.Size(e.Margin)))
 	}
-	return []sentence{joined(" ", msg("open.arms", "arms", list(arms)), capital(stopped(tails), ""))}
+	return []sentence{joined(" ", msg("open.arms", "arms", list(arms)), capital(append(joined("; ", tails...), cell{".", plain}), ""))}
 }
 
 // detectableNote says how large a loss would be seen: a cost as the judged metric shows it.

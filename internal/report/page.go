@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +78,7 @@ const pageWarnings = 3
 
 func newPage(e *record.Effects, s Source) page {
 	ws := workloads(e)
-	d := summary(e, "", counted)
+	d := screen(e, "")
 	r := &htmlRenderer{used: map[messages.Key]bool{}}
 	p := page{Title: export.Clean(d.title.String()), Style: template.CSS(pageStyle), Policy: policy(), Cite: cite(e, s), Files: s.Files}
 	p.First = r.part(func() {
@@ -128,15 +129,16 @@ func (r *htmlRenderer) atGlance(e *record.Effects) {
 // load is the part of one load. It is open where the load is decided. Where the result has no other
 // load, its effects are on the first screen.
 func (r *htmlRenderer) load(e *record.Effects, w workload, id string, alone bool) pagePart {
-	l := loadAnswer(e, w.Name)
-	p := pagePart{ID: id, Title: export.Clean(w.Name), Load: true, Open: l.Decided && !l.Doubted}
+	rows := rowsOf(e, w.Name)
+	decided := slices.ContainsFunc(rows, func(r record.AnswerRow) bool { return r.Says.Word.Decided() })
+	p := pagePart{ID: id, Title: export.Clean(w.Name), Load: true, Open: decided}
 	if w.Unmeasured() {
 		return p
 	}
 	p.Brief = r.part(func() {
-		if f, ok := foremost(l); ok {
-			c := verdictCell(f.Effect, e.Margin)
-			r.element("span", "brief "+toneClass[c.tone], f.Effect.Arm+" "+seenCell(f.Effect).text+" "+c.text)
+		if x, ok := foremost(rows); ok {
+			c := answerCell(x)
+			r.element("span", "brief "+toneClass[c.tone], x.Arm+" "+seenCell(*x.Effect).text+" "+c.text)
 		}
 	})
 	p.Body = r.part(func() {
@@ -145,7 +147,7 @@ func (r *htmlRenderer) load(e *record.Effects, w workload, id string, alone bool
 			r.effects(e, w, id+"-effects")
 		}
 		r.steps(e, w, id+"-steps")
-		chosen := w.chosen(l)
+		chosen := w.chosen(rows)
 		r.latencies(w, chosen, id+"-latency")
 		r.series(e, w, chosen)
 		m := modes(e, w)
@@ -164,22 +166,45 @@ func (r *htmlRenderer) load(e *record.Effects, w workload, id string, alone bool
 	return p
 }
 
-// chosen are up to three arms that the answer is about, the one with the largest effect first.
-func (w workload) chosen(l record.LoadAnswer) []string {
-	var arms []string
-	if f, ok := foremost(l); ok {
-		arms = append(arms, f.Effect.Arm)
-	}
-	for _, f := range l.Findings {
-		arms = append(arms, f.Effect.Arm)
-		if f.Best != nil {
-			arms = append(arms, f.Best.Arm)
+// rowsOf are the rows of the answer about a load.
+func rowsOf(e *record.Effects, load string) (rows []record.AnswerRow) {
+	for _, t := range answerOf(e).Tables {
+		for _, r := range t.Rows {
+			if r.Workload == load {
+				rows = append(rows, r)
+			}
 		}
+	}
+	return rows
+}
+
+// foremost is the row with the largest effect; false: none has an interval.
+func foremost(rows []record.AnswerRow) (most record.AnswerRow, ok bool) {
+	size := func(r record.AnswerRow) float64 { return math.Abs(math.Log(r.Effect.Typical.Ratio)) }
+	for _, r := range rows {
+		if r.Effect == nil || r.Effect.Typical == nil {
+			continue
+		}
+		if !ok || size(r) > size(most) {
+			most, ok = r, true
+		}
+	}
+	return most, ok
+}
+
+// chosen are up to three arms that the answer is about, the one with the largest effect first.
+func (w workload) chosen(rows []record.AnswerRow) []string {
+	var arms []string
+	if r, ok := foremost(rows); ok {
+		arms = append(arms, r.Arm)
+	}
+	for _, r := range rows {
+		arms = append(arms, r.Arm)
 	}
 	if len(arms) == 0 {
 		arms = append(arms, w.Top())
 	}
-	arms = slices.DeleteFunc(distinct(arms, func(arm string) string { return arm }), func(arm string) bool { return arm == w.Baseline })
+	arms = slices.DeleteFunc(distinct(arms, func(arm string) string { return arm }), func(arm string) bool { return arm == w.Baseline || arm == "" })
 	return arms[:min(len(arms), 3)]
 }
 

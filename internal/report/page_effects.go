@@ -59,18 +59,18 @@ func (r *htmlRenderer) overview(e *record.Effects, ws []workload) {
 	var heads arrange.Ordered
 	var last workload
 	for _, w := range ws {
-		found := loadAnswer(e, w.Name).Findings
+		found := slices.DeleteFunc(rowsOf(e, w.Name), func(r record.AnswerRow) bool { return r.Effect == nil })
 		if len(found) > 1 {
 			f.Rows = append(f.Rows, chart.Effect{Head: true, Label: export.Clean(w.Name)})
 		}
 		for _, x := range found {
-			label, note := w.Name, x.Effect.Arm
+			label, note := w.Name, x.Arm
 			if len(found) > 1 {
-				label, note = x.Effect.Arm, ""
+				label, note = x.Arm, ""
 			}
 			last = w
 			heads.Add(w.metricWord(w.Primary).head)
-			f.Rows = append(f.Rows, drawn(label, note, x.Effect, e.Margin))
+			f.Rows = append(f.Rows, drawn(label, note, *x.Effect, e.Margin))
 		}
 	}
 	title := text("figure.answer")

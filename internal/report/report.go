@@ -29,10 +29,10 @@ func (o Options) width() int {
 // Text prints the report for a terminal or a plain file.
 func Text(w io.Writer, e *record.Effects, o Options) error {
 	r := textRenderer{width: o.width(), color: o.Color}
-	if o.Verbose || e.Imported != nil { // of imports nothing is longer than the answer
+	if o.Verbose {
 		r.document(full(e, o.Dir))
 	} else {
-		r.printSummary(e, o.Dir)
+		r.document(screen(e, o.Dir))
 	}
 	_, err := io.WriteString(w, r.out.String())
 	return err
@@ -58,4 +58,28 @@ func PrintMarkdown(w io.Writer, d Document) error {
 // ladders open, everything else folded.
 func Markdown(w io.Writer, e *record.Effects) error {
 	return PrintMarkdown(w, full(e, ""))
+}
+
+// full is everything: the screen, then each load, then the quality of the data.
+func full(e *record.Effects, dir string) Document {
+	d := screen(e, dir)
+	ws := workloads(e)
+	for _, w := range ws {
+		if w.Unmeasured() {
+			continue // the screen says it all
+		}
+		d.add(section{
+			title:  w.Name,
+			about:  aboutWorkload(w),
+			blocks: []block{ladder(e, w), modes(e, w), secondary(w), kernel(w)},
+		})
+		for _, p := range priceSections(e, w) {
+			d.add(p)
+		}
+	}
+	d.add(section{title: text("head.quality"), blocks: trust(e, ws), fold: true})
+	d.add(section{title: text("head.left"), blocks: []block{leftOut(e)}, fold: true})
+	d.add(section{title: text("head.warnings"), blocks: []block{warnings(e)}})
+	d.add(section{title: text("head.repeat"), blocks: []block{repeat(e)}, fold: true})
+	return d
 }

@@ -1,73 +1,128 @@
 package answer
 
 import (
-	"slices"
+	"math"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
-// onBusyNode reports whether an arm runs beside a neighbour in a pod, which has findings of
-// its own.
-func onBusyNode(e *record.Effects, workload, arm string) bool {
-	return slices.ContainsFunc(e.Prices, func(p record.Price) bool {
-		return p.Workload == workload && p.OfClasses() && slices.ContainsFunc(p.Rows, func(r record.PriceRow) bool { return r.Arm == arm })
-	})
+// neighbour is the table of a load beside a neighbour: each isolation against the load alone.
+func neighbour(e *record.Effects, w arrange.Workload, p record.Price) record.AnswerTable {
+	t := record.AnswerTable{Question: record.AskedNeighbour, Workload: w.Name, Neighbour: p.Neighbour.Name, Baseline: p.Alone, Metric: p.Primary, Invalid: p.Invalid}
+	t.Rows = append(t.Rows, record.AnswerRow{Workload: w.Name, Arm: p.Alone, Level: level(w, p.Alone)})
+	for _, r := range p.Rows {
+		line := against(e, w, p, r.Arm, p.Alone)
+		line.Isolation, line.Kept = r.Isolation, r.Kept
+		if r.Arm != p.Unprotected {
+			line.Regained = r.Of(p.Primary).Share
+			line.Says.Protects = line.Regained != nil && line.Regained.Low > half
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	return t
 }
 
-// neighbours returns the effect of each neighbour on the load without isolation.
-func neighbours(e *record.Effects, w arrange.Workload) (out []record.Finding) {
-	for _, p := range e.Prices {
-		x, ok := w.Effect[arrange.Key{Metric: p.Primary, Arm: p.Unprotected}]
-		if p.Workload != w.Name || len(p.Rows) == 0 || p.OfClasses() || !ok || x.Baseline != p.Alone {
-			continue
+// half is the part of a loss that an isolation has to give back, by the lower end of its interval, to
+// protect.
+const half = 0.5
+
+// against is an arm against another, which need not be the baseline of its effects: then the effect
+// is that of the price table, without a verdict other than from its interval.
+func against(e *record.Effects, w arrange.Workload, p record.Price, arm, base string) record.AnswerRow {
+	if x, ok := w.PrimaryOf(arm); ok && x.Baseline == base {
+		return row(e, w, arm)
+	}
+	out := record.AnswerRow{Workload: w.Name, Arm: arm}
+	for _, r := range p.Rows {
+		if back := r.Of(p.Primary); r.Arm == arm && back.Alone != nil {
+			out.Effect = &record.Effect{Workload: w.Name, Metric: p.Primary, Arm: arm, Baseline: base, Typical: back.Alone, Verdict: byInterval(w, p.Primary, back.Alone)}
+			out.Says = verdict(w, *out.Effect)
+		} else if r.Arm == arm {
+			out.Says = record.Says{Word: record.SaysUndecided, Reason: back.Reason}
 		}
-		f := finding(w, p.Unprotected, record.SubjectNeighbour)
-		f.Effect, f.Neighbour = x, p.Neighbour.Name
-		if x.Verdict == record.Cost {
-			f.Best = best(p)
-		}
-		out = append(out, f)
 	}
 	return out
 }
 
-// best is the mechanism that is shown to give most of the loss back; nil without any.
-func best(p record.Price) *record.PriceRow {
-	var most *record.PriceRow
-	for i := range p.Rows {
-		r := &p.Rows[i]
-		if back := r.Of(p.Primary); back.Share != nil && back.Share.Low > 0 &&
-			(most == nil || back.Share.Share > most.Of(p.Primary).Share.Share) {
-			most = r
-		}
+// byInterval is the verdict that an interval alone gives.
+func byInterval(w arrange.Workload, name string, r *record.Ratio) record.Verdict {
+	switch {
+	case r.Low <= 1 && r.High >= 1:
+		return record.Undecided
+	case (r.Ratio > 1) == w.MoreIsBetter(name):
+		return record.Gain
 	}
-	return most
+	return record.Cost
 }
 
-// busy returns the effects of neighbours in pods: each arm against itself alone.
-func busy(e *record.Effects, w arrange.Workload) (out []record.BusyNode) {
-	for _, p := range e.Prices {
-		if p.Workload != w.Name || !p.OfClasses() || p.Invalid != "" {
+// pods is the table of a load in pods: each against the baseline, alone and beside a neighbour in a
+// pod.
+func pods(e *record.Effects, w arrange.Workload, p record.Price) record.AnswerTable {
+	t := record.AnswerTable{Question: record.AskedPods, Workload: w.Name, Neighbour: p.Neighbour.Name, Baseline: w.Baseline, Metric: p.Primary, Invalid: p.Invalid}
+	for _, r := range p.Rows {
+		line := record.AnswerRow{Workload: w.Name, Arm: r.Alone, Level: level(w, w.Baseline), Lost: r.Of(p.Primary).Alone}
+		if r.Alone != w.Baseline {
+			line = against(e, w, p, r.Alone, w.Baseline)
+			line.Lost = r.Of(p.Primary).Alone
+		}
+		if x, ok := w.PrimaryOf(r.Arm); ok {
+			line.Beside, line.Says = &x, says(e, w, r.Arm)
+			line.P99 = effect(w, metric.P99.Name, r.Arm)
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	compare(w, t.Rows)
+	return t
+}
+
+// alike is how far apart two arms may be, by the far end of the interval of their ratio, to be called
+// alike.
+const alike = 0.1
+
+// compare sets, for the pods beside the neighbour, Protects and As. A pod protects if it is shown to
+// lose less there than the pod that loses most. It is as the row above if their ratio's interval
+// contains 1 and ends within alike of it. The two effects have the same baseline, so the half-width of
+// their ratio is at most the root of the sum of squares.
+func compare(w arrange.Workload, rows []record.AnswerRow) {
+	worst := -1
+	for i, r := range rows {
+		if r.Beside == nil || r.Beside.Typical == nil || r.Arm == w.Baseline {
 			continue
 		}
-		b := record.BusyNode{Neighbour: p.Neighbour.Name, Metric: p.Primary, Changed: []string{}, Open: []string{}, Effects: map[string]record.Ratio{}}
-		for _, r := range p.Rows {
-			x := r.Of(p.Primary).Alone
-			if x == nil {
-				continue // not measured: the arm's own effect has the reason
-			}
-			b.Effects[r.Arm] = *x
-			if x.Low <= 1 && x.High >= 1 {
-				b.Open = append(b.Open, r.Arm)
-				continue
-			}
-			b.Changed = append(b.Changed, r.Arm)
-			b.Worse = b.Worse || (x.Ratio > 1) != w.MoreIsBetter(p.Primary)
-		}
-		if len(b.Effects) > 0 {
-			out = append(out, b)
+		if worst < 0 || worse(w, r.Beside, rows[worst].Beside) {
+			worst = i
 		}
 	}
-	return out
+	for i := range rows {
+		r := &rows[i]
+		if r.Beside == nil || r.Beside.Typical == nil || r.Arm == w.Baseline || i == worst {
+			continue
+		}
+		mean, wide := apart(w, r.Beside, rows[worst].Beside)
+		r.Says.Protects = mean-wide > 0
+		if before := i - 1; before >= 0 && before != worst && rows[before].Beside != nil && rows[before].Beside.Typical != nil && rows[before].Arm != w.Baseline {
+			mean, wide := apart(w, r.Beside, rows[before].Beside)
+			if far := math.Expm1(math.Abs(mean) + wide); math.Abs(mean) <= wide && far <= alike {
+				r.Says.As, r.Says.Within = rows[before].Arm, far
+			}
+		}
+	}
+}
+
+// worse reports whether a loses more than b.
+func worse(w arrange.Workload, a, b *record.Effect) bool {
+	mean, _ := apart(w, a, b)
+	return mean < 0
+}
+
+// apart is the logarithm of the ratio of two effects, positive where a is better, and its half-width.
+func apart(w arrange.Workload, a, b *record.Effect) (mean, half float64) {
+	mean = math.Log(a.Typical.Ratio / b.Typical.Ratio)
+	if !w.MoreIsBetter(a.Metric) {
+		mean = -mean
+	}
+	width := func(r *record.Ratio) float64 { return math.Log(r.High/r.Low) / 2 }
+	return mean, math.Hypot(width(a.Typical), width(b.Typical))
 }

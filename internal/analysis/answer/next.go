@@ -45,19 +45,9 @@ func noise(e *record.Effects) record.HostNoise {
 	return n
 }
 
-// untested returns the real container where it was skipped: most questions are about it.
-func untested(e *record.Effects) (out []record.Left) {
-	for _, l := range e.Left {
-		if l.Arm == "container" {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
 // menu returns the time of each precision, added up over the loads. A load that is as precise
 // already takes no time.
-func menu(e *record.Effects, loads []record.LoadAnswer) (out []record.Offer) {
+func menu(e *record.Effects) (out []record.Offer) {
 	var halves []float64
 	for _, w := range e.Workloads {
 		for _, f := range w.Forecast {
@@ -113,9 +103,13 @@ func foretold(w record.WorkloadResult, half float64) bool {
 	return math.IsInf(least, 1) || least <= half
 }
 
-// open reports whether more time may decide more of a load.
-func open(l record.LoadAnswer) bool {
-	return !l.Measured || !l.Decided && len(l.Findings)+len(l.Busy) > 0
+// open reports whether more time may decide more of a result.
+func open(a *record.Answers) bool {
+	return slices.ContainsFunc(a.Tables, func(t record.AnswerTable) bool {
+		return slices.ContainsFunc(t.Rows, func(r record.AnswerRow) bool {
+			return r.Says.Word == record.SaysUndecided || r.Says.Word == record.SaysSkipped && r.Says.Remedy == ""
+		})
+	})
 }
 
 // unsteady is the least share of the CPUs, taken by others, that an answer names.
@@ -132,12 +126,12 @@ func continues(e *record.Effects) bool {
 
 // next returns what to do next, the most useful first.
 func next(a *record.Answers, e *record.Effects) (out []record.NextStep) {
-	for _, l := range a.Untested {
+	for _, l := range a.Skipped {
 		if l.Remedy != "" {
 			out = append(out, record.NextStep{Kind: record.NextProvide, Remedy: l.Remedy})
 		}
 	}
-	if e.Imported != nil || !slices.ContainsFunc(a.Loads, open) {
+	if e.Imported != nil || !open(a) {
 		return out
 	}
 	if continues(e) {
