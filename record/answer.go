@@ -44,8 +44,8 @@ type AnswerTable struct {
 	Question Question `json:"question"`
 	// Workload is the load of a table of neighbours or pods; empty: each row names its own.
 	Workload string `json:"workload,omitempty"`
-	// Subject is the arm of AskedLayers. Container says that it is a real container, not the layers
-	// that tare makes.
+	// Subject is the arm that AskedLayers is about; empty: the highest layer of each load. Container
+	// says that this is a real container, not the layers that tare makes.
 	Subject   string      `json:"subject,omitempty"`
 	Container bool        `json:"container,omitempty"`
 	Neighbour string      `json:"neighbour,omitempty"` // its name

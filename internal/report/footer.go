@@ -35,7 +35,7 @@ func title(e *record.Effects) sentence {
 	if e.Seconds > 0 {
 		s = append(s, cell{", " + quantity.Duration(e.Seconds), plain})
 	}
-	if word == "" {
+	if !torn {
 		return s
 	}
 	return append(s, cell{", ", plain}, cell{word, t})

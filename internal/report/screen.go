@@ -123,7 +123,7 @@ func asked(e *record.Effects, t record.AnswerTable) sentence {
 	switch {
 	case t.Question == record.AskedLayers && t.Container:
 		key = "asked.container"
-	case t.Question == record.AskedLayers && len(answerOf(e).Skipped) > 0:
+	case t.Question == record.AskedLayers && t.Subject == "":
 		key = "asked.layers"
 	case t.Question == record.AskedLayers:
 		key = "asked.arm"
@@ -150,10 +150,10 @@ func plainTable(of func(string) workload, t record.AnswerTable) table {
 	for _, r := range t.Rows {
 		w := of(r.Workload)
 		line := row{{}, {}, {}, effectWith(w, r.Effect), changeCell(w, r.P99), changeCell(w, r.CPU), answerCell(r)}
-		if len(loads) > 1 || len(arms) == 1 {
+		if len(loads) > 1 || len(arms) == 1 || t.Question == record.AskedLayers {
 			line[0] = cell{r.Workload, strong}
 		}
-		if len(arms) > 1 {
+		if len(arms) > 1 && t.Question != record.AskedLayers {
 			line[1] = cell{r.Arm, strong}
 		}
 		if r.Workload == last {
@@ -350,6 +350,15 @@ func answerNotes(e *record.Effects, t record.AnswerTable) []sentence {
 	if len(legend) > 0 {
 		notes = append(notes, sentence{{strings.Join(legend, "   "), faint}})
 	}
+	if t.Question == record.AskedLayers && t.Subject == "" && !t.Container {
+		var top arrange.Grouped[string]
+		for _, r := range t.Rows {
+			top.Add(r.Arm, r.Workload)
+		}
+		for arm, loads := range top.All() {
+			notes = append(notes, msg("layers.upto", "layer", layerName(arm), "loads", list(loads)))
+		}
+	}
 	for reason, rows := range why.All() {
 		notes = append(notes, remedied(say(list(rows)+" "+reason[0]+"."), reason[1]))
 	}
@@ -378,7 +387,12 @@ func whereLost(e *record.Effects, t record.AnswerTable) block {
 			for _, x := range r.Steps {
 				parts = append(parts, layerName(x.Arm)+" "+strings.TrimSpace(effectWith(w, &x).text))
 			}
-			b.items = append(b.items, item{text: msg("lost.where", "load", r.Workload, "steps", strings.Join(parts, ", "))})
+			s := msg("lost.where", "load", r.Workload)
+			s = append(s, lineBreak, cell{"\u00a0\u00a0" + strings.Join(parts, "   "), plain})
+			if len(r.Unshown) > 0 {
+				s = append(append(s, lineBreak, cell{"\u00a0\u00a0", plain}), msg("lost.unshown", "layers", strings.Join(layerNamesOf(r.Unshown), ", "))...)
+			}
+			b.items = append(b.items, item{text: s})
 		}
 		for _, x := range r.Besides {
 			b.items = append(b.items, item{text: msg("lost.besides", "load", r.Workload, "arm", layerName(x.Arm), "effect", strings.TrimSpace(effectWith(workloadOf(e, r.Workload), &x).text))})
@@ -393,6 +407,13 @@ func layerName(arm string) string {
 		return text(k)
 	}
 	return arm
+}
+
+func layerNamesOf(arms []string) (out []string) {
+	for _, a := range arms {
+		out = append(out, layerName(a))
+	}
+	return out
 }
 
 var layerNames = map[string]messages.Key{
@@ -462,7 +483,7 @@ func more(e *record.Effects, a record.Answers, dir string) sentence {
 			}
 			command := cell{text("next.continue", "dir", quote(dir), "budget", fmt.Sprintf("%.0fm", n.Seconds/60)), code}
 			s = joined(" ", s, msg("more.answer", "time", quantity.About(n.Seconds)))
-			s = append(s, lineBreak, cell{"  ", plain}, command)
+			s = append(s, lineBreak, cell{"\u00a0\u00a0", plain}, command)
 		case record.NextDedicated:
 			quieter = append(quieter, text("next.dedicated", "high", quantity.Share(a.Noise.StealHigh)))
 		case record.NextQuieter:

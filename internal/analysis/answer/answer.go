@@ -60,7 +60,10 @@ func tables(e *record.Effects, w arrange.Workload) (out []record.AnswerTable) {
 func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerTable, bool) {
 	t := record.AnswerTable{Baseline: w.Baseline, Metric: w.Primary}
 	if subject := w.Subject(); subject != "" && !slices.Contains(told, subject) {
-		t.Question, t.Subject, t.Container = record.AskedLayers, subject, w.Real(subject)
+		t.Question, t.Container = record.AskedLayers, w.Real(subject)
+		if subject == w.Question {
+			t.Subject = subject
+		}
 		r := row(e, w, subject)
 		r.Steps, r.Unshown = steps(w)
 		for _, arm := range w.Beside {
