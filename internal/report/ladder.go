@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/messages"
@@ -291,11 +292,11 @@ func (t table) tightly() table {
 	return t
 }
 
-// colsEmpty are the columns without any text in the rows.
+// colsEmpty are the columns without any figure or text in the rows.
 func colsEmpty(t table) []int {
 	var empty []int
 	for i := range t.columns {
-		if !slices.ContainsFunc(t.rows, func(r row) bool { return r[i].text != "" }) {
+		if !slices.ContainsFunc(t.rows, func(r row) bool { return strings.TrimSpace(r[i].text) != "" && strings.TrimSpace(r[i].text) != none }) {
 			empty = append(empty, i)
 		}
 	}

@@ -49,7 +49,7 @@ func TestTwoModesAreTold(t *testing.T) {
 	}
 	text := told(t, moody(), 100)
 	for _, want := range []string{
-		"The throughput of besteffort has two modes over time.",
+		"slower: two speeds",
 		"10.6k/s in 75 % of its 60 windows and 20.2k/s in the others, with 8 changes between them",
 		"the two are 100 % apart",
 		"In the slower one its threads waited 1.2 s a second for a CPU (100 ms in the faster).",
@@ -59,7 +59,7 @@ func TestTwoModesAreTold(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if !strings.Contains(page.String(), "two modes") || !strings.Contains(page.String(), "waited 1.2") {
+	if !strings.Contains(page.String(), "two speeds") || !strings.Contains(page.String(), "waited 1.2") {
 		t.Error("the page does not say it")
 	}
 	e := moody()
@@ -93,18 +93,18 @@ func TestBusyNodeIsTold(t *testing.T) {
 	}}
 	text := told(t, e, 120)
 	for _, want := range []string{
-		"Beside batch in a pod throughput changes: besteffort-busy -54.0 % [-57.0, -51.0], each against itself alone.",
+		"db in pods, alone and beside batch", "besteffort -35.0 % ±5.0* -70.0 % ±2.0* slower",
 		"db beside batch (besteffort)", "throughput against alone",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "besteffort-busy costs") {
+	if strings.Contains(text, "besteffort-busy slower") {
 		t.Errorf("told twice: %s", text)
 	}
 	var page strings.Builder
-	if err := HTML(&page, answered(e), Source{}); err != nil || !strings.Contains(page.String(), "each against itself alone") {
+	if err := HTML(&page, answered(e), Source{}); err != nil || !strings.Contains(page.String(), "alone and beside batch") {
 		t.Errorf("%v", err)
 	}
 }

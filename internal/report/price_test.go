@@ -72,7 +72,8 @@ func TestPricedHeadline(t *testing.T) {
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
-		"The neighbour hogs costs throughput: -24.0 % [-26.4, -21.6].", "cpu-idle gives 95 % of that back [85, 105] and leaves the neighbour 47 % [43, 51] of its work.",
+		"oltp beside hogs, throughput against host", "none -24.0 % ±2.4* +122 %* slower",
+		"cpu-idle cpu.idle -1.1 % ±2.4 95 % [85, 105] 47 % +8 % protects", "quota cpu.quota -15.0 % ±2.4* 38 % [-2, 78] 67 % +114 %* slower",
 		"what the probes say about it",
 	} {
 		if !strings.Contains(text, want) {

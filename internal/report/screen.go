@@ -113,6 +113,12 @@ func answerTable(e *record.Effects, t record.AnswerTable) block {
 	}
 	out = out.without(colsEmpty(out)...)
 	b.forms = [][]table{{out}, {out.tightly()}}
+	for _, drop := range []messages.Key{"head.p99", "price.isolation", "head.cpu"} { // narrow terminals
+		if i := slices.IndexFunc(out.columns, func(c column) bool { return c.head == text(drop) }); i >= 0 {
+			out = out.without(i)
+			b.forms = append(b.forms, []table{out}, []table{out.tightly()})
+		}
+	}
 	b.notes = answerNotes(e, t)
 	return b
 }
@@ -377,26 +383,52 @@ func workloadOf(e *record.Effects, name string) workload {
 	return named(record.WorkloadResult{Name: name})
 }
 
-// whereLost are the layers in which the loads lose, and the arms beside the ladder that differ.
+// whereLost is the table of the layers that are shown to differ from the one below, by the loads that
+// lose, and the arms beside the ladder that differ.
 func whereLost(e *record.Effects, t record.AnswerTable) block {
-	var b block
+	var loads, shown, beside, other arrange.Ordered
+	cells := map[arrange.Key]cell{} // by load and arm
 	for _, r := range t.Rows {
-		if r.Says.Word == record.SaysSlower && len(r.Steps) > 0 {
-			w := workloadOf(e, r.Workload)
-			var parts []string
-			for _, x := range r.Steps {
-				parts = append(parts, layerName(x.Arm)+" "+strings.TrimSpace(effectWith(w, &x).text))
-			}
-			s := msg("lost.where", "load", r.Workload)
-			s = append(s, lineBreak, cell{"\u00a0\u00a0" + strings.Join(parts, "   "), plain})
-			if len(r.Unshown) > 0 {
-				s = append(append(s, lineBreak, cell{"\u00a0\u00a0", plain}), msg("lost.unshown", "layers", strings.Join(layerNamesOf(r.Unshown), ", "))...)
-			}
-			b.items = append(b.items, item{text: s})
+		w := workloadOf(e, r.Workload)
+		steps := r.Steps
+		if r.Says.Word != record.SaysSlower {
+			steps = nil
+		}
+		for _, x := range steps {
+			shown.Add(x.Arm)
 		}
 		for _, x := range r.Besides {
-			b.items = append(b.items, item{text: msg("lost.besides", "load", r.Workload, "arm", layerName(x.Arm), "effect", strings.TrimSpace(effectWith(workloadOf(e, r.Workload), &x).text))})
+			beside.Add(x.Arm)
 		}
+		for _, x := range slices.Concat(steps, r.Besides) {
+			loads.Add(r.Workload)
+			cells[key(r.Workload, x.Arm)] = effectWith(w, &x)
+		}
+		for _, arm := range r.Unshown {
+			other.Add(arm)
+		}
+	}
+	if len(loads) == 0 {
+		return block{}
+	}
+	out := table{columns: []column{{head: text("lost.layer"), flex: 12}}}
+	for _, load := range loads {
+		out.columns = append(out.columns, column{head: load, align: right})
+	}
+	for _, arm := range slices.Concat(shown, beside) {
+		line := row{{layerName(arm), strong}}
+		if slices.Contains(beside, arm) {
+			line[0].text = text("lost.beside", "arm", layerName(arm), "baseline", t.Baseline)
+		}
+		for _, load := range loads {
+			line = append(line, cells[key(load, arm)])
+		}
+		out.rows = append(out.rows, line)
+	}
+	b := block{items: []item{{text: msg("lost.where")}}, forms: [][]table{{out}, {out.tightly()}}}
+	other = slices.DeleteFunc(other, func(arm string) bool { return slices.Contains(shown, arm) })
+	if len(other) > 0 {
+		b.notes = []sentence{msg("lost.unshown", "layers", strings.Join(layerNamesOf(other), ", "))}
 	}
 	return b
 }

@@ -20,7 +20,7 @@ func Of(e *record.Effects) *record.Answers {
 	}
 	a.Tables = unreached(a.Tables, e, ws)
 	a.Standing = standing(a.Tables, ws)
-	a.Busy = a.Standing == record.AnsweredNone && max(a.Noise.StealHigh, a.Noise.ForeignHigh) > competing
+	a.Busy = a.Standing == record.AnsweredNone && !invalid(a.Tables) && max(a.Noise.StealHigh, a.Noise.ForeignHigh) > competing
 	a.Menu = menu(e)
 	a.Next = next(a, e)
 	return a
@@ -37,9 +37,9 @@ func tables(e *record.Effects, w arrange.Workload) (out []record.AnswerTable) {
 		if p.Workload != w.Name || len(p.Rows) == 0 {
 			continue
 		}
-		t := neighbour(e, w, p)
+		t := neighbour(w, p)
 		if p.OfClasses() {
-			t = pods(e, w, p)
+			t = pods(w, p)
 		}
 		for _, r := range t.Rows {
 			told.Add(r.Arm)
@@ -64,7 +64,7 @@ func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerT
 		if subject == w.Question {
 			t.Subject = subject
 		}
-		r := row(e, w, subject)
+		r := row(w, subject, otherWork(e, w.Name))
 		r.Steps, r.Unshown = steps(w)
 		for _, arm := range w.Beside {
 			if x, _ := w.PrimaryOf(arm); arrange.Moved(x) && !slices.Contains(told, arm) {
@@ -80,7 +80,7 @@ func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerT
 	}
 	for _, arm := range slices.Concat(w.Ladder, w.Beside) {
 		if _, ok := w.PrimaryOf(arm); ok && !slices.Contains(told, arm) {
-			t.Rows = append(t.Rows, row(e, w, arm))
+			t.Rows = append(t.Rows, row(w, arm, otherWork(e, w.Name)))
 		}
 	}
 	if len(t.Rows) == 0 && len(told) == 0 { // only the baseline was measured
@@ -148,6 +148,13 @@ func standing(all []record.AnswerTable, ws []arrange.Workload) record.Answered {
 		return record.AnsweredPartly
 	}
 	return record.AnsweredAll
+}
+
+// invalid reports whether a row is invalid.
+func invalid(all []record.AnswerTable) bool {
+	return slices.ContainsFunc(all, func(t record.AnswerTable) bool {
+		return slices.ContainsFunc(t.Rows, func(r record.AnswerRow) bool { return r.Says.Word == record.SaysInvalid })
+	})
 }
 
 // skipped returns the real container where it was skipped: most questions are about it.

@@ -9,11 +9,11 @@ import (
 )
 
 // neighbour is the table of a load beside a neighbour: each isolation against the load alone.
-func neighbour(e *record.Effects, w arrange.Workload, p record.Price) record.AnswerTable {
+func neighbour(w arrange.Workload, p record.Price) record.AnswerTable {
 	t := record.AnswerTable{Question: record.AskedNeighbour, Workload: w.Name, Neighbour: p.Neighbour.Name, Baseline: p.Alone, Metric: p.Primary, Invalid: p.Invalid}
 	t.Rows = append(t.Rows, record.AnswerRow{Workload: w.Name, Arm: p.Alone, Level: level(w, p.Alone)})
 	for _, r := range p.Rows {
-		line := against(e, w, p, r.Arm, p.Alone)
+		line := against(w, p, r.Arm, p.Alone)
 		line.Isolation, line.Kept = r.Isolation, r.Kept
 		if r.Arm != p.Unprotected {
 			line.Regained = r.Of(p.Primary).Share
@@ -30,9 +30,9 @@ const half = 0.5
 
 // against is an arm against another, which need not be the baseline of its effects: then the effect
 // is that of the price table, without a verdict other than from its interval.
-func against(e *record.Effects, w arrange.Workload, p record.Price, arm, base string) record.AnswerRow {
+func against(w arrange.Workload, p record.Price, arm, base string) record.AnswerRow {
 	if x, ok := w.PrimaryOf(arm); ok && x.Baseline == base {
-		return row(e, w, arm)
+		return row(w, arm, 0)
 	}
 	out := record.AnswerRow{Workload: w.Name, Arm: arm}
 	for _, r := range p.Rows {
@@ -59,16 +59,16 @@ func byInterval(w arrange.Workload, name string, r *record.Ratio) record.Verdict
 
 // pods is the table of a load in pods: each against the baseline, alone and beside a neighbour in a
 // pod.
-func pods(e *record.Effects, w arrange.Workload, p record.Price) record.AnswerTable {
+func pods(w arrange.Workload, p record.Price) record.AnswerTable {
 	t := record.AnswerTable{Question: record.AskedPods, Workload: w.Name, Neighbour: p.Neighbour.Name, Baseline: w.Baseline, Metric: p.Primary, Invalid: p.Invalid}
 	for _, r := range p.Rows {
 		line := record.AnswerRow{Workload: w.Name, Arm: r.Alone, Level: level(w, w.Baseline), Lost: r.Of(p.Primary).Alone}
 		if r.Alone != w.Baseline {
-			line = against(e, w, p, r.Alone, w.Baseline)
+			line = against(w, p, r.Alone, w.Baseline)
 			line.Lost = r.Of(p.Primary).Alone
 		}
 		if x, ok := w.PrimaryOf(r.Arm); ok {
-			line.Beside, line.Says = &x, says(e, w, r.Arm)
+			line.Beside, line.Says = &x, says(w, r.Arm, 0)
 			line.P99 = effect(w, metric.P99.Name, r.Arm)
 		}
 		t.Rows = append(t.Rows, line)

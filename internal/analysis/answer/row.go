@@ -10,13 +10,13 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// row is one arm of a load against the baseline.
-func row(e *record.Effects, w arrange.Workload, arm string) record.AnswerRow {
+// row is one arm of a load against the baseline. other is the share of the CPUs that other work used.
+func row(w arrange.Workload, arm string, other float64) record.AnswerRow {
 	x, _ := w.PrimaryOf(arm)
 	return record.AnswerRow{
 		Workload: w.Name, Arm: arm, Level: level(w, w.Baseline), Effect: &x,
 		P99: effect(w, metric.P99.Name, arm), CPU: effect(w, metric.CPUPerOp.Name, arm),
-		Says: says(e, w, arm),
+		Says: says(w, arm, other),
 	}
 }
 
@@ -41,14 +41,15 @@ func effect(w arrange.Workload, name, arm string) *record.Effect {
 const competing = 0.1
 
 // says is the answer of an arm: by the primary metric; by CPU time per operation where that is
-// undecided, or where the CPU time that the arm received is the outcome of a competition.
-func says(e *record.Effects, w arrange.Workload, arm string) record.Says {
+// undecided, or where the CPU time that the arm received is the outcome of a competition with other
+// work. Beside a neighbour of the run that competition is the question: other is 0 then.
+func says(w arrange.Workload, arm string, other float64) record.Says {
 	x, ok := w.PrimaryOf(arm)
 	if !ok {
 		return record.Says{Word: record.SaysSkipped, Reason: saysNoWindow}
 	}
 	work := efficiency(w, arm)
-	beside := work != nil && work.Typical != nil && x.Parts != nil && otherWork(e, w.Name) > competing
+	beside := work != nil && work.Typical != nil && x.Parts != nil && other > competing
 	s := verdict(w, x)
 	switch {
 	case s.Word == record.SaysInvalid:
