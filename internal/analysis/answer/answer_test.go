@@ -28,58 +28,88 @@ func run(v record.Verdict, percent, half float64) *record.Effects {
 	}
 }
 
+// only is the single row of an answer.
+func only(t *testing.T, a *record.Answers) record.AnswerRow {
+	t.Helper()
+	if len(a.Tables) != 1 || len(a.Tables[0].Rows) != 1 {
+		t.Fatalf("want one table of one row: %+v", a.Tables)
+	}
+	return a.Tables[0].Rows[0]
+}
+
 // The subject is the real container, else the top of the ladder. A skipped container is named with
 // its remedy.
 func TestSubject(t *testing.T) {
 	e := run(record.Cost, -10, 2)
 	a := Of(e)
-	f := a.Loads[0].Findings
-	if len(f) != 1 || f[0].Subject != record.SubjectLayers || f[0].Effect.Arm != "rootfs" || a.Standing != record.AnsweredAll {
+	r := only(t, a)
+	if table := a.Tables[0]; table.Question != record.AskedLayers || table.Container || table.Subject != "" || r.Arm != "rootfs" || a.Standing != record.AnsweredAll {
 		t.Fatalf("%+v", a)
 	}
-	if len(a.Untested) != 1 || a.Untested[0].Arm != "container" || len(a.Next) != 1 || a.Next[0].Kind != record.NextProvide {
-		t.Errorf("untested %+v, next %+v", a.Untested, a.Next)
+	if len(a.Skipped) != 1 || a.Skipped[0].Arm != "container" || len(a.Next) != 1 || a.Next[0].Kind != record.NextProvide {
+		t.Errorf("skipped %+v, next %+v", a.Skipped, a.Next)
 	}
-	if f[0].Excluded != 0 || f[0].Largest == nil {
-		t.Errorf("%+v", f[0])
+	if r.Says.Word != record.SaysSlower || r.Says.Bound != 0 || len(r.Steps) != 2 || len(r.Unshown) != 0 {
+		t.Errorf("%+v", r)
 	}
 	x := e.Effects[1]
 	x.Arm, x.Baseline = "container", "rootfs"
 	e.Remainder = []record.Effect{x}
 	x.Baseline = "host"
 	e.Effects, e.Left = append(e.Effects, x), nil
-	if a = Of(e); a.Loads[0].Findings[0].Subject != record.SubjectContainer || len(a.Untested) != 0 {
+	if a = Of(e); !a.Tables[0].Container || only(t, a).Arm != "container" || len(a.Skipped) != 0 {
 		t.Errorf("%+v", a)
 	}
 }
 
-// An undecided effect rules out losses beyond its interval, widened by what dropped windows may
-// hide, and has a next step.
-func TestUndecided(t *testing.T) {
+// The word of a row and its bound, for each verdict of the effect.
+func TestSays(t *testing.T) {
+	for _, c := range []struct {
+		verdict       record.Verdict
+		percent, half float64
+		want          record.AnswerWord
+		bound         float64
+	}{
+		{record.Cost, -10, 2, record.SaysSlower, 0}, {record.Gain, 10, 2, record.SaysFaster, 0},
+		{record.Negligible, -0.2, 0.5, record.SaysNoDifference, 0.007}, {record.Negligible, 0.3, 0.5, record.SaysNoDifference, 0.008},
+		{record.NoLoss, 1, 1.8, record.SaysNoLoss, 0.008}, {record.NoLoss, 4, 2, record.SaysNoLoss, 0},
+		{record.Undecided, 0, 22, record.SaysUndecided, 0.22}, {record.Undecided, 0, 60, record.SaysUndecided, 0},
+		{record.Invalid, 0, 1, record.SaysInvalid, 0},
+	} {
+		if s := only(t, Of(run(c.verdict, c.percent, c.half))).Says; s.Word != c.want || math.Abs(s.Bound-c.bound) > 1e-9 {
+			t.Errorf("%v %v ±%v: %+v, want %s %v", c.verdict, c.percent, c.half, s, c.want, c.bound)
+		}
+	}
+	e := run(record.Undecided, 0, 22)
+	e.Effects[1].Bound = ratio(0, 30)
+	if got := only(t, Of(e)).Says.Bound; math.Abs(got-0.3) > 1e-9 {
+		t.Errorf("bound %v with the worst case for dropped windows", got)
+	}
+	e.Twin = []record.Effect{{Workload: "db", Metric: "throughput", Arm: "twin", Baseline: "host", Verdict: record.Cost, Typical: ratio(-7, 2)}}
+	if s := only(t, Of(e)).Says; s.Word != record.SaysInvalid || s.Reason != "the baseline differs from itself by -7.0 % [-9.0, -5.0]" {
+		t.Errorf("the twin differs: %+v", s)
+	}
+}
+
+// An undecided answer has a next step.
+func TestNext(t *testing.T) {
 	e := run(record.Undecided, 0, 22)
 	e.Workloads[0].Forecast = []record.Forecast{
 		{Metric: "throughput", Half: 0.1, Seconds: 130}, {Metric: "throughput", Half: 0.05, Seconds: 520}, {Metric: "throughput", Half: 0.01, Seconds: 13000}, {Metric: "efficiency", Half: 0.02, Seconds: 1}}
 	a := Of(e)
-	if got := a.Loads[0].Findings[0].Excluded; math.Abs(got-0.22) > 1e-9 || a.Standing != record.AnsweredNone {
-		t.Errorf("excluded %v, %s", got, a.Standing)
-	}
-	if len(a.Menu) != 3 || a.Menu[0] != (record.Offer{Half: 0.1, Seconds: 130}) {
-		t.Errorf("menu %+v", a.Menu)
+	if a.Standing != record.AnsweredNone || len(a.Menu) != 3 || a.Menu[0] != (record.Offer{Half: 0.1, Seconds: 130}) {
+		t.Errorf("%s, menu %+v", a.Standing, a.Menu)
 	}
 	want := []record.NextStep{{Kind: record.NextProvide, Remedy: "apt install runc"}, {Kind: record.NextContinue, Seconds: 540}, {Kind: record.NextDedicated}}
 	if !slices.Equal(a.Next, want) {
 		t.Errorf("next %+v, want %+v", a.Next, want)
 	}
-	if a.Noise != (record.HostNoise{StealLow: 0.05, StealHigh: 0.2, Floor: 0.2}) {
-		t.Errorf("noise %+v", a.Noise)
-	}
-	e.Effects[1].Bound = ratio(0, 30)
-	if got := Of(e).Loads[0].Findings[0].Excluded; math.Abs(got-0.3) > 1e-9 {
-		t.Errorf("excluded %v with the bound", got)
+	if a.Noise != (record.HostNoise{StealLow: 0.05, StealHigh: 0.2, Floor: 0.2}) || !a.Busy {
+		t.Errorf("noise %+v, busy %v", a.Noise, a.Busy)
 	}
 }
 
-// An effect that lacks launches rules nothing out, and the continuation has room for them.
+// An effect that lacks launches has no bound, and the continuation has room for them.
 func TestTooFewLaunches(t *testing.T) {
 	e := run(record.Undecided, 0, 5)
 	for i := range e.Effects {
@@ -87,8 +117,8 @@ func TestTooFewLaunches(t *testing.T) {
 	}
 	e.Workloads[0].Generations = 1
 	a := Of(e)
-	if f := a.Loads[0].Findings[0]; f.Excluded != 0 || a.Standing != record.AnsweredNone {
-		t.Errorf("%+v, %v", f, a.Standing)
+	if s := only(t, a).Says; s.Bound != 0 || s.Seconds != 180 || a.Standing != record.AnsweredNone {
+		t.Errorf("%+v, %v", s, a.Standing)
 	}
 	e.Workloads[0].Seconds = 300 // the three launches that are missing take 900 s, more than a continuation usually gets
 	if on := Of(e).Next[1]; on.Kind != record.NextContinue || on.Seconds != 900 {
@@ -96,33 +126,31 @@ func TestTooFewLaunches(t *testing.T) {
 	}
 }
 
-// No loss is an answer.
-func TestNoLossDecides(t *testing.T) {
-	a := Of(run(record.NoLoss, 2, 2.5))
-	if !a.Loads[0].Decided || a.Standing != record.AnsweredAll || a.Loads[0].Findings[0].Excluded != 0 {
-		t.Errorf("%+v", a.Loads[0])
-	}
-}
-
-// A loss is split into parts only where the efficiency is decided.
-func TestPart(t *testing.T) {
+// The causes of a loss need a decided efficiency.
+func TestCauses(t *testing.T) {
 	for _, c := range []struct {
 		verdict       record.Verdict
 		percent, half float64
-		want          record.LossPart
+		want          []record.Cause
 	}{
-		{record.Cost, -10, 1, record.LossWork}, {record.Cost, -4, 1, record.LossBoth}, {record.Negligible, -0.2, 0.5, record.LossCPU},
-		{record.NoLoss, 1, 1.5, record.LossCPU},
-		{record.Gain, 3, 1, record.LossCPU}, {record.Undecided, -1, 5, ""},
+		{record.Cost, -10, 1, []record.Cause{record.CauseWork}}, {record.Cost, -4, 1, []record.Cause{record.CauseWork, record.CauseCPU}},
+		{record.Negligible, -0.2, 0.5, []record.Cause{record.CauseCPU}}, {record.NoLoss, 1, 1.5, []record.Cause{record.CauseCPU}},
+		{record.Gain, 3, 1, []record.Cause{record.CauseCPU}}, {record.Undecided, -1, 5, nil},
 	} {
 		e := run(record.Cost, -10, 2)
 		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: c.verdict, Typical: ratio(c.percent, c.half)})
-		f := Of(e).Loads[0].Findings[0]
-		if f.Part != c.want {
-			t.Errorf("%s %v %%: %q, want %q", c.verdict, c.percent, f.Part, c.want)
+		if got := only(t, Of(e)).Says.Causes; !slices.Equal(got, c.want) {
+			t.Errorf("%s %v %%: %q, want %q", c.verdict, c.percent, got, c.want)
 		}
-		if f.CPU == nil || math.Abs(f.CPU.Ratio*(1+c.percent/100)-1) > 1e-12 || f.CPU.Low > f.CPU.High {
-			t.Errorf("CPU per operation %+v", f.CPU)
+	}
+	for probe, want := range map[string]record.Cause{"cpu.throttled": record.CauseThrottle, "pressure.io.some": record.CauseDisk} {
+		e := run(record.Cost, -10, 2)
+		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: record.Negligible, Typical: ratio(0, 0.5)})
+		for arm, x := range map[string]float64{"rootfs": 0.3, "cgroup": 0.3} {
+			e.Kernel = []record.Kernel{{Workload: "db", Metric: probe, Unit: "s", Per: "second", Values: map[string]record.Value{"host": record.Number(0), arm: record.Number(x)}}}
+			if got := only(t, Of(e)).Says.Causes; slices.Contains(got, want) != (arm == "rootfs") {
+				t.Errorf("%s of %s: %q", probe, arm, got)
+			}
 		}
 	}
 }
@@ -152,26 +180,33 @@ func TestMenuOfAllLoads(t *testing.T) {
 }
 
 // Beside other work the CPU time that an arm received is the outcome of a competition: the answer
-// is the efficiency.
+// is the CPU time per operation.
 func TestCompetition(t *testing.T) {
-	beside := func(seconds float64, v record.Verdict) record.Finding {
+	for _, c := range []struct {
+		seconds float64 // of two CPUs
+		verdict record.Verdict
+		word    record.AnswerWord
+		metric  string
+	}{
+		{1.2, record.Cost, record.SaysSlower, "cpu_per_op"}, {1.2, record.Undecided, record.SaysUndecided, "cpu_per_op"},
+		{0.2, record.Cost, record.SaysSlower, ""}, {0.2, record.Undecided, record.SaysSlower, ""},
+	} {
 		e := run(record.Cost, -20, 2)
 		e.Effects[1].Parts = &record.Parts{CPU: *ratio(-18, 3), Efficiency: *ratio(-2, 1)}
-		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: v, Typical: ratio(-2, 1)})
+		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: c.verdict, Typical: ratio(-2, 1), Generations: 6})
 		e.Kernel = []record.Kernel{{Workload: "db", Metric: "cpu.foreign", Unit: "s", Per: "second",
-			Values: map[string]record.Value{"host": record.Number(seconds), "rootfs": record.Number(0.1)}}}
-		a := Of(e)
-		f := a.Loads[0].Findings[0]
-		if want := v != record.Undecided || seconds <= 0.2; a.Loads[0].Decided != want {
-			t.Errorf("%v s, efficiency %v: decided %v", seconds, v, a.Loads[0].Decided)
+			Values: map[string]record.Value{"host": record.Number(c.seconds), "rootfs": record.Number(0.1)}}}
+		if s := only(t, Of(e)).Says; s.Word != c.word || s.Metric != c.metric {
+			t.Errorf("%v s, efficiency %v: %+v", c.seconds, c.verdict, s)
 		}
-		return f
 	}
-	if f := beside(1.2, record.Cost); math.Abs(f.OtherWork-0.6) > 1e-12 || f.Received == nil || math.Abs(f.Received.Ratio-0.82) > 1e-12 {
-		t.Errorf("other processes used 1.2 of 2 CPUs: %+v", f)
+}
+
+// Where the throughput is undecided, CPU time per operation decides.
+func TestEfficiencyDecides(t *testing.T) {
+	e := run(record.Undecided, 0, 5)
+	e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: record.Cost, Typical: ratio(-4, 1), Generations: 6})
+	if a := Of(e); only(t, a).Says.Word != record.SaysSlower || only(t, a).Says.Metric != "cpu_per_op" || a.Standing != record.AnsweredAll {
+		t.Errorf("%+v", a.Tables)
 	}
-	if f := beside(0.2, record.Cost); f.OtherWork != 0 || f.Received != nil {
-		t.Errorf("a tenth of the CPUs: %+v", f)
-	}
-	beside(1.2, record.Undecided)
 }

@@ -1,31 +1,35 @@
 package answer
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/record"
 )
 
-// A finding is Single only where all steps were measured, and Unmeasured otherwise.
-func TestStepsWithoutAnInterval(t *testing.T) {
-	half := &record.Ratio{Ratio: 0.5, Low: 0.4, High: 0.6}
-	for name, c := range map[string]struct {
-		step               *record.Ratio
-		single, unmeasured bool
-	}{"measured": {&record.Ratio{Ratio: 1, Low: 0.9, High: 1.1}, true, false}, "not": {nil, false, true}} {
-		w := arrange.Workload{
-			WorkloadResult: record.WorkloadResult{Primary: "throughput"}, Ladder: []string{"host", "cgroup", "rootfs"},
-			Step: map[arrange.Key]record.Effect{
-				{Metric: "throughput", Arm: "cgroup"}: {Metric: "throughput", Typical: c.step},
-				{Metric: "throughput", Arm: "rootfs"}: {Metric: "throughput", Typical: half},
-			},
-		}
-		f := record.Finding{Effect: record.Effect{Metric: "throughput", Verdict: record.Cost, Typical: half}}
-		largest(w, &f)
-		if f.Single != c.single || f.Unmeasured != c.unmeasured {
-			t.Errorf("%s: single %v, unmeasured %v", name, f.Single, f.Unmeasured)
-		}
+// Steps that are shown to differ are named bottom up, gains too; the others are listed.
+func TestSteps(t *testing.T) {
+	step := func(v record.Verdict, r *record.Ratio) record.Effect {
+		return record.Effect{Metric: "throughput", Verdict: v, Typical: r}
+	}
+	w := arrange.Workload{
+		WorkloadResult: record.WorkloadResult{Primary: "throughput"}, Ladder: []string{"host", "cgroup", "rootfs", "security", "container"},
+		Step: map[arrange.Key]record.Effect{
+			{Metric: "throughput", Arm: "cgroup"}:    step(record.Cost, ratio(-5, 1)),
+			{Metric: "throughput", Arm: "rootfs"}:    step(record.Undecided, ratio(0, 1)),
+			{Metric: "throughput", Arm: "security"}:  step(record.Cost, nil),
+			{Metric: "throughput", Arm: "container"}: step(record.Cost, ratio(-50, 1)), // the remainder goes first
+		},
+		Remainder: map[arrange.Key]record.Effect{{Metric: "throughput", Arm: "container"}: step(record.Gain, ratio(5, 1))},
+	}
+	shown, not := steps(w)
+	if len(shown) != 2 || shown[0].Typical.Ratio != 0.95 || shown[1].Typical.Ratio != 1.05 || !slices.Equal(not, []string{"rootfs", "security"}) {
+		t.Errorf("shown %+v, not %q", shown, not)
+	}
+	w.Ladder = w.Ladder[:2]
+	if shown, not := steps(w); shown != nil || not != nil {
+		t.Errorf("one step is the whole loss: %+v, %q", shown, not)
 	}
 }
 
