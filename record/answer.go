@@ -132,14 +132,14 @@ type Cause string
 
 // The causes.
 const (
-	CauseWork     Cause = "more CPU per operation"
-	CauseCPU      Cause = "less CPU received"
-	CauseOther    Cause = "less CPU received beside other work"
-	CauseDisk     Cause = "waiting for the disk"
-	CauseThrottle Cause = "throttling"
-	CauseNetwork  Cause = "network path"
-	CauseBursts   Cause = "stalls in bursts"
-	CauseSpeeds   Cause = "two speeds"
+	CauseWork     Cause = "work"       // more CPU time per operation
+	CauseCPU      Cause = "cpu"        // less CPU time received
+	CauseOther    Cause = "other_work" // less CPU time received beside other work on the host
+	CauseDisk     Cause = "disk"       // less CPU time received, waiting for the disk
+	CauseThrottle Cause = "throttling" // less CPU time received, throttled
+	CauseNetwork  Cause = "network"    // the network path has most of the loss
+	CauseBursts   Cause = "bursts"     // some windows stall
+	CauseSpeeds   Cause = "speeds"     // the arm or the baseline works at two speeds
 )
 
 // HostNoise is how much the host disturbed the run. The ranges are over arms and loads.

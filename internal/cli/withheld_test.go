@@ -36,17 +36,14 @@ func TestWithheldInEveryForm(t *testing.T) {
 	t.Run("json", withheldInJSON)
 	t.Run("csv", withheldInCSV)
 	t.Run("openmetrics", withheldInOpenmetrics)
-	for form, want := range map[string]string{"markdown": `\| cgroup \|.*\| – \|`, "html": "", "text": `(?m)^  cgroup +– +–$`} {
+	for form, want := range map[string]string{"markdown": `\| cgroup \|.*\| – \|`, "html": "", "text": `(?m)^  cgroup .*–  +undecided$`} {
 		t.Run(form, func(t *testing.T) {
 			out := withheldAs(t, form)
-			if form == "text" && !regexp.MustCompile(want).MatchString(out) {
-				t.Errorf("no %s in\n%s", want, out)
-			}
 			if form == "text" {
 				out = decided(t, "report", realResult, "-v")
 			}
 			flat := strings.Join(strings.Fields(out), " ")
-			if !strings.Contains(flat, withheldReason) || !regexp.MustCompile(want).MatchString(withheldAs(t, form)) {
+			if !strings.Contains(flat, withheldReason) || !regexp.MustCompile(want).MatchString(out) {
 				t.Errorf("no %s, or no reason, in\n%s", want, out)
 			}
 		})

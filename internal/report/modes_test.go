@@ -73,7 +73,7 @@ func TestTwoModesAreTold(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	e.Modes[0].Detectable = 0.6
-	if text = told(t, e, 100); !strings.Contains(text, "two modes over time cannot be told") {
+	if text = told(t, e, 100); !strings.Contains(text, "Two modes over time: undecided, the windows scatter too much.") {
 		t.Errorf("%s", text)
 	}
 }

@@ -86,7 +86,7 @@ func TestNodesWithoutAnOddOne(t *testing.T) {
 		n    *record.Nodes
 		want string
 	}{
-		{none, "That is not to say that they are equal"}, {two, "of two nobody can say which one is odd"}, {alone, "it cannot be told"},
+		{none, "which does not show that they are equal"}, {two, "two nodes do not show which one is odd"}, {alone, "undecided: fewer than two nodes"},
 	} {
 		if text := strings.Join(strings.Fields(nodesText(t, c.n, 100)), " "); !strings.Contains(text, c.want) || strings.Contains(text, "is odd in") {
 			t.Errorf("does not say %q:\n%s", c.want, text)

@@ -310,10 +310,15 @@ func causeWords(r record.AnswerRow) string {
 	}
 	for _, c := range r.Says.Causes {
 		if c != record.CauseWork || r.CPU == nil && r.Says.Metric == "" {
-			why = append(why, string(c))
+			why = append(why, text(causeNames[c]))
 		}
 	}
 	return strings.Join(why, ", ")
+}
+
+var causeNames = map[record.Cause]messages.Key{
+	record.CauseWork: "cause.work", record.CauseCPU: "cause.cpu", record.CauseOther: "cause.other", record.CauseDisk: "cause.disk",
+	record.CauseThrottle: "cause.throttling", record.CauseNetwork: "cause.network", record.CauseBursts: "cause.bursts", record.CauseSpeeds: "cause.speeds",
 }
 
 func undecidedWords(r record.AnswerRow) string {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/record"
 )
 
@@ -65,7 +66,9 @@ func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerT
 			t.Subject = subject
 		}
 		r := row(w, subject, otherWork(e, w.Name))
-		r.Steps, r.Unshown = steps(w)
+		if r.Steps, r.Unshown = steps(w); r.Says.Word == record.SaysSlower && networkShare(r) >= half {
+			r.Says.Causes = append(r.Says.Causes, record.CauseNetwork)
+		}
 		for _, arm := range w.Beside {
 			if x, _ := w.PrimaryOf(arm); arrange.Moved(x) && !slices.Contains(told, arm) {
 				r.Besides = append(r.Besides, x)
@@ -107,7 +110,7 @@ func unreached(all []record.AnswerTable, e *record.Effects, ws []arrange.Workloa
 		if !w.Unmeasured() {
 			continue
 		}
-		r := record.AnswerRow{Workload: w.Name, Arm: w.Question, Says: record.Says{Word: record.SaysSkipped, Reason: saysNoWindow}}
+		r := record.AnswerRow{Workload: w.Name, Arm: w.Question, Says: record.Says{Word: record.SaysSkipped, Reason: messages.Text("reason.nowindow")}}
 		for _, l := range e.Left {
 			if l.Workload == w.Name && (l.Arm == "" || l.Arm == w.Baseline) {
 				r.Says.Reason, r.Says.Remedy = l.Reason, l.Remedy

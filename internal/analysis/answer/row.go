@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
@@ -46,7 +47,7 @@ const competing = 0.1
 func says(w arrange.Workload, arm string, other float64) record.Says {
 	x, ok := w.PrimaryOf(arm)
 	if !ok {
-		return record.Says{Word: record.SaysSkipped, Reason: saysNoWindow}
+		return record.Says{Word: record.SaysSkipped, Reason: messages.Text("reason.nowindow")}
 	}
 	work := efficiency(w, arm)
 	beside := work != nil && work.Typical != nil && x.Parts != nil && other > competing
@@ -59,7 +60,7 @@ func says(w arrange.Workload, arm string, other float64) record.Says {
 		}
 	}
 	for _, d := range w.Differing() {
-		s = record.Says{Word: record.SaysInvalid, Reason: saysTwin(d)}
+		s = record.Says{Word: record.SaysInvalid, Reason: messages.Text("reason.twin", "effect", quantity.Interval(d.Typical))}
 	}
 	s.Causes = causes(w, x, work, beside)
 	return s
@@ -192,6 +193,19 @@ func received(w arrange.Workload, x record.Effect) record.Cause {
 		}
 	}
 	return record.CauseCPU
+}
+
+// networkShare is the share of a loss, as logarithms, that the shown steps of the network have.
+func networkShare(r record.AnswerRow) (share float64) {
+	if r.Effect == nil || !arrange.Moved(*r.Effect) {
+		return 0
+	}
+	for _, x := range r.Steps {
+		if x.Arm == "network" || x.Arm == "nat" {
+			share += math.Log(x.Typical.Ratio) / math.Log(r.Effect.Typical.Ratio)
+		}
+	}
+	return share
 }
 
 // steps are the layers that are shown to differ from the layer below, bottom up, and the arms of the

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -30,6 +31,19 @@ func TestSteps(t *testing.T) {
 	w.Ladder = w.Ladder[:2]
 	if shown, not := steps(w); shown != nil || not != nil {
 		t.Errorf("one step is the whole loss: %+v, %q", shown, not)
+	}
+}
+
+// The network is the cause where its shown steps have at least half of a loss.
+func TestNetworkShare(t *testing.T) {
+	whole := record.Effect{Verdict: record.Cost, Typical: ratio(-30, 2)}
+	nat := record.Effect{Arm: "nat", Verdict: record.Cost, Typical: ratio(-20, 2)}
+	if got := networkShare(record.AnswerRow{Effect: &whole, Steps: []record.Effect{nat}}); math.Abs(got-math.Log(0.8)/math.Log(0.7)) > 1e-12 {
+		t.Errorf("%v", got)
+	}
+	nat.Arm = "security"
+	if got := networkShare(record.AnswerRow{Effect: &whole, Steps: []record.Effect{nat}}); got != 0 {
+		t.Errorf("seccomp: %v", got)
 	}
 }
 

@@ -83,15 +83,15 @@ func TestText(t *testing.T) {
 	for _, c := range []struct {
 		got, want string
 	}{
-		{Text("checks.failed", "n", 2, "which", "order; halves"), "2 failed: order; halves"},
-		{Text("warnings.more", "n", 1), "1 more warning: --verbose"},
-		{Text("warnings.more", "n", 3), "3 more warnings: --verbose"},
+		{Text("says.noloss", "bound", "0.7 %"), "no loss above 0.7 %"},
+		{Text("rest.warnings", "n", 1), "Charts, latencies, every layer and check, 1 warning: tare report --open (or -v)"},
+		{Text("rest.warnings", "n", 3), "Charts, latencies, every layer and check, 3 warnings: tare report --open (or -v)"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
 		}
 	}
-	if p := Of("does.costs", "metric", "throughput"); len(p) != 2 || p[0] != (Piece{Text: "costs ", Tone: "bad"}) || p[1] != (Piece{Name: "metric", Tone: "bad"}) {
+	if p := Of("checks.failed", "which", "order"); len(p) < 3 || p[0] != (Piece{Text: "Checks failed", Tone: "broken"}) || p[2] != (Piece{Name: "which"}) {
 		t.Errorf("%+v", p)
 	}
 	for _, file := range []string{"a = 1\na = 2\n", "no sign"} {
