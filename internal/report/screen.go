@@ -141,7 +141,17 @@ func asked(e *record.Effects, t record.AnswerTable) sentence {
 		key = "asked.logs"
 	}
 	w := named(record.WorkloadResult{Name: t.Workload, Primary: t.Metric})
-	return msg(key, "arm", layerName(t.Subject), "baseline", t.Baseline, "load", t.Workload, "neighbour", t.Neighbour, "metric", w.metricWord(t.Metric).of)
+	load := t.Workload
+	if loads := distinct(t.Rows, func(r record.AnswerRow) string { return r.Workload }); len(loads) == 1 {
+		load = loads[0]
+		switch key {
+		case "asked.arms":
+			key = "asked.arms.one"
+		case "asked.logs":
+			key = "asked.logs.one"
+		}
+	}
+	return msg(key, "arm", layerName(t.Subject), "baseline", t.Baseline, "load", load, "neighbour", t.Neighbour, "metric", w.metricWord(t.Metric).of)
 }
 
 // plainTable is a row for each load and arm.
@@ -156,10 +166,10 @@ func plainTable(of func(string) workload, t record.AnswerTable) table {
 	for _, r := range t.Rows {
 		w := of(r.Workload)
 		line := row{{}, {}, {}, effectWith(w, r.Effect), changeCell(w, r.P99), changeCell(w, r.CPU), answerCell(r)}
-		if len(loads) > 1 || len(arms) == 1 || t.Question == record.AskedLayers {
+		if len(loads) > 1 || t.Question == record.AskedLayers {
 			line[0] = cell{r.Workload, strong}
 		}
-		if len(arms) > 1 && t.Question != record.AskedLayers {
+		if (len(arms) > 1 || len(loads) == 1) && t.Question != record.AskedLayers {
 			line[1] = cell{r.Arm, strong}
 		}
 		if r.Workload == last {

@@ -70,7 +70,7 @@ func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerT
 			r.Says.Causes = append(r.Says.Causes, record.CauseNetwork)
 		}
 		for _, arm := range w.Beside {
-			if x, _ := w.PrimaryOf(arm); arrange.Moved(x) && !slices.Contains(told, arm) {
+			if x, _ := w.PrimaryOf(arm); r.Says.Word != record.SaysInvalid && arrange.Moved(x) && !slices.Contains(told, arm) {
 				r.Besides = append(r.Besides, x)
 			}
 		}
