@@ -1,0 +1,140 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/record"
+)
+
+// percentUp prints a bound rounded up to a tenth of a percent: a smaller one would not hold.
+func percentUp(x float64) string {
+	const tenth = 1e-3
+	up := float64(int(x/tenth)) * tenth
+	if up < x-1e-9 {
+		up += tenth
+	}
+	return quantity.Size(quantity.Round(up, 3))
+}
+
+// effectWith is an effect with its half-width and a star where it is shown: "-29.0 % ±1.4*".
+func effectWith(w workload, x *record.Effect) cell {
+	switch {
+	case x == nil:
+		return cell{}
+	case arrange.Seen(*x):
+		return seenCell(*x)
+	case x.Typical == nil:
+		return cell{none, faint}
+	}
+	s := around(x.Typical)
+	change, half, _ := strings.Cut(s, " ")
+	s = change + " %"
+	if half != "" {
+		s += " " + half
+	}
+	return starred(w, x, s)
+}
+
+// starred adds the mark of an effect, or a space, so that the numbers line up.
+func starred(w workload, x *record.Effect, s string) cell {
+	switch {
+	case x.Unequal != "":
+		return cell{s + markUnequal, unsure}
+	case w.InNoise(*x), w.noisy(x.Metric) && arrange.Moved(*x):
+		return cell{s + markNoise, unsure}
+	case arrange.Moved(*x):
+		return cell{s + markMoved, verdictTone(x.Verdict)}
+	}
+	return cell{s + " ", plain}
+}
+
+// vague is the half-width from which an undecided change is printed as its half-width only.
+const vague = 0.25
+
+// changeCell is a change in whole percent: "+41 %*".
+func changeCell(w workload, x *record.Effect) cell {
+	if x == nil || x.Typical == nil {
+		return cell{}
+	}
+	r := x.Typical
+	if half := max(r.High-r.Ratio, r.Ratio-r.Low); !arrange.Moved(*x) && half > vague {
+		if half > 1 {
+			return cell{none + " ", faint}
+		}
+		return cell{"±" + quantity.Unsigned(quantity.Change(1+half, 0)) + " % ", faint}
+	}
+	return starred(w, x, quantity.WithUnit(quantity.Change(r.Ratio, 0), "%"))
+}
+
+// The marks behind effects.
+const (
+	markMoved   = "*"
+	markUnequal = "≠"
+	markNoise   = "~"
+)
+
+// answerCell is the verdict of a row in words.
+func answerCell(r record.AnswerRow) cell {
+	s := r.Says
+	var said string
+	t := plain
+	switch s.Word {
+	case record.SaysSlower, record.SaysFaster:
+		said, t = text("says.slower"), bad
+		if s.Word == record.SaysFaster {
+			said, t = text("says.faster"), good
+		}
+		if why := causeWords(r); why != "" {
+			said = text("says.because", "verdict", said, "causes", why)
+		}
+	case record.SaysNoLoss:
+		said, t = text("says.noloss", "bound", percentUp(s.Bound)), good
+	case record.SaysNoDifference:
+		said, t = text("says.nodifference", "bound", percentUp(s.Bound)), good
+	case record.SaysUndecided:
+		said, t = undecidedWords(r), unsure
+	case record.SaysInvalid:
+		said, t = text("says.invalid"), broken
+	case record.SaysSkipped:
+		said, t = text("says.skipped"), faint
+	}
+	switch {
+	case s.As != "":
+		said, t = text("says.as", "arm", s.As, "within", percentUp(s.Within)), plain
+	case s.Protects:
+		said, t = text("says.protects"), good
+	}
+	return cell{said, t}
+}
+
+// causeWords are the metric that decided and the shown causes; more CPU per operation has a column.
+func causeWords(r record.AnswerRow) string {
+	var why []string
+	if r.Says.Metric != "" {
+		why = append(why, text("head.cpu"))
+	}
+	for _, c := range r.Says.Causes {
+		if c != record.CauseWork || r.CPU == nil && r.Says.Metric == "" {
+			why = append(why, text(causeNames[c]))
+		}
+	}
+	return strings.Join(why, ", ")
+}
+
+var causeNames = map[record.Cause]messages.Key{
+	record.CauseWork: "cause.work", record.CauseCPU: "cause.cpu", record.CauseOther: "cause.other", record.CauseDisk: "cause.disk",
+	record.CauseThrottle: "cause.throttling", record.CauseNetwork: "cause.network", record.CauseBursts: "cause.bursts", record.CauseSpeeds: "cause.speeds",
+}
+
+func undecidedWords(r record.AnswerRow) string {
+	switch s := r.Says; {
+	case s.Bound > 0:
+		return text("says.undecided.most", "loss", percentUp(s.Bound))
+	case s.Seconds > 0:
+		return text("says.undecided.time", "time", quantity.About(s.Seconds))
+	}
+	return text("says.undecided")
+}

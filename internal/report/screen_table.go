@@ -1,0 +1,269 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/record"
+)
+
+// answerTable is the table of one question.
+func answerTable(e *record.Effects, t record.AnswerTable) block {
+	b := block{items: []item{{text: asked(e, t)}}}
+	ws := workloads(e)
+	of := func(name string) workload {
+		for _, w := range ws {
+			if w.Name == name {
+				return w
+			}
+		}
+		return named(record.WorkloadResult{Name: name, Primary: t.Metric})
+	}
+	var out table
+	switch t.Question {
+	case record.AskedNeighbour:
+		out = neighbourTable(of(t.Workload), t)
+	case record.AskedPods:
+		out = podsTable(of(t.Workload), t)
+	default:
+		out = plainTable(of, t)
+	}
+	out = out.without(colsEmpty(out)...)
+	b.forms = [][]table{{out}, {out.tightly()}}
+	for _, drop := range []messages.Key{"head.p99", "price.isolation", "head.cpu"} { // narrow terminals
+		if i := slices.IndexFunc(out.columns, func(c column) bool { return c.head == text(drop) }); i >= 0 {
+			out = out.without(i)
+			b.forms = append(b.forms, []table{out}, []table{out.tightly()})
+		}
+	}
+	b.notes = answerNotes(e, t)
+	return b
+}
+
+// asked is the sentence over a table.
+func asked(e *record.Effects, t record.AnswerTable) sentence {
+	key := messages.Key("asked.arms")
+	switch {
+	case t.Question == record.AskedLayers && t.Container:
+		key = "asked.container"
+	case t.Question == record.AskedLayers && t.Subject == "":
+		key = "asked.layers"
+	case t.Question == record.AskedLayers:
+		key = "asked.arm"
+	case t.Question == record.AskedNeighbour:
+		key = "asked.neighbour"
+	case t.Question == record.AskedPods:
+		key = "asked.pods"
+	case t.Question == record.AskedLogs:
+		key = "asked.logs"
+	}
+	w := named(record.WorkloadResult{Name: t.Workload, Primary: t.Metric})
+	load := t.Workload
+	if loads := distinct(t.Rows, func(r record.AnswerRow) string { return r.Workload }); len(loads) == 1 {
+		load = loads[0]
+		switch key {
+		case "asked.arms":
+			key = "asked.arms.one"
+		case "asked.logs":
+			key = "asked.logs.one"
+		}
+	}
+	return msg(key, "arm", layerName(t.Subject), "baseline", t.Baseline, "load", load, "neighbour", t.Neighbour, "metric", w.metricWord(t.Metric).of)
+}
+
+// plainTable is a row for each load and arm.
+func plainTable(of func(string) workload, t record.AnswerTable) table {
+	loads, arms := distinct(t.Rows, func(r record.AnswerRow) string { return r.Workload }), distinct(t.Rows, func(r record.AnswerRow) string { return r.Arm })
+	m := of(t.Rows[0].Workload).metricWord(t.Metric)
+	out := table{columns: []column{
+		{head: text("head.load"), flex: 10}, {head: text("head.arm"), flex: 10}, {head: text("head.on", "baseline", t.Baseline), align: right},
+		{head: m.head, align: right}, {head: text("head.p99"), align: right}, {head: text("head.cpu"), align: right}, {head: text("head.answer")},
+	}}
+	last := ""
+	for _, r := range t.Rows {
+		w := of(r.Workload)
+		line := row{{}, {}, {}, effectWith(w, r.Effect), changeCell(w, r.P99), changeCell(w, r.CPU), answerCell(r)}
+		if len(loads) > 1 || t.Question == record.AskedLayers {
+			line[0] = cell{r.Workload, strong}
+		}
+		if (len(arms) > 1 || len(loads) == 1) && t.Question != record.AskedLayers {
+			line[1] = cell{r.Arm, strong}
+		}
+		if r.Workload == last {
+			line[0].text = ""
+		} else if r.Level != nil {
+			line[2] = cell{w.metricWord(t.Metric).show(*r.Level), plain}
+		}
+		last = r.Workload
+		out.rows = append(out.rows, line)
+	}
+	return out
+}
+
+// neighbourTable is a row for each isolation, below that of the load alone.
+func neighbourTable(w workload, t record.AnswerTable) table {
+	out := table{columns: []column{
+		{head: text("head.arm"), flex: 10}, {head: text("price.isolation"), flex: 8}, {head: w.metricWord(t.Metric).head, align: right},
+		{head: text("price.regained"), align: right}, {head: text("price.keeps"), align: right}, {head: text("head.p99"), align: right}, {head: text("head.answer")},
+	}}
+	for _, r := range t.Rows {
+		line := row{{r.Arm, strong}, {list(r.Isolation), plain}, effectWith(w, r.Effect), {}, {}, changeCell(w, r.P99), answerCell(r)}
+		if r.Effect == nil && r.Level != nil {
+			line[2] = cell{w.metricWord(t.Metric).show(*r.Level), plain}
+		}
+		if r.Regained != nil {
+			line[3] = shareCell(record.Regained{Share: r.Regained}, false)
+		}
+		if r.Kept != nil {
+			line[4] = cell{quantity.Share(r.Kept.Ratio), plain}
+		}
+		out.rows = append(out.rows, line)
+	}
+	return out
+}
+
+// podsTable is a row for each pod, alone and beside the neighbour.
+func podsTable(w workload, t record.AnswerTable) table {
+	out := table{columns: []column{
+		{head: t.Workload, flex: 10}, {head: text("price.alone"), align: right}, {head: text("head.beside", "neighbour", t.Neighbour), align: right},
+		{head: text("head.p99"), align: right}, {head: text("head.answer")},
+	}}
+	for _, r := range t.Rows {
+		line := row{{r.Arm, strong}, effectWith(w, r.Effect), effectWith(w, r.Beside), changeCell(w, r.P99), answerCell(r)}
+		if r.Effect == nil && r.Level != nil {
+			line[1] = cell{w.metricWord(t.Metric).show(*r.Level), plain}
+		}
+		out.rows = append(out.rows, line)
+	}
+	return out
+}
+
+// answerNotes explain the marks that are used, and give the reasons of invalid and skipped rows.
+func answerNotes(e *record.Effects, t record.AnswerTable) []sentence {
+	var notes []sentence
+	var why arrange.Grouped[[2]string]
+	marks := map[string]bool{}
+	for _, r := range t.Rows {
+		for _, x := range []*record.Effect{r.Effect, r.Beside, r.P99, r.CPU} {
+			if x != nil && x.Typical != nil {
+				w := workloadOf(e, r.Workload)
+				if s := effectWith(w, x).text; s != "" {
+					marks[string([]rune(s)[len([]rune(s))-1:])] = true
+				}
+			}
+		}
+		if s := r.Says; s.Reason != "" && !(s.Word == record.SaysUndecided && s.Bound > 0) {
+			why.Add([2]string{string(s.Word) + ": " + strings.TrimRight(s.Reason, "."), s.Remedy}, rowName(answerOf(e), t, r))
+		}
+	}
+	var legend []string
+	for _, m := range []struct {
+		mark string
+		key  messages.Key
+	}{{markMoved, "mark.moved"}, {markNoise, "mark.noise"}, {markUnequal, "mark.unequal"}} {
+		if marks[m.mark] {
+			legend = append(legend, text(m.key))
+		}
+	}
+	if len(legend) > 0 {
+		notes = append(notes, sentence{{strings.Join(legend, "   "), faint}})
+	}
+	if t.Question == record.AskedLayers && t.Subject == "" && !t.Container {
+		var top arrange.Grouped[string]
+		for _, r := range t.Rows {
+			top.Add(r.Arm, r.Workload)
+		}
+		for arm, loads := range top.All() {
+			notes = append(notes, msg("layers.upto", "layer", layerName(arm), "loads", list(loads)))
+		}
+	}
+	for reason, rows := range why.All() {
+		notes = append(notes, remedied(say(list(rows)+" "+reason[0]+"."), reason[1]))
+	}
+	if t.Invalid != "" {
+		notes = append(notes, msg("price.invalid", "reason", t.Invalid))
+	}
+	return notes
+}
+
+func workloadOf(e *record.Effects, name string) workload {
+	for _, w := range workloads(e) {
+		if w.Name == name {
+			return w
+		}
+	}
+	return named(record.WorkloadResult{Name: name})
+}
+
+// whereLost is the table of the layers that are shown to differ from the one below, by the loads that
+// lose, and the arms beside the ladder that differ.
+func whereLost(e *record.Effects, t record.AnswerTable) block {
+	var loads, shown, beside, other arrange.Ordered
+	cells := map[arrange.Key]cell{} // by load and arm
+	for _, r := range t.Rows {
+		w := workloadOf(e, r.Workload)
+		steps := r.Steps
+		if r.Says.Word != record.SaysSlower {
+			steps = nil
+		}
+		for _, x := range steps {
+			shown.Add(x.Arm)
+		}
+		for _, x := range r.Besides {
+			beside.Add(x.Arm)
+		}
+		for _, x := range slices.Concat(steps, r.Besides) {
+			loads.Add(r.Workload)
+			cells[key(r.Workload, x.Arm)] = effectWith(w, &x)
+		}
+		for _, arm := range r.Unshown {
+			other.Add(arm)
+		}
+	}
+	if len(loads) == 0 {
+		return block{}
+	}
+	out := table{columns: []column{{head: text("lost.layer"), flex: 12}}}
+	for _, load := range loads {
+		out.columns = append(out.columns, column{head: load, align: right})
+	}
+	for _, arm := range slices.Concat(shown, beside) {
+		line := row{{layerName(arm), strong}}
+		if slices.Contains(beside, arm) {
+			line[0].text = text("lost.beside", "arm", layerName(arm), "baseline", t.Baseline)
+		}
+		for _, load := range loads {
+			line = append(line, cells[key(load, arm)])
+		}
+		out.rows = append(out.rows, line)
+	}
+	b := block{items: []item{{text: msg("lost.where")}}, forms: [][]table{{out}, {out.tightly()}}}
+	other = slices.DeleteFunc(other, func(arm string) bool { return slices.Contains(shown, arm) })
+	if len(other) > 0 {
+		b.notes = []sentence{msg("lost.unshown", "layers", strings.Join(layerNamesOf(other), ", "))}
+	}
+	return b
+}
+
+// layerName is the field's noun for what an arm adds.
+func layerName(arm string) string {
+	if k, ok := layerNames[arm]; ok {
+		return text(k)
+	}
+	return arm
+}
+
+func layerNamesOf(arms []string) (out []string) {
+	for _, a := range arms {
+		out = append(out, layerName(a))
+	}
+	return out
+}
+
+var layerNames = map[string]messages.Key{
+	"cgroup": "layer.cgroup", "namespaces": "layer.namespaces", "rootfs": "layer.rootfs", "security": "layer.security",
+	"network": "layer.network", "nat": "layer.nat", "container": "layer.container", "cpu-limit": "layer.cpu-limit",
+}
