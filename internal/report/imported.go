@@ -131,17 +131,25 @@ func files(e *record.Effects) string {
 	return list(words)
 }
 
-// importedNotes spell out the checks that did not pass. What the figures do not
-// suffice for is said once for all loads.
+// failedNotes spell out the checks that failed.
+func failedNotes(ws []workload) (notes []sentence) {
+	for _, w := range ws {
+		for _, c := range w.Checks {
+			if c.Known && !c.OK {
+				notes = append(notes, checkNote(w.Name, c, inWords(c)))
+			}
+		}
+	}
+	return notes
+}
+
+// importedNotes are the checks that failed, and those for which there are too few figures.
 func importedNotes(ws []workload) []sentence {
-	var notes []sentence
+	notes := failedNotes(ws)
 	var kinds, loads arrange.Grouped[string] // by what is not known
 	for _, w := range ws {
 		for _, c := range w.Checks {
-			switch {
-			case c.Known && !c.OK:
-				notes = append(notes, checkNote(w.Name, c, inWords(c)))
-			case !c.Known:
+			if !c.Known {
 				kinds.Add(c.Text, c.Kind)
 				loads.Add(c.Text, w.Name)
 			}

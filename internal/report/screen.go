@@ -125,7 +125,14 @@ func closing(e *record.Effects, a record.Answers, dir string) block {
 	for _, l := range a.Skipped {
 		add(remedied(msg("skipped.arm", "arm", l.Arm, "reason", l.Reason), l.Remedy))
 	}
-	add(failedChecks(e))
+	if e.Imported != nil { // a claim that is wrong, settings that differ: each is an answer of its own
+		for _, n := range failedNotes(workloads(e)) {
+			add(n)
+		}
+		b.items = append(b.items, warnings(e).items...) // lines that were not read
+	} else {
+		add(failedChecks(e))
+	}
 	add(more(e, a, dir))
 	if e.Imported == nil {
 		key := messages.Key("rest.open")

@@ -60,6 +60,9 @@ func asked(e *record.Effects, t record.AnswerTable) sentence {
 	case t.Question == record.AskedLogs:
 		key = "asked.logs"
 	}
+	if onlyLevels(t) {
+		key = "asked.levels"
+	}
 	w := named(record.WorkloadResult{Name: t.Workload, Primary: t.Metric})
 	load := t.Workload
 	if loads := distinct(t.Rows, func(r record.AnswerRow) string { return r.Workload }); len(loads) == 1 {
@@ -74,6 +77,11 @@ func asked(e *record.Effects, t record.AnswerTable) sentence {
 	return msg(key, "arm", layerName(t.Subject), "baseline", t.Baseline, "load", load, "neighbour", t.Neighbour, "metric", w.metricWord(t.Metric).of)
 }
 
+// onlyLevels reports whether only the baseline was measured, so that there is nothing to compare.
+func onlyLevels(t record.AnswerTable) bool {
+	return !slices.ContainsFunc(t.Rows, func(r record.AnswerRow) bool { return r.Says.Word != "" })
+}
+
 // plainTable is a row for each load and arm.
 func plainTable(of func(string) workload, t record.AnswerTable) table {
 	loads, arms := distinct(t.Rows, func(r record.AnswerRow) string { return r.Workload }), distinct(t.Rows, func(r record.AnswerRow) string { return r.Arm })
@@ -82,6 +90,9 @@ func plainTable(of func(string) workload, t record.AnswerTable) table {
 		{head: text("head.load"), flex: 10}, {head: text("head.arm"), flex: 10}, {head: text("head.on", "baseline", t.Baseline), align: right},
 		{head: m.head, align: right}, {head: text("head.p99"), align: right}, {head: text("head.cpu"), align: right}, {head: text("head.answer")},
 	}}
+	if onlyLevels(t) {
+		out.columns[2].head = m.head
+	}
 	last := ""
 	for _, r := range t.Rows {
 		w := of(r.Workload)
