@@ -28,7 +28,7 @@ func Calibration(a *record.Calibration) Document {
 	for _, l := range a.Left {
 		says.notes = append(says.notes, msg("calibration.left", "arm", l.Arm, "reason", l.Reason))
 	}
-	d.add(section{blocks: []block{{forms: [][]table{{t}, {t.tightly()}}}, says}})
+	d.add(section{blocks: []block{{tables: []table{t}}, says}})
 	return d
 }
 

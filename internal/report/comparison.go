@@ -75,7 +75,7 @@ func overview(c *record.Comparison) block {
 		means = append(means, changeRow(x, c.Margin))
 	}
 	group(text("compare.mean"), means)
-	b := block{title: overviewTitle(c), forms: [][]table{{t}, {t.tightly()}}}
+	b := block{title: overviewTitle(c), tables: []table{t}}
 	if slices.ContainsFunc(slices.Concat(c.Changes, c.Means), func(x record.Change) bool { return x.Primary && shownToDiffer(x) }) {
 		b.notes = append(b.notes, msg("compare.star"))
 	}
@@ -168,7 +168,7 @@ func causes(c *record.Comparison, details bool) block {
 				add(text("compare.label.warning"), msg("compare.more", "n", len(c.Warnings)-i))
 				break
 			}
-			add(text("compare.label.warning"), w.less[0])
+			add(text("compare.label.warning"), firstLine(w.text))
 		}
 	}
 	if c.Needed > 0 {
@@ -213,13 +213,13 @@ func differences(c *record.Comparison) block {
 		}[d.Weight]
 		t.rows = append(t.rows, row{{what, plain}, {cmp.Or(d.Before, none), plain}, {cmp.Or(d.After, none), plain}, weight})
 	}
-	return block{forms: [][]table{{t}, {t.tightly()}}}
+	return block{tables: []table{t}}
 }
 
 // changes are the effects in both results, of the judged metrics or of the others.
 func changes(c *record.Comparison, workload string, exploratory bool) block {
 	t := table{columns: []column{
-		{head: text("head.arm"), flex: 9}, {head: text("head.metric"), flex: 10}, {head: text("head.old"), align: interval}, {head: text("head.new"), align: interval},
+		{head: text("head.arm"), flex: 9}, {head: text("head.metric"), flex: 10}, {head: text("head.old"), align: interval, drop: 1}, {head: text("head.new"), align: interval, drop: 1},
 		{head: text("head.change"), align: interval}, {head: text("head.answer")},
 	}}
 	var reasons arrange.Grouped[string]
@@ -240,7 +240,7 @@ func changes(c *record.Comparison, workload string, exploratory bool) block {
 	}
 	b := block{}
 	if len(t.rows) > 0 {
-		b.forms = [][]table{{t}, {t.tightly()}, {t.without(2, 3)}}
+		b.tables = []table{t}
 	}
 	for why, arms := range reasons.All() {
 		b.notes = append(b.notes, say(list(distinct(arms, func(s string) string { return s }))+": "+why+"."))
@@ -287,8 +287,8 @@ func levels(c *record.Comparison, workload string) block {
 		return block{}
 	}
 	return block{
-		title: text("compare.levels"),
-		forms: [][]table{{t}, {t.tightly()}},
+		title:  text("compare.levels"),
+		tables: []table{t},
 	}
 }
 

@@ -1,5 +1,7 @@
 package report
 
+import "slices"
+
 // tone is what a piece of text means; a renderer decides how it looks.
 type tone int
 
@@ -28,9 +30,6 @@ type sentence []cell
 type item struct {
 	label cell
 	text  sentence
-	// less says it more shortly, best first: text that has to be brief takes the
-	// first that fits on a line, or the last.
-	less []sentence
 }
 
 type align int
@@ -49,6 +48,7 @@ type column struct {
 	// flex is the least width to which the column may be cut before anything
 	// else is; 0 for a column that is not cut.
 	flex int
+	drop int // where the table is too wide, columns with 1 go first, then those with 2; 0: stays
 }
 
 type row []cell
@@ -57,21 +57,21 @@ type table struct {
 	columns []column
 	rows    []row
 	tight   bool // one space between the columns instead of two
+	// panel is the number of columns behind the first that stay together where the table is cut into
+	// several, each with the first column; 0: it is not cut.
+	panel int
 }
 
 // block is a piece of a section: sentences, then tables, then notes.
 type block struct {
-	title string
-	items []item
-	// forms are the same content at different widths, best first. Each form is
-	// one or more tables below each other; text takes the first that fits,
-	// Markdown the first.
-	forms [][]table
-	notes []sentence
+	title  string
+	items  []item
+	tables []table // below each other
+	notes  []sentence
 }
 
 func (b block) empty() bool {
-	return len(b.items) == 0 && len(b.forms) == 0 && len(b.notes) == 0
+	return len(b.items) == 0 && len(b.tables) == 0 && len(b.notes) == 0
 }
 
 // section is a titled part of the document.
@@ -100,6 +100,14 @@ func (d *Document) add(s section) {
 	if s.blocks = kept; len(kept) > 0 {
 		d.sections = append(d.sections, s)
 	}
+}
+
+// firstLine is a sentence up to its first line break: without the remedy.
+func firstLine(s sentence) sentence {
+	if i := slices.Index(s, lineBreak); i >= 0 {
+		return s[:i]
+	}
+	return s
 }
 
 // lineBreak ends a line within a sentence.

@@ -117,7 +117,7 @@ func warnings(e *record.Effects) block {
 		if len(about) > 0 {
 			s = sentence{{strings.Join(about, ", ") + ": ", plain}, {x.text, plain}}
 		}
-		b.items = append(b.items, item{label: cell{"!", unsure}, text: remedied(s, x.remedy), less: []sentence{s}})
+		b.items = append(b.items, item{label: cell{"!", unsure}, text: remedied(s, x.remedy)})
 	}
 	return b
 }

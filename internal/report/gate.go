@@ -13,7 +13,7 @@ import (
 func Gate(g *record.Gate) Document {
 	d := Document{title: gateTitle(g)}
 	d.add(section{blocks: []block{
-		{items: []item{{text: gateAnswer(g)}}, forms: gateTables(g), notes: gateNotes(g)},
+		{items: []item{{text: gateAnswer(g)}}, tables: []table{gateTable(g)}, notes: gateNotes(g)},
 	}})
 	d.add(section{title: text("gate.left"), blocks: []block{leftOut(&record.Effects{Left: g.Left})}})
 	d.add(section{title: text("head.warnings"), blocks: []block{warnings(&record.Effects{Warnings: g.Warnings})}})
@@ -87,8 +87,8 @@ func answerWord(a record.Answer) string {
 	return text("gate.answer.invalid")
 }
 
-// gateTables list the judgements, the worst answers first.
-func gateTables(g *record.Gate) [][]table {
+// gateTable lists the judgements, the worst answers first.
+func gateTable(g *record.Gate) table {
 	t := table{columns: []column{
 		{head: text("head.workload"), flex: 10}, {head: text("head.arm"), flex: 10}, {head: text("head.metric"), flex: 10},
 		{head: text("gate.cost"), align: interval}, {head: text("gate.limit"), align: right}, {head: text("gate.answer")},
@@ -99,7 +99,7 @@ func gateTables(g *record.Gate) [][]table {
 			{costOf(j), answerTone(j.Answer)}, {quantity.Size(j.Most), plain}, {answerWords(j), answerTone(j.Answer)},
 		})
 	}
-	return [][]table{{t}, {t.tightly()}}
+	return t
 }
 
 func byAnswer(js []record.Judgement) []record.Judgement {

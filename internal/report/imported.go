@@ -72,8 +72,8 @@ func (w workload) baselineWord() string {
 // said of blocks.
 func runs(e *record.Effects, ws []workload) []block {
 	t := table{columns: []column{
-		{head: text("runs.run"), flex: 16}, {head: text("head.arm"), flex: 8}, {head: text("head.metric")}, {head: text("runs.mean"), align: right},
-		{head: text("runs.reports"), align: right}, {head: text("runs.lag"), align: right}, {head: text("runs.batches"), align: right}, {head: "±", align: right},
+		{head: text("runs.run"), flex: 16}, {head: text("head.arm"), flex: 8, drop: 2}, {head: text("head.metric"), drop: 1}, {head: text("runs.mean"), align: right},
+		{head: text("runs.reports"), align: right, drop: 3}, {head: text("runs.lag"), align: right}, {head: text("runs.batches"), align: right}, {head: "±", align: right},
 	}}
 	for _, w := range ws {
 		for _, s := range e.Single {
@@ -84,7 +84,7 @@ func runs(e *record.Effects, ws []workload) []block {
 	}
 	var b block
 	if len(t.rows) > 0 {
-		b.forms = [][]table{{t}, {t.without(2)}, {t.without(1, 2)}, {t.without(1, 2, 4)}}
+		b.tables = []table{t}
 	}
 	b.notes = append(importedNotes(ws), keptClaims(ws)...)
 	if len(t.rows) > 0 {

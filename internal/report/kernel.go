@@ -37,7 +37,7 @@ func kernel(w workload) block {
 	b := block{title: text("kernel.title")}
 	if len(shown) > 0 {
 		b.title = text("kernel.title.of", "baseline", w.Baseline)
-		b.forms = kernelForms(w, shown, &reasons)
+		b.tables = []table{kernelTable(w, shown, &reasons)}
 	}
 	b.notes = reasons.sentences()
 	if len(alike) > 0 {
@@ -90,40 +90,6 @@ func label(k record.Kernel) string {
 	return k.Metric
 }
 
-// kernelForms cut the arms into 1, 2, … tables below each other, each of which
-// repeats the baseline.
-func kernelForms(w workload, rows []record.Kernel, reasons *footnotes) [][]table {
-	arms := kernelArms(w, rows)
-	cells := map[arrange.Key]cell{}
-	for _, k := range rows {
-		for _, arm := range append([]string{w.Baseline}, arms...) {
-			cells[key(k.Metric, arm)] = kernelCell(k, arm, w.Baseline, reasons)
-		}
-	}
-	var forms [][]table
-	for panels := 1; panels <= max(len(arms), 1); panels++ {
-		for _, tight := range []bool{false, true} {
-			forms = append(forms, kernelPanels(w, rows, arms, panels, tight, cells))
-		}
-	}
-	return forms
-}
-
-func kernelPanels(w workload, rows []record.Kernel, arms []string, panels int, tight bool, cells map[arrange.Key]cell) []table {
-	if len(arms) == 0 {
-		return []table{kernelTable(w, rows, nil, cells)}
-	}
-	var form []table
-	for part := range slices.Chunk(arms, (len(arms)+panels-1)/panels) {
-		t := kernelTable(w, rows, part, cells)
-		if tight {
-			t = t.tightly()
-		}
-		form = append(form, t)
-	}
-	return form
-}
-
 // kernelArms are the arms beside the baseline that were observed.
 func kernelArms(w workload, rows []record.Kernel) []string {
 	var arms arrange.Ordered
@@ -148,15 +114,17 @@ func kernelArms(w workload, rows []record.Kernel) []string {
 	})
 }
 
-func kernelTable(w workload, rows []record.Kernel, arms []string, cells map[arrange.Key]cell) table {
-	t := table{columns: []column{{head: text("kernel.probe"), flex: 28}, {head: w.Baseline, align: right}}}
+// kernelTable is the probes by arm.
+func kernelTable(w workload, rows []record.Kernel, reasons *footnotes) table {
+	t := table{panel: 1, columns: []column{{head: text("kernel.probe"), flex: 28}, {head: w.Baseline, align: right}}}
+	arms := kernelArms(w, rows)
 	for _, arm := range arms {
 		t.columns = append(t.columns, column{head: arm, align: right})
 	}
 	for _, k := range rows {
-		r := row{{label(k), plain}, cells[key(k.Metric, w.Baseline)]}
+		r := row{{label(k), plain}, kernelCell(k, w.Baseline, w.Baseline, reasons)}
 		for _, arm := range arms {
-			r = append(r, cells[key(k.Metric, arm)])
+			r = append(r, kernelCell(k, arm, w.Baseline, reasons))
 		}
 		t.rows = append(t.rows, r)
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/messages"
@@ -43,8 +42,8 @@ func ladder(e *record.Effects, w workload) block {
 	}
 	t := table{columns: []column{
 		{head: text("head.arm"), flex: 12},
-		{head: w.armHead(), flex: 15},
-		{head: w.metricWord(w.Primary).head, align: right},
+		{head: w.armHead(), flex: 15, drop: 1},
+		{head: w.metricWord(w.Primary).head, align: right, drop: 2},
 		{head: text("head.against", "baseline", w.Baseline), align: interval},
 		{head: text("head.step"), align: interval},
 		{head: text("head.verdict")},
@@ -65,17 +64,7 @@ func ladder(e *record.Effects, w workload) block {
 	for _, arm := range w.Twins {
 		t.rows = append(t.rows, w.twinRow(e, arm))
 	}
-	return block{
-		forms: [][]table{
-			{t.without(colsEmpty(t)...)},
-			{t.without(colsEmpty(t)...).tightly()},
-			{t.without(append(colsEmpty(t), colAdds)...)},
-			{t.without(append(colsEmpty(t), colAdds)...).tightly()},
-			{t.without(append(colsEmpty(t), colAdds, colValue)...)},
-			{t.withoutSteps().without(append(colsEmpty(t), colAdds, colValue, colStep)...)},
-		},
-		notes: ladderNotes(e, w),
-	}
+	return block{tables: []table{t.filled()}, notes: ladderNotes(e, w)}
 }
 
 func (w workload) row(e *record.Effects, arm string) row {
@@ -257,48 +246,4 @@ func reasonNotes(w workload) []sentence {
 		notes = append(notes, say(list(arms)+" "+why+"."))
 	}
 	return notes
-}
-
-// without leaves columns out.
-func (t table) without(columns ...int) table {
-	var out table
-	for i, c := range t.columns {
-		if !slices.Contains(columns, i) {
-			out.columns = append(out.columns, c)
-		}
-	}
-	for _, r := range t.rows {
-		var kept row
-		for i, c := range r {
-			if !slices.Contains(columns, i) {
-				kept = append(kept, c)
-			}
-		}
-		out.rows = append(out.rows, kept)
-	}
-	return out
-}
-
-// withoutSteps leaves out the rows that only have a step.
-func (t table) withoutSteps() table {
-	t.rows = slices.DeleteFunc(slices.Clone(t.rows), func(r row) bool {
-		return r[colEffect].text == "" && r[colStep].text != ""
-	})
-	return t
-}
-
-func (t table) tightly() table {
-	t.tight = true
-	return t
-}
-
-// colsEmpty are the columns without any figure or text in the rows.
-func colsEmpty(t table) []int {
-	var empty []int
-	for i := range t.columns {
-		if !slices.ContainsFunc(t.rows, func(r row) bool { return strings.TrimSpace(r[i].text) != "" && strings.TrimSpace(r[i].text) != none }) {
-			empty = append(empty, i)
-		}
-	}
-	return empty
 }

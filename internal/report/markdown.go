@@ -56,10 +56,8 @@ func (r *markdownRenderer) block(b block) {
 	if len(b.items) > 0 {
 		r.put("\n")
 	}
-	if len(b.forms) > 0 {
-		for _, t := range b.forms[0] {
-			r.table(t)
-		}
+	for _, t := range b.tables {
+		r.table(t)
 	}
 	for _, n := range b.notes {
 		r.put("- ", r.sentence(n), "\n")

@@ -147,8 +147,7 @@ func inMargin(r record.Ratio, margin float64) string {
 
 // sideBySide is a table of the effects of one workload.
 func sideBySide(n *record.Nodes, workload string) block {
-	t := table{columns: []column{{head: text("head.node"), flex: 9}, {head: text("head.baseline"), align: right}}}
-	narrow := table{columns: []column{{head: text("head.arm"), flex: 9}, {head: text("head.node"), flex: 9}, {head: text("head.effect"), align: interval}}}
+	t := table{panel: 1, columns: []column{{head: text("head.node"), flex: 9}, {head: text("head.baseline"), align: right}}}
 	var arms []record.NodeArm
 	var notes []sentence
 	for _, a := range n.Arms {
@@ -173,23 +172,10 @@ func sideBySide(n *record.Nodes, workload string) block {
 				c.tone = bad
 			}
 			r = append(r, c)
-			narrow.rows = append(narrow.rows, row{{nodeArm(n, a), plain}, {node.Name, strong}, c})
 		}
 		t.rows = append(t.rows, r)
 	}
-	names := nodeArms(n, arms)
-	slices.SortStableFunc(narrow.rows, func(a, b row) int {
-		return slices.Index(names, a[0].text) - slices.Index(names, b[0].text)
-	})
-	return block{forms: [][]table{{t}, {t.tightly()}, {narrow}}, notes: notes}
-}
-
-func nodeArms(n *record.Nodes, arms []record.NodeArm) []string {
-	var names []string
-	for _, a := range arms {
-		names = append(names, nodeArm(n, a))
-	}
-	return names
+	return block{tables: []table{t}, notes: notes}
 }
 
 func baselineCell(n *record.Nodes, node record.NodeResult, arms []record.NodeArm) cell {

@@ -40,7 +40,7 @@ func nodesTrust(n *record.Nodes) block {
 			notes = append(notes, msg("nodes.dropped", "node", node.Name, "blocks", dropped(node.Dropped)))
 		}
 	}
-	return block{forms: [][]table{{t}, {t.tightly()}}, notes: notes}
+	return block{tables: []table{t}, notes: notes}
 }
 
 func twinCell(x record.NodeTrust) cell {

@@ -91,8 +91,8 @@ func (r *htmlRenderer) block(b block) {
 		r.element("h4", "", upper(b.title))
 	}
 	r.items(b.items)
-	if len(b.forms) > 0 {
-		for _, t := range b.forms[0] {
+	if len(b.tables) > 0 {
+		for _, t := range b.tables {
 			r.table(b.title, t)
 		}
 	}

@@ -38,7 +38,7 @@ func (r *htmlRenderer) how(e *record.Effects, ws []workload, s Source) {
 		if w.Imported {
 			title = text("how.outputs", "load", w.Name)
 		}
-		if b := settings(w); len(b.forms) > 0 {
+		if b := settings(w); len(b.tables) > 0 {
 			r.fold(title, func() { r.block(b) })
 		}
 	}
@@ -110,5 +110,5 @@ func settings(w workload) block {
 	if len(tables) == 0 {
 		return block{}
 	}
-	return block{forms: [][]table{tables}}
+	return block{tables: tables}
 }

@@ -50,7 +50,7 @@ func aloneWord(p record.Price) string {
 // priceTable has one row per mechanism, in the primary metric of the workload.
 func priceTable(w workload, p record.Price) block {
 	head := w.metricWord(p.Primary).head
-	protection := column{head: text("price.isolation"), flex: 8}
+	protection := column{head: text("price.isolation"), flex: 8, drop: 1}
 	if p.OfClasses() {
 		protection.head = text("price.in")
 	}
@@ -60,7 +60,7 @@ func priceTable(w workload, p record.Price) block {
 		{head: text("price.against", "metric", head, "alone", aloneWord(p)), align: interval},
 		{head: text("price.regained"), align: interval},
 		{head: text("price.keeps"), align: interval},
-		{head: text("price.work"), align: right},
+		{head: text("price.work"), align: right, drop: 2},
 	}}
 	for _, r := range p.Rows {
 		back := r.Of(p.Primary)
@@ -69,8 +69,7 @@ func priceTable(w workload, p record.Price) block {
 			shareCell(back, r.Arm == p.Unprotected), keptCell(r, r.Arm == p.Unprotected), workCell(p, r),
 		})
 	}
-	const isolation, its = 1, 5
-	b := block{forms: [][]table{{t}, {t.without(isolation)}, {t.without(isolation, its)}, {t.without(isolation, its).tightly()}}}
+	b := block{tables: []table{t}}
 	b.notes = priceNotes(p)
 	return b
 }
@@ -84,12 +83,8 @@ func priceLatencies(w workload, p record.Price) block {
 	}
 	b := block{title: text("price.others", "alone", aloneWord(p))}
 	shown := slices.DeleteFunc(slices.Clone(metrics), func(m string) bool { return !regainedAny(p, m) })
-	for per := len(shown); per > 0; per-- {
-		var form []table
-		for part := range slices.Chunk(shown, per) {
-			form = append(form, latencyTable(w, p, part))
-		}
-		b.forms = append(b.forms, form)
+	if len(shown) > 0 {
+		b.tables = []table{latencyTable(w, p, shown)}
 	}
 	var why arrange.Ordered
 	for _, r := range p.Rows {
@@ -114,7 +109,7 @@ func regainedAny(p record.Price, metric string) bool {
 }
 
 func latencyTable(w workload, p record.Price, metrics []string) table {
-	t := table{columns: []column{{head: text("head.arm"), flex: 10}}}
+	t := table{panel: 2, columns: []column{{head: text("head.arm"), flex: 10}}}
 	for _, m := range metrics {
 		t.columns = append(t.columns, column{head: w.metricWord(m).head, align: right}, column{head: text("price.regained"), align: interval})
 	}

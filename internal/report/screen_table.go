@@ -31,14 +31,7 @@ func answerTable(e *record.Effects, t record.AnswerTable) block {
 	default:
 		out = plainTable(of, t)
 	}
-	out = out.without(colsEmpty(out)...)
-	b.forms = [][]table{{out}, {out.tightly()}}
-	for _, drop := range []messages.Key{"head.p99", "price.isolation", "head.cpu"} { // narrow terminals
-		if i := slices.IndexFunc(out.columns, func(c column) bool { return c.head == text(drop) }); i >= 0 {
-			out = out.without(i)
-			b.forms = append(b.forms, []table{out}, []table{out.tightly()})
-		}
-	}
+	b.tables = []table{out.filled()}
 	b.notes = answerNotes(e, t)
 	return b
 }
@@ -88,7 +81,7 @@ func plainTable(of func(string) workload, t record.AnswerTable) table {
 	m := of(t.Rows[0].Workload).metricWord(t.Metric)
 	out := table{columns: []column{
 		{head: text("head.load"), flex: 10}, {head: text("head.arm"), flex: 10}, {head: text("head.on", "baseline", t.Baseline), align: right},
-		{head: m.head, align: right}, {head: text("head.p99"), align: right}, {head: text("head.cpu"), align: right}, {head: text("head.answer")},
+		{head: m.head, align: right}, {head: text("head.p99"), align: right, drop: 1}, {head: text("head.cpu"), align: right, drop: 2}, {head: text("head.answer")},
 	}}
 	if onlyLevels(t) {
 		out.columns[2].head = m.head
@@ -117,8 +110,8 @@ func plainTable(of func(string) workload, t record.AnswerTable) table {
 // neighbourTable is a row for each isolation, below that of the load alone.
 func neighbourTable(w workload, t record.AnswerTable) table {
 	out := table{columns: []column{
-		{head: text("head.arm"), flex: 10}, {head: text("price.isolation"), flex: 8}, {head: w.metricWord(t.Metric).head, align: right},
-		{head: text("price.regained"), align: right}, {head: text("price.keeps"), align: right}, {head: text("head.p99"), align: right}, {head: text("head.answer")},
+		{head: text("head.arm"), flex: 10}, {head: text("price.isolation"), flex: 8, drop: 2}, {head: w.metricWord(t.Metric).head, align: right},
+		{head: text("price.regained"), align: right}, {head: text("price.keeps"), align: right}, {head: text("head.p99"), align: right, drop: 1}, {head: text("head.answer")},
 	}}
 	for _, r := range t.Rows {
 		line := row{{r.Arm, strong}, {list(r.Isolation), plain}, effectWith(w, r.Effect), {}, {}, changeCell(w, r.P99), answerCell(r)}
@@ -140,7 +133,7 @@ func neighbourTable(w workload, t record.AnswerTable) table {
 func podsTable(w workload, t record.AnswerTable) table {
 	out := table{columns: []column{
 		{head: t.Workload, flex: 10}, {head: text("price.alone"), align: right}, {head: text("head.beside", "neighbour", t.Neighbour), align: right},
-		{head: text("head.p99"), align: right}, {head: text("head.answer")},
+		{head: text("head.p99"), align: right, drop: 1}, {head: text("head.answer")},
 	}}
 	for _, r := range t.Rows {
 		line := row{{r.Arm, strong}, effectWith(w, r.Effect), effectWith(w, r.Beside), changeCell(w, r.P99), answerCell(r)}
@@ -251,7 +244,7 @@ func whereLost(e *record.Effects, t record.AnswerTable) block {
 		}
 		out.rows = append(out.rows, line)
 	}
-	b := block{items: []item{{text: msg("lost.where")}}, forms: [][]table{{out}, {out.tightly()}}}
+	b := block{items: []item{{text: msg("lost.where")}}, tables: []table{out}}
 	other = slices.DeleteFunc(other, func(arm string) bool { return slices.Contains(shown, arm) })
 	if len(other) > 0 {
 		b.notes = []sentence{msg("lost.unshown", "layers", strings.Join(layerNamesOf(other), ", "))}

@@ -23,13 +23,7 @@ func secondary(w workload) block {
 	case !w.onlySeen():
 		b.title = text("others.title.of", "baseline", w.Baseline, "marks", otherMarks(w))
 	}
-	for per := len(metrics); per > 0; per-- {
-		var form []table
-		for part := range slices.Chunk(metrics, per) {
-			form = append(form, w.others(part))
-		}
-		b.forms = append(b.forms, form)
-	}
+	b.tables = []table{w.others(metrics)}
 	b.notes = w.untold(others)
 	return b
 }
@@ -62,7 +56,7 @@ func (w workload) told(metric string) bool {
 }
 
 func (w workload) others(metrics []string) table {
-	t := table{columns: []column{{head: text("head.arm"), flex: 12}}}
+	t := table{panel: 1, columns: []column{{head: text("head.arm"), flex: 12}}}
 	for _, m := range metrics {
 		head := w.metricWord(m).head
 		if w.noisy(m) {

@@ -13,7 +13,6 @@ type textRenderer struct {
 	lines int
 	width int
 	color bool
-	brief bool // items have a line where a shorter form of them fits one
 }
 
 const (
@@ -62,7 +61,7 @@ func (r *textRenderer) block(b block) {
 		}
 	}
 	r.items(b.items)
-	if r.tables(b.forms) && len(b.notes) > 0 {
+	if r.tables(b.tables) && len(b.notes) > 0 {
 		r.line("", nil)
 	}
 	for _, n := range b.notes {
@@ -92,7 +91,7 @@ func (r *textRenderer) items(items []item) {
 		if it.label.text != "" {
 			hang = labels + gap
 		}
-		for j, l := range r.lined(it, r.width-len(indent)-hang) {
+		for j, l := range wrap(it.text, r.width-len(indent)-hang) {
 			head := sentence{{strings.Repeat(" ", hang), plain}}
 			if j == 0 && hang > 0 {
 				head = sentence{{label, it.label.tone}, {strings.Repeat(" ", hang-width(label)), plain}}
@@ -100,22 +99,6 @@ func (r *textRenderer) items(items []item) {
 			r.line(indent, append(head, l...))
 		}
 	}
-}
-
-// lined is the text of an item in lines; the first form that fits one where it has
-// to be brief.
-func (r *textRenderer) lined(it item, room int) []sentence {
-	lines := wrap(it.text, room)
-	if !r.brief {
-		return lines
-	}
-	for _, s := range it.less {
-		if len(lines) <= 1 {
-			break
-		}
-		lines = wrap(s, room)
-	}
-	return lines
 }
 
 // line writes one line without trailing spaces, never wider than the report.

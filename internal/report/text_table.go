@@ -7,27 +7,106 @@ import (
 	"github.com/tarelab/tare/internal/report/export"
 )
 
-// tables prints the first form that fits, or all of the best one with its rows
-// in lines of their own: names may be cut, numbers and verdicts never.
-func (r *textRenderer) tables(forms [][]table) (stacked bool) {
-	if len(forms) == 0 {
-		return false
-	}
-	stacked = true
-	form, print := forms[0], r.stacked
-	for _, f := range forms {
-		if !slices.ContainsFunc(f, func(t table) bool { return !r.fits(t) }) {
-			form, print, stacked = f, r.table, false
-			break
-		}
-	}
-	for i, t := range form {
+// tables prints tables as wide as they fit; names may be cut, numbers and verdicts never.
+func (r *textRenderer) tables(all []table) (stacked bool) {
+	for i, t := range all {
 		if i > 0 {
 			r.line("", nil)
 		}
-		print(t)
+		parts := r.fitting(t)
+		for j, part := range parts {
+			if j > 0 {
+				r.line("", nil)
+			}
+			r.table(part)
+		}
+		if len(parts) == 0 {
+			stacked = true
+			r.stacked(t)
+		}
 	}
 	return stacked
+}
+
+// fitting is a table in a width that fits: with less space, with fewer columns, or cut into several. It is
+// empty if none fits: then each row is printed in lines of its own.
+func (r *textRenderer) fitting(t table) []table {
+	last := 0
+	for _, c := range t.columns {
+		last = max(last, c.drop)
+	}
+	for drop := range last + 1 {
+		kept := t.dropped(drop)
+		for _, kept.tight = range []bool{false, true} {
+			if r.fits(kept) {
+				return []table{kept}
+			}
+		}
+	}
+	for per := len(t.columns) - 1 - t.panel; t.panel > 0 && per > 0; per -= t.panel {
+		parts := t.cut(per)
+		if !slices.ContainsFunc(parts, func(t table) bool { return !r.fits(t) }) {
+			return parts
+		}
+	}
+	return nil
+}
+
+// dropped is a table without the columns that go first.
+func (t table) dropped(drop int) table {
+	var gone []int
+	for i, c := range t.columns {
+		if c.drop > 0 && c.drop <= drop {
+			gone = append(gone, i)
+		}
+	}
+	return t.without(gone...)
+}
+
+// cut is a table in several, each with the first column and so many of the others.
+func (t table) cut(per int) (parts []table) {
+	for from := 1; from < len(t.columns); from += per {
+		var others []int
+		for i := 1; i < len(t.columns); i++ {
+			if i < from || i >= from+per {
+				others = append(others, i)
+			}
+		}
+		parts = append(parts, t.without(others...))
+	}
+	return parts
+}
+
+// without is a table without some of its columns.
+func (t table) without(columns ...int) table {
+	out := t
+	out.columns, out.rows = nil, nil
+	for i, c := range t.columns {
+		if !slices.Contains(columns, i) {
+			out.columns = append(out.columns, c)
+		}
+	}
+	for _, r := range t.rows {
+		var kept row
+		for i, c := range r {
+			if !slices.Contains(columns, i) {
+				kept = append(kept, c)
+			}
+		}
+		out.rows = append(out.rows, kept)
+	}
+	return out
+}
+
+// filled is a table without the columns that have no figure or text.
+func (t table) filled() table {
+	var empty []int
+	for i := range t.columns {
+		if !slices.ContainsFunc(t.rows, func(r row) bool { return strings.TrimSpace(r[i].text) != "" && strings.TrimSpace(r[i].text) != none }) {
+			empty = append(empty, i)
+		}
+	}
+	return t.without(empty...)
 }
 
 func (r *textRenderer) fits(t table) bool {

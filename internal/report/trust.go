@@ -21,10 +21,9 @@ func trust(e *record.Effects, ws []workload) []block {
 	if e.Imported != nil {
 		return runs(e, ws)
 	}
-	amounts := amountsTable(ws)
 	return []block{
-		{forms: [][]table{{amounts}, {amounts.tightly()}, {amounts.without(2, 3, 4)}}, notes: redrawnNote(ws)},
-		{forms: checkForms(ws), notes: trustNotes(ws)},
+		{tables: []table{amountsTable(ws)}, notes: redrawnNote(ws)},
+		{tables: checkTables(ws), notes: trustNotes(ws)},
 		{items: trustItems(e, ws)},
 	}
 }
@@ -32,8 +31,8 @@ func trust(e *record.Effects, ws []workload) []block {
 // amountsTable has the amount of data of each load, and how noisy it is.
 func amountsTable(ws []workload) table {
 	t := table{columns: []column{
-		{head: text("trust.workload"), flex: 12}, {head: text("trust.blocks"), align: right}, {head: text("trust.launches"), align: right},
-		{head: text("trust.window"), align: right}, {head: text("trust.discard"), align: right}, {head: text("matrix.noise"), align: right},
+		{head: text("trust.workload"), flex: 12}, {head: text("trust.blocks"), align: right}, {head: text("trust.launches"), align: right, drop: 1},
+		{head: text("trust.window"), align: right, drop: 1}, {head: text("trust.discard"), align: right, drop: 1}, {head: text("matrix.noise"), align: right},
 		{head: text("trust.redrawn"), align: right}, {head: text("trust.by_launch"), align: right},
 	}}
 	unknown := cell{none, faint}
@@ -80,32 +79,23 @@ func checkKinds(ws []workload) []string {
 	return kinds
 }
 
-// checkForms are tables of the checks by load. The first form has all loads side by side; each further
-// form has fewer loads per table, for narrow terminals.
-func checkForms(ws []workload) (forms [][]table) {
-	kinds := checkKinds(ws)
-	if len(kinds) == 0 {
+// checkTables is the table of the checks by load, if there are any.
+func checkTables(ws []workload) []table {
+	t := table{panel: 1, columns: []column{{head: text("trust.check")}}}
+	for _, w := range ws {
+		t.columns = append(t.columns, column{head: w.Name, flex: 12})
+	}
+	for _, kind := range checkKinds(ws) {
+		r := row{{kind, plain}}
+		for _, w := range ws {
+			r = append(r, w.check(kind))
+		}
+		t.rows = append(t.rows, r)
+	}
+	if len(t.rows) == 0 {
 		return nil
 	}
-	for per := len(ws); per > 0; per-- {
-		var form []table
-		for part := range slices.Chunk(ws, per) {
-			t := table{columns: []column{{head: text("trust.check")}}}
-			for _, w := range part {
-				t.columns = append(t.columns, column{head: w.Name, flex: 12})
-			}
-			for _, kind := range kinds {
-				r := row{{kind, plain}}
-				for _, w := range part {
-					r = append(r, w.check(kind))
-				}
-				t.rows = append(t.rows, r)
-			}
-			form = append(form, t)
-		}
-		forms = append(forms, form)
-	}
-	return forms
+	return []table{t}
 }
 
 // check is the worst outcome of one kind of check, with the smallest deviation that the check would
