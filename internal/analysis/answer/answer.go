@@ -21,7 +21,9 @@ func Of(e *record.Effects) *record.Answers {
 	}
 	a.Tables = unreached(a.Tables, e, ws)
 	a.Standing = standing(a.Tables, ws)
-	a.Busy = a.Standing == record.AnsweredNone && !invalid(a.Tables) && max(a.Noise.StealHigh, a.Noise.ForeignHigh) > competing
+	asked := anyRow(a.Tables, func(s record.Says) bool { return s.Word != "" })
+	invalid := anyRow(a.Tables, func(s record.Says) bool { return s.Word == record.SaysInvalid })
+	a.Busy = a.Standing == record.AnsweredNone && asked && !invalid && max(a.Noise.StealHigh, a.Noise.ForeignHigh) > competing
 	a.Menu = menu(e)
 	a.Next = next(a, e)
 	return a
@@ -153,10 +155,10 @@ func standing(all []record.AnswerTable, ws []arrange.Workload) record.Answered {
 	return record.AnsweredAll
 }
 
-// invalid reports whether a row is invalid.
-func invalid(all []record.AnswerTable) bool {
+// anyRow reports whether something holds for what a row says.
+func anyRow(all []record.AnswerTable, holds func(record.Says) bool) bool {
 	return slices.ContainsFunc(all, func(t record.AnswerTable) bool {
-		return slices.ContainsFunc(t.Rows, func(r record.AnswerRow) bool { return r.Says.Word == record.SaysInvalid })
+		return slices.ContainsFunc(t.Rows, func(r record.AnswerRow) bool { return holds(r.Says) })
 	})
 }
 

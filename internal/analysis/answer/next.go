@@ -105,10 +105,8 @@ func foretold(w record.WorkloadResult, half float64) bool {
 
 // open reports whether more time may decide more of a result.
 func open(a *record.Answers) bool {
-	return slices.ContainsFunc(a.Tables, func(t record.AnswerTable) bool {
-		return slices.ContainsFunc(t.Rows, func(r record.AnswerRow) bool {
-			return r.Says.Word == record.SaysUndecided || r.Says.Word == record.SaysSkipped && r.Says.Remedy == ""
-		})
+	return anyRow(a.Tables, func(s record.Says) bool {
+		return s.Word == record.SaysUndecided || s.Word == record.SaysSkipped && s.Remedy == ""
 	})
 }
 
