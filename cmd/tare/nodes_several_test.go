@@ -215,7 +215,7 @@ func clientOnTheOther(t *testing.T) {
 	// Six copies of the binary on their way at once may keep a busy host from answering until
 	// somebody gives the connection up.
 	d.cmd.Wait()
-	if out := d.out.String(); strings.Contains(out, "no answer within") || strings.Contains(out, "the stream to the pod broke") {
+	if out := d.out.String(); strings.Contains(out, "silent for") || strings.Contains(out, "the stream to the pod broke") {
 		t.Log(out)
 		admin.AwaitNodes(t, true)
 		d = run()

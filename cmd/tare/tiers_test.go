@@ -266,7 +266,7 @@ func find(e *record.Effects, workload, arm, metric string) *record.Effect {
 func halfWidth(x *record.Effect) string {
 	switch {
 	case x == nil:
-		return "not measured"
+		return "skipped"
 	case x.Typical == nil:
 		return "no interval: " + x.Reason
 	}

@@ -105,7 +105,7 @@ func TestChanges(t *testing.T) {
 		reason  string
 	}{
 		{"a", record.Cost, ""}, {"b", record.Negligible, ""}, {"c", record.Undecided, "too wide"},
-		{"d", record.Invalid, "before: 9 of 10"}, {"e", record.Undecided, "not known after: no window"}, {"a", record.Gain, ""},
+		{"d", record.Invalid, "old result: 9 of 10"}, {"e", record.Undecided, "undecided in the new result: no window"}, {"a", record.Gain, ""},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d changes, want %d: %+v", len(got), len(want), got)

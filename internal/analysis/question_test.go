@@ -38,7 +38,7 @@ func TestTheQuestionComesFirst(t *testing.T) {
 			t.Errorf("%v: the question is %v, %+v", c.container, asked.Verdict, asked.Typical)
 		}
 		rung := find(e.Effects, "throughput", "cgroup")
-		if rung.Verdict != c.want || (c.want == record.Undecided) != strings.Contains(rung.Reason, "container was not found to differ") {
+		if rung.Verdict != c.want || (c.want == record.Undecided) != strings.Contains(rung.Reason, "container is not shown to differ") {
 			t.Errorf("%v: cgroup is %v (%s), %+v", c.container, rung.Verdict, rung.Reason, rung.Typical)
 		}
 		if rung.Typical == nil || !(rung.Typical.High < 1) {
@@ -48,7 +48,7 @@ func TestTheQuestionComesFirst(t *testing.T) {
 			t.Errorf("%v: the step to cgroup is %v (%s)", c.container, s.Verdict, s.Reason)
 		}
 		for _, x := range e.Effects {
-			if x.Exploratory && strings.Contains(x.Reason, "not judged") {
+			if x.Exploratory && strings.Contains(x.Reason, "undecided, as") {
 				t.Errorf("%s of %s is not judged at all: %s", x.Metric, x.Arm, x.Reason)
 			}
 		}
@@ -115,7 +115,7 @@ func TestAQuestionThatLostWindows(t *testing.T) {
 	for what, x := range map[string]record.Effect{
 		"cgroup": find(e.Effects, "throughput", "cgroup"), "the step to cgroup": find(e.Steps, "throughput", "cgroup"),
 	} {
-		if x.Verdict != record.Undecided || !x.Unjudged || !strings.Contains(x.Reason, "not judged") {
+		if x.Verdict != record.Undecided || !x.Unjudged || !strings.Contains(x.Reason, "undecided, as") {
 			t.Errorf("%s is %v, unjudged %v (%s)", what, x.Verdict, x.Unjudged, x.Reason)
 		}
 	}

@@ -27,9 +27,9 @@ const (
 	noLoss           = "no loss without isolation is shown"
 	noiseBeyondShare = "the noise is too large for a share"
 	noInterval       = "it has no effect with an interval"
-	errorUnknown     = "its error is not known"
+	errorUnknown     = "its error is unknown"
 	fewForModes      = "too few windows to tell, or too few arms beside it"
-	sameInAllRuns    = "all runs say the same: how far they scatter is not known"
+	sameInAllRuns    = "all runs say the same: their scatter is unknown"
 	onlyRun          = "one run of an arm does not say how the next would be"
 )
 
@@ -43,10 +43,10 @@ func notInOutput(file string) string      { return file + " does not say it" }
 func noRun(arm string) string             { return "no run of " + arm }
 func otherLoad(differences string) string { return "it ran another load: " + differences }
 func invalidBecause(reason string) string { return "invalid: " + reason }
-func beforeIt(reason string) string       { return "before: " + reason }
-func afterIt(reason string) string        { return "after: " + reason }
-func unknownBefore(reason string) string  { return "not known before: " + reason }
-func unknownAfter(reason string) string   { return "not known after: " + reason }
+func beforeIt(reason string) string       { return "old result: " + reason }
+func afterIt(reason string) string        { return "new result: " + reason }
+func unknownBefore(reason string) string  { return "undecided in the old result: " + reason }
+func unknownAfter(reason string) string   { return "undecided in the new result: " + reason }
 func unequalIn(differences string) string { return "unequal: " + differences }
 func runsNeeded(least, base, n int) string {
 	return fmt.Sprintf("%d runs of each arm are needed, there are %d and %d", least, base, n)
@@ -96,7 +96,7 @@ const twinIsNoise = "the twin differs from its baseline in this metric: its effe
 func tooWide(half float64) string { return fmt.Sprintf("±%.1f %% is too wide", 100*half) }
 
 func notJudged(question, baseline string) string {
-	return fmt.Sprintf("not judged, as %s was not found to differ from %s", question, baseline)
+	return fmt.Sprintf("undecided, as %s is not shown to differ from %s", question, baseline)
 }
 
 // droppedMore says which shares of the windows of two arms were dropped.
@@ -116,7 +116,7 @@ const (
 	hookOn            = "hook: on"
 	lateRemedy        = "the arm or the generator cannot sustain this rate: lower it"
 	nothingStolen     = "nothing worth speaking of was stolen: whether CPU time is net of it does not matter"
-	stealRemedy       = "operations per CPU second are shown and not judged; the throughput is not affected"
+	stealRemedy       = "operations per CPU second have no verdict here; throughput has one"
 	settledSoonRemedy = "measure it anew, without discard: in the experiment"
 )
 
@@ -173,7 +173,7 @@ func (c caution) of(workload, arm string) record.Warning {
 
 // tornRecord warns of a record whose end is missing.
 func tornRecord() caution {
-	return caution{"the end of the record is cut off, as a kill or a power cut leaves it; what was not whole was left out",
+	return caution{"the end of the record is cut off, as a kill or a power cut leaves it; the incomplete part was not read",
 		"tare cleanup removes what the killed run left on the host"}
 }
 
@@ -284,7 +284,7 @@ func trendOf(metric, file, change string) string {
 	return fmt.Sprintf("the %s of %s %s from beginning to end", metric, file, change)
 }
 
-func notOfEveryRun(metric, why string) string { return metric + " is not known of every run: " + why }
+func notOfEveryRun(metric, why string) string { return metric + " is missing in some runs: " + why }
 
 func outlierRun(file string, x float64, others int, arm string, mean, p float64) string {
 	return fmt.Sprintf("%s says %s, the other %d runs of %s %s on average (Grubbs, p = %.2g)", file, number(x), others, arm, number(mean), p)
@@ -298,7 +298,7 @@ func claimUnmatched(metric string) caution {
 type claimed struct{ metric, arm, baseline, change, figure string }
 
 func (c claimed) said() string {
-	return fmt.Sprintf("%s of %s is said to change by %s", c.metric, c.arm, c.change)
+	return fmt.Sprintf("a claim says that %s of %s changes by %s", c.metric, c.arm, c.change)
 }
 
 func (c claimed) right() string { return "against " + c.baseline + " it is " + c.figure }
@@ -334,13 +334,11 @@ const (
 // the arms with fewest and with most.
 func orderUnknown(least, most int) caution {
 	if least == 1 && most == 1 {
-		return caution{"One run per arm, measured one after the other: a drift of the host cannot be told from a cost, " +
-			"and how two runs of the same arm differ is not known. So there is no verdict; what is shown is what these runs did.", runInTurns()}
+		return caution{"One run per arm, measured one after the other: a drift of the host looks like a loss, so there is no verdict.", runInTurns()}
 	}
-	text := "The outputs do not say in which order the runs were made. Where all runs of one arm came first, " +
-		"a drift of the host cannot be told from a cost."
+	text := "The order of the runs is unknown. Where all runs of one arm came first, a drift of the host looks like a loss."
 	if least < leastRuns {
-		return caution{fmt.Sprintf("%s of an arm: how its runs differ from each other is not known well enough for a verdict. %s", quantity.Count(least, "run"), text), runInTurns()}
+		return caution{fmt.Sprintf("%s of an arm: too few for a verdict. %s", quantity.Count(least, "run"), text), runInTurns()}
 	}
 	return caution{text, "measure in turns (host, pod, host, pod ...), or let tare run do it"}
 }
@@ -350,7 +348,7 @@ func runInTurns() string {
 }
 
 func onlyExcerpt(file string, reports int) caution {
-	return caution{fmt.Sprintf("%s holds %s and no summary: how these were chosen from the run cannot be known.", file, quantity.Count(reports, "report line")),
+	return caution{fmt.Sprintf("%s holds %s and no summary: nobody knows how these lines were chosen from the run.", file, quantity.Count(reports, "report line")),
 		"import the whole log"}
 }
 

@@ -167,6 +167,6 @@ func (c *console) noteLeftovers() {
 		}
 	}
 	if n > 0 {
-		c.note("%s left something on this host; tare cleanup removes it", quantity.Count(n, "earlier run"))
+		c.note("leftovers of %s: tare cleanup removes them", quantity.Count(n, "earlier run"))
 	}
 }

@@ -29,7 +29,7 @@ type importCommand struct {
 func (importCommand) Help() string {
 	return `Reads what other tools printed: sysbench (0.4 to 1.1, also a few lines pasted from a page), fio (JSON, text, terse, logs), clickhouse-benchmark, pgbench, hyperfine, redis-benchmark (also Valkey's), the summaries of dbench, kbench and kubestr, CSV and Markdown tables, also compressed with gzip or bzip2. The result is like that of a run: tare report, tare check and the others read it.
 
-Every file is one run of its arm, or several; the files of the threads or jobs of one run are one run. Reports of a page that differ in a heading or a command line are different loads. One arm alone is summed up; a table that names its arms needs no NAME=. Patterns are expanded where the shell did not. With one run per arm there is no verdict: how two runs of the same arm differ is not known.
+Every file is one run of its arm, or several; the files of the threads or jobs of one run are one run. Reports of a page that differ in a heading or a command line are different loads. One arm alone is summed up; a table that names its arms needs no NAME=. Patterns are expanded where the shell did not. One run per arm gives no verdict: run each arm at least 3 times.
 
 Examples:
 

@@ -54,7 +54,7 @@ func opening(p *plan.Plan, dir string) string {
 	text := formatted("experiment %s, %s, seed %d, results in %s",
 		p.Record.Experiment, quantity.Duration(p.Record.Budget), p.Record.Seed, dir)
 	if skipped := leftOut(p); len(skipped) > 0 {
-		text += "\nleft out on this host: " + export.Clean(strings.Join(skipped, ", ")) + " (tare plan says why)"
+		text += "\nskipped on this host: " + export.Clean(strings.Join(skipped, ", ")) + " (tare plan says why)"
 	}
 	return text
 }

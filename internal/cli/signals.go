@@ -76,7 +76,7 @@ func alone(dir string, beside bool) (*hostlock.Lock, error) {
 // warnOfUsers warns root of runs of other users. A user's lock does not stop root.
 func (c *console) warnOfUsers() {
 	for _, other := range hostlock.Users() {
-		c.note("warning: another user measures on this host, and each disturbs the other: %s", other)
+		c.note("warning: another user measures on this host at the same time, so both results are noisier: %s", other)
 	}
 }
 

@@ -102,6 +102,18 @@ func (d *Document) add(s section) {
 	}
 }
 
+// end adds an item below everything else.
+func (d *Document) end(it item) {
+	if n := len(d.sections); n > 0 {
+		blocks := d.sections[n-1].blocks
+		if last := &blocks[len(blocks)-1]; len(last.tables) == 0 && len(last.notes) == 0 {
+			last.items = append(last.items, it)
+			return
+		}
+	}
+	d.add(section{blocks: []block{{items: []item{it}}}})
+}
+
 // firstLine is a sentence up to its first line break: without the remedy.
 func firstLine(s sentence) sentence {
 	if i := slices.Index(s, lineBreak); i >= 0 {

@@ -50,14 +50,14 @@ func someComparison() *record.Comparison {
 		Changes: []record.Change{
 			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "cgroup", Baseline: "host", Before: r(0.996, 0.006), After: r(0.997, 0.005), Change: r(1.001, 0.007), Verdict: record.Negligible},
 			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "container", Baseline: "host", Before: r(0.86, 0.01), After: r(0.79, 0.02), Change: r(0.919, 0.026), Verdict: record.Cost, Subject: true},
-			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "nat", Baseline: "host", Before: r(0.9, 0.01), Reason: "not known after: no window of this arm counts"},
+			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "nat", Baseline: "host", Before: r(0.9, 0.01), Reason: "undecided in the new result: no window of this arm counts"},
 			{Workload: "rpc", Metric: "p99", Arm: "container", Baseline: "host", Before: r(1.2, 0.1), After: r(1.1, 0.3), Change: r(0.917, 0.3), Exploratory: true},
 		},
 		Levels: []record.Level{
 			{Workload: "rpc", Metric: "throughput", Unit: "1/s", Arm: "host", Before: record.Number(48210), After: record.Number(49100), Ratio: 1.01846},
 			{Workload: "rpc", Metric: "p99", Unit: "s", Arm: "host", Before: record.Number(130e-6), After: record.Missing("too few")},
 		},
-		Warnings: []record.Warning{{Workload: "rpc", Text: "before: one launch only", Remedy: "a longer run"}},
+		Warnings: []record.Warning{{Workload: "rpc", Text: "old result: one launch only", Remedy: "a longer run"}},
 	}
 }
 

@@ -37,9 +37,9 @@ func importedRun() *record.Effects {
 		Started: "2026-11-21T16:27:00Z", Ended: "imported", Margin: 0.01,
 		Imported: &record.Imported{Files: []record.ImportedFile{{Arm: "host", Path: "host.log", Kind: "sysbench", Era: "1.0 or 1.1"},
 			{Arm: "container", Path: "pod.log", Kind: "sysbench", Era: "1.0 or 1.1"}, {Arm: "host", Path: "t.json", Kind: "hyperfine"}}},
-		Caveats: []record.Warning{{Text: "One run per arm, measured one after the other: a drift of the host cannot be told from a cost.",
+		Caveats: []record.Warning{{Text: "One run per arm, measured one after the other: a drift of the host looks like a loss.",
 			Remedy: "run each arm at least 3 times in turns and import all of it, or let tare run do it"},
-			{Workload: "sysbench", Arm: "host", Text: "host.log holds 3 report lines and no summary: how these were chosen from the run cannot be known.", Remedy: "import the whole log"}},
+			{Workload: "sysbench", Arm: "host", Text: "host.log holds 3 report lines and no summary: nobody knows how these lines were chosen from the run.", Remedy: "import the whole log"}},
 		Arms: []record.ArmResult{arm("sysbench", "host", "1 run", rates(22128.67, 0.00263)), arm("sysbench", "container", "1 run", rates(12266, 0.00677)),
 			arm("sysbench", "guaranteed", "1 run", rates(19389.78, 0.00438)),
 			arm("hyperfine", "host", "5 runs", map[string]record.Value{"time": record.Number(1.2)}),
@@ -51,7 +51,7 @@ func importedRun() *record.Effects {
 				{Kind: "two levels", Known: true, Subject: "container", Text: "the throughput of pod.log has two levels, 10896 and 19115; 17 % of the time it is at the upper one, with 2 changes between them",
 					Remedy: "find out what changes with it (placement on CPUs, frequency, a neighbour): a mean of two levels describes neither"},
 				little("outlier run", "fewer than four runs of an arm"),
-				{Kind: "claims", Known: true, OK: true, Subject: "container", Text: "throughput of container is said to change by -44.6 %, and it does"}}},
+				{Kind: "claims", Known: true, OK: true, Subject: "container", Text: "a claim says that throughput of container changes by -44.6 %, and it does"}}},
 			{Name: "hyperfine", Title: "imported, 10 runs of 12 s together", Primary: "time", Baseline: "host",
 				Values: []record.Metric{{Name: "time", Unit: "s", Better: -1}},
 				Checks: []record.Checks{little("two levels", "fewer than ten reports on the way"), little("trend", "fewer than twenty reports on the way"),
@@ -90,7 +90,7 @@ func TestPageOfImported(t *testing.T) {
 			t.Errorf("the page speaks of %q: %.200s", word, body[strings.Index(strings.ToLower(body), word):])
 		}
 	}
-	first := strings.Index(body, "a drift of the host cannot be told from a cost")
+	first := strings.Index(body, "a drift of the host looks like a loss")
 	if chart := strings.Index(body, "<svg"); first < 0 || chart < first {
 		t.Errorf("what cannot be known is at %d, the first picture at %d", first, chart)
 	}

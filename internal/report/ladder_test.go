@@ -21,7 +21,7 @@ func TestWhatIsNotJudged(t *testing.T) {
 		notes = append(notes, n.String())
 	}
 	got := strings.Join(notes, "\n")
-	for _, want := range []string{": undecided: cgroup, as container was not found to differ.", "undecided: rootfs and container."} {
+	for _, want := range []string{": undecided: cgroup, as container is not shown to differ.", "undecided: rootfs and container."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}

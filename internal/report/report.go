@@ -28,14 +28,14 @@ func (o Options) width() int {
 
 // Text prints the report for a terminal or a plain file.
 func Text(w io.Writer, e *record.Effects, o Options) error {
-	r := textRenderer{width: o.width(), color: o.Color}
 	if o.Verbose {
-		r.document(full(e, o.Dir))
-	} else {
-		r.document(screen(e, o.Dir))
+		return Print(w, full(e, o.Dir), o)
 	}
-	_, err := io.WriteString(w, r.out.String())
-	return err
+	d := screen(e, o.Dir)
+	if e.Imported == nil {
+		d.end(rest(e))
+	}
+	return Print(w, d, o)
 }
 
 // Print prints a document for a terminal or a plain file.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
-	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -41,7 +40,7 @@ func screen(e *record.Effects, dir string) Document {
 
 // busyHost is the answer where other work hid it: no level, only what the data rule out.
 func busyHost(e *record.Effects, a record.Answers) block {
-	var causes, most []string
+	var causes, most, work []string
 	if a.Noise.ForeignHigh > 0 {
 		causes = append(causes, text("busy.foreign", "share", quantity.Share(a.Noise.ForeignHigh)))
 	}
@@ -52,6 +51,8 @@ func busyHost(e *record.Effects, a record.Answers) block {
 	for _, t := range a.Tables {
 		for _, r := range t.Rows {
 			switch {
+			case r.Says.Bound > 0 && r.Says.Metric != "":
+				work = append(work, text("busy.bound", "row", rowName(a, t, r), "loss", moreWork(r.Says.Bound)))
 			case r.Says.Bound > 0:
 				most = append(most, text("busy.bound", "row", rowName(a, t, r), "loss", percentUp(r.Says.Bound)))
 			case r.Says.Reason != "":
@@ -62,6 +63,9 @@ func busyHost(e *record.Effects, a record.Answers) block {
 	b := block{items: []item{{text: msg("busy.host", "causes", list(causes), "time", quantity.Duration(e.Seconds), "rows", few(undecidedRows(a), 4, text("rows.all")))}}}
 	if len(most) > 0 {
 		b.items = append(b.items, item{text: msg("busy.most", "list", list(most))})
+	}
+	if len(work) > 0 {
+		b.items = append(b.items, item{text: msg("busy.work", "list", list(work))})
 	}
 	for reason, rows := range reasons.All() {
 		b.items = append(b.items, item{text: say(few(rows, 4, text("rows.all")) + ": " + strings.TrimRight(reason, ".") + ".")})
@@ -134,15 +138,15 @@ func closing(e *record.Effects, a record.Answers, dir string) block {
 		add(failedChecks(e))
 	}
 	add(more(e, a, dir))
-	if e.Imported == nil {
-		key := messages.Key("rest.open")
-		if n := len(warnings(e).items); n > 0 {
-			add(msg("rest.warnings", "n", n))
-		} else {
-			add(msg(key))
-		}
-	}
 	return b
+}
+
+// rest says where everything else is, on the last line of the screen.
+func rest(e *record.Effects) item {
+	if n := len(warnings(e).items); n > 0 {
+		return item{text: msg("rest.warnings", "n", n)}
+	}
+	return item{text: msg("rest.open")}
 }
 
 // failedChecks names the checks that failed, with their loads.

@@ -91,9 +91,9 @@ func answerCell(r record.AnswerRow) cell {
 			said = text("says.because", "verdict", said, "causes", why)
 		}
 	case record.SaysNoLoss:
-		said, t = text("says.noloss", "bound", percentUp(s.Bound)), good
+		said, t = ofMetric(s, text("says.noloss", "bound", percentUp(s.Bound))), good
 	case record.SaysNoDifference:
-		said, t = text("says.nodifference", "bound", percentUp(s.Bound)), good
+		said, t = ofMetric(s, text("says.nodifference", "bound", percentUp(s.Bound))), good
 	case record.SaysUndecided:
 		said, t = undecidedWords(r), unsure
 	case record.SaysInvalid:
@@ -108,6 +108,17 @@ func answerCell(r record.AnswerRow) cell {
 		said, t = text("says.protects"), good
 	}
 	return cell{said, t}
+}
+
+// moreWork prints a loss of operations per CPU second as CPU time per operation.
+func moreWork(loss float64) string { return percentUp(1/(1-loss) - 1) }
+
+// ofMetric names the metric that decided, if it is not that of the load.
+func ofMetric(s record.Says, said string) string {
+	if s.Metric == "" {
+		return said
+	}
+	return text("says.of", "verdict", said, "metric", text("head.cpu"))
 }
 
 // causeWords are the metric that decided and the shown causes; more CPU per operation has a column.
@@ -131,6 +142,8 @@ var causeNames = map[record.Cause]messages.Key{
 
 func undecidedWords(r record.AnswerRow) string {
 	switch s := r.Says; {
+	case s.Bound > 0 && s.Metric != "":
+		return text("says.undecided.cpu", "more", moreWork(s.Bound))
 	case s.Bound > 0:
 		return text("says.undecided.most", "loss", percentUp(s.Bound))
 	case s.Seconds > 0:

@@ -20,7 +20,7 @@ func (f *Fit) estimate(z, inflate []float64, precision bool) {
 	f.free = left / of
 	window, mean := l.windowVariances(t.residual, inflate, f.free)
 	if !(math.Sqrt(mean) > 1e-13*l.size) {
-		f.Why = "the windows do not vary: an error cannot be told"
+		f.Why = "the windows do not vary: the error is unknown"
 		return
 	}
 	f.Known, f.residual = true, t.residual

@@ -139,7 +139,7 @@ func (l *layout) unusable() string {
 	case len(l.block) == 1:
 		return "a single block does not say how the next would be"
 	case left < 1:
-		return "no two blocks of a launch have the same arms: their scatter is not known"
+		return "no two blocks of a launch have the same arms: their scatter is unknown"
 	}
 	return ""
 }

@@ -3,5 +3,5 @@ package calibrate
 // Sentences of the calibration for users.
 const (
 	title       = "what this host shows of losses whose size is known"
-	notMeasured = "not measured"
+	notMeasured = "skipped"
 )

@@ -30,9 +30,9 @@ func statisticsDiffer(before, after string, here int) string {
 
 func noMean(workload string) string { return "no change is known for " + workload }
 
-func ofBefore(text string) string { return "before: " + text }
+func ofBefore(text string) string { return "old result: " + text }
 
-func ofAfter(text string) string { return "after: " + text }
+func ofAfter(text string) string { return "new result: " + text }
 
 // Names of what differs. The names of single parameters, settings and versions follow the
 // last four.

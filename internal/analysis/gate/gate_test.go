@@ -221,7 +221,7 @@ func TestAnEmptySetNeverPasses(t *testing.T) {
 		"no such metric":       {whole, []record.Limit{limit("thruoghput", 0.1)}, Selection{}, ErrAsked, `did you mean "throughput"?`, ""},
 		"no such arm":          {whole, []record.Limit{limit("p50", 0.1)}, Selection{Arms: []string{"contaner"}}, ErrAsked, `did you mean "container"?`, ""},
 		"no such workload":     {whole, []record.Limit{limit("p50", 0.1)}, Selection{Workloads: []string{"dd"}}, ErrAsked, `did you mean "db"?`, ""},
-		"arm left out":         {whole, []record.Limit{limit("p50", 0.1)}, Selection{Arms: []string{"nat"}}, ErrAsked, "left out: no nftables", "run as root"},
+		"arm left out":         {whole, []record.Limit{limit("p50", 0.1)}, Selection{Arms: []string{"nat"}}, ErrAsked, "skipped: no nftables", "run as root"},
 		"baseline":             {whole, []record.Limit{limit("p50", 0.1)}, Selection{Arms: []string{"host"}}, ErrAsked, "is the baseline", ""},
 		"twin":                 {whole, []record.Limit{limit("p50", 0.1)}, Selection{Arms: []string{"twin"}}, ErrAsked, "noise", ""},
 		"metric of other arms": {whole, []record.Limit{limit("p50", 0.1)}, Selection{Arms: []string{"a"}}, ErrAsked, "valid: throughput", ""},

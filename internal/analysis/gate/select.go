@@ -84,7 +84,7 @@ func (s Selection) checkArm(e *record.Effects, name string) error {
 	}
 	for _, l := range e.Left {
 		if l.Arm == name && (l.Workload == "" || s.workload(l.Workload)) {
-			return hint.New(wrong("arm %q was left out: %s", name, l.Reason), l.Remedy)
+			return hint.New(wrong("arm %q was skipped: %s", name, l.Reason), l.Remedy)
 		}
 	}
 	for _, w := range e.Workloads {

@@ -10,8 +10,8 @@ import (
 
 // Sentences of tare check for users, without its errors.
 const (
-	notMeasured = "not measured"
-	noInterval  = "the interval is not known"
+	notMeasured = "skipped"
+	noInterval  = "the interval is unknown"
 	holdsLimit  = "the interval holds the limit"
 	noBlock     = "the run has no complete block"
 
@@ -21,7 +21,7 @@ const (
 )
 
 func notJudged(question string) string {
-	return fmt.Sprintf("not judged, as %s is not shown to exceed it", question)
+	return fmt.Sprintf("undecided, as %s is not shown to exceed it", question)
 }
 
 func fewLaunches(launches int) string {

@@ -201,7 +201,7 @@ func (l *Link) askFor(ctx context.Context, starts *Process, r request, bound tim
 	case <-ctx.Done():
 		return event{}, ctx.Err()
 	case <-late.C:
-		return event{}, fmt.Errorf("%w: no answer within %v", ErrBroken, bound)
+		return event{}, fmt.Errorf("%w: silent for %v", ErrBroken, bound)
 	}
 }
 

@@ -49,7 +49,7 @@ func (q quota) Settings(level string, h facts.Host) (Settings, error) {
 		return Settings{}, err
 	}
 	if len(h.Control.CPUs) == 0 {
-		return Settings{}, fmt.Errorf("%s: the CPUs of this host are not known", q.Describe().Name)
+		return Settings{}, fmt.Errorf("%s: the CPUs of this host are unknown", q.Describe().Name)
 	}
 	us := int64(math.Round(share * float64(len(h.Control.CPUs)) * float64(period.Microseconds())))
 	text := strconv.FormatInt(max(us, least.Microseconds()), 10)

@@ -39,7 +39,7 @@ const (
 // Why this host cannot have a mechanism.
 const (
 	oneCPU      = "there is only one CPU"
-	unknownCPUs = "the CPUs of this host are not known"
+	unknownCPUs = "the CPUs of this host are unknown"
 )
 
 func noGroups(why string) string       { return "no control groups: " + why }

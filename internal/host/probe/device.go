@@ -17,7 +17,7 @@ import (
 // dataMount is the mount with the arm's data directory.
 func dataMount(t Target) (proc.Mount, error) {
 	if t.Data == "" {
-		return proc.Mount{}, fmt.Errorf("%w: it is not known where the data is", errNothing)
+		return proc.Mount{}, fmt.Errorf("%w: the device of the data is unknown", errNothing)
 	}
 	root := proc.FS(t.Root)
 	mounts, err := root.Mounts()

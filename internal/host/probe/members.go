@@ -159,7 +159,7 @@ func groupMembers(t Target, v2, v1 string) (members, error) {
 		}
 	}
 	if len(m.files) == 0 {
-		return nil, errors.New("the processes of this arm are not known: it has no control group that lists them")
+		return nil, errors.New("the processes of this arm are unknown: no control group lists them")
 	}
 	return m, nil
 }

@@ -27,9 +27,9 @@ const (
 	sameVersion      = "compare only runs of the same version, or divide the queries by the run's duration"
 	fewPercentiles   = "the percentiles of the last report are not complete"
 	fileCut          = "the file is cut"
-	maybeInterval    = "whether the last report is of the whole run or of an interval cannot be told"
+	maybeInterval    = "unknown whether the last report is of the whole run or of an interval"
 	keepStdout       = "run the tool with -d 0 or keep what it writes to stdout"
-	unknownFigures   = "a line of figures that is cut off or of an unknown version was left out"
+	unknownFigures   = "a line of figures that is cut off or of an unknown version was not read"
 )
 
 // Errors.

@@ -12,7 +12,7 @@ const output = "a table"
 
 // Warnings and their remedies.
 const (
-	shortRow      = "the last row has no end and fewer fields than columns; it was left out"
+	shortRow      = "the last row has no end and fewer fields than columns; it was not read"
 	fileCut       = "the file is cut"
 	lastNumber    = "the last row has no line end: if the file is cut, its last number has lost digits"
 	checkIt       = "check it"
@@ -34,11 +34,11 @@ func writeUnit(column string) string {
 }
 
 func unknownColumns(names []string) string {
-	return "columns whose meaning is not known were left out: " + strings.Join(names, ", ")
+	return "columns of unknown meaning were not read: " + strings.Join(names, ", ")
 }
 
 func noNumber(field, column string) string {
-	return fmt.Sprintf("%q in the column %q is no number and was left out, as are others like it", field, column)
+	return fmt.Sprintf("%q in the column %q is no number; it and others like it were not read", field, column)
 }
 
 // Errors and their remedies.

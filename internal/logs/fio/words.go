@@ -40,12 +40,12 @@ const (
 	checkFigures   = "check the figures against the report"
 	noGroupStatus  = "the text report ends before its group status"
 	stoppedOrCut   = "fio was stopped or the file is cut; the last job may be incomplete"
-	cutTerse       = "a terse line is cut off or of an unknown version; it was left out"
+	cutTerse       = "a terse line is cut off or of an unknown version; it was not read"
 	useJSON        = "use --output-format=json"
 	onlyGroup      = "the lines of the jobs are not there: of a group status only the bandwidth is known"
-	namelessJob    = "the first line of a job is not there: its name is not known"
+	namelessJob    = "the first line of a job is missing: its name is unknown"
 	wholeReport    = "import the whole report"
-	noEntry        = "this line is no entry of a log and was left out, as are others like it"
+	noEntry        = "this line is no entry of a log; it and others like it were not read"
 	asMicroseconds = "the log does not say which version wrote it; its latencies were read as microseconds (fio 2), as nanoseconds they would be impossible"
 	asNanoseconds  = "--kind=fio3-log reads them as nanoseconds"
 )
@@ -80,7 +80,7 @@ const (
 	runToEnd    = "let fio run to its end"
 	unknownLog  = "a log of fio does not say what it holds"
 	nameLog     = "name it as fio does (..._lat.log, ..._bw.log, ..._iops.log), or say latency, bandwidth or iops"
-	unknownUnit = "it cannot be told whether the latencies are in nanoseconds (fio 3) or microseconds (fio 2)"
+	unknownUnit = "unknown whether the latencies are in nanoseconds (fio 3) or microseconds (fio 2)"
 	sayVersion  = "--kind=fio2-log or --kind=fio3-log says which version wrote it"
 )
 

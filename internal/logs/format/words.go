@@ -17,11 +17,11 @@ func listed(names []string) string {
 
 // Warnings and their remedies.
 const (
-	noEnd          = "the last line has no end and was left out"
+	noEnd          = "the last line has no end and was not read"
 	commasRead     = "numbers with a decimal comma were read as if it were a point"
 	checkCommas    = "check that they are not thousands separators"
 	lookAtLog      = "nothing was measured, or the tool or its clock was wrong: look at the log"
-	otherMark      = "lines behind another mark than the first ones have were left out"
+	otherMark      = "lines behind another mark than that of the first lines were not read"
 	fileEachSide   = "give each side of a diff, or each source, a file of its own"
 	longLine       = "the line is longer than 1 MiB; only its beginning was looked at"
 	checkLongLine  = "no tool that is known writes such a line: check what it is"
@@ -36,7 +36,7 @@ func undefinedFigure(tool string) string {
 	return tool + " wrote nan or inf for a figure, which is missing"
 }
 
-func otherJSON(tool string) string { return "JSON that is not " + tool + "'s was left out" }
+func otherJSON(tool string) string { return "JSON that is not " + tool + "'s was not read" }
 
 func otherOutput(tool string) string { return "output of " + tool + " begins here; it was not read" }
 

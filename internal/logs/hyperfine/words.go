@@ -6,7 +6,7 @@ import "fmt"
 
 // Warnings and their remedies.
 const (
-	screenText   = "this is what hyperfine shows on the screen; it was left out"
+	screenText   = "this is what hyperfine shows on the screen; it was not read"
 	exportJSON   = "export the figures: hyperfine --export-json FILE"
 	zeroTimes    = "times of 0: the command is shorter than the time of the shell that hyperfine subtracts"
 	withoutShell = "repeat with --shell=none (-N); such times are missing here"

@@ -93,7 +93,7 @@ func TestClickHouseColocation(t *testing.T) {
 	wants(t, e, "", "hog", "p90", 96.4)
 	wants(t, e, "", "hog", "p99", 78.0)
 	wants(t, e, "", "qos", "throughput", -0.15)
-	if len(e.Caveats) == 0 || !strings.Contains(e.Caveats[0].Text, "One run per arm, measured one after the other: a drift of the host cannot be told from a cost") {
+	if len(e.Caveats) == 0 || !strings.Contains(e.Caveats[0].Text, "One run per arm, measured one after the other: a drift of the host looks like a loss") {
 		t.Errorf("what cannot be known is not said first: %+v", e.Caveats)
 	}
 }

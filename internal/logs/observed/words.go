@@ -41,7 +41,7 @@ const (
 )
 
 func impossible(metric, what string) string {
-	return fmt.Sprintf("%s cannot be true and was left out: %s", metric, what)
+	return fmt.Sprintf("%s cannot be true and does not count: %s", metric, what)
 }
 
 func unequalParts(least, most int) string {

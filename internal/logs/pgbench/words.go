@@ -44,10 +44,10 @@ const (
 // Warnings and their remedies.
 const (
 	brokenLines     = "progress lines that were broken into several were put together"
-	impossibleLine  = "a progress line has a figure that cannot be, and was left out"
+	impossibleLine  = "a progress line has an impossible figure; the line does not count"
 	lookAtLog       = "look at the log: pgbench or its clock was wrong"
 	stoppedOrCut    = "the run was stopped or the log is cut; only its progress lines count"
-	cutNumber       = "the last line is cut off inside a number; it was left out"
+	cutNumber       = "the last line is cut off inside a number; it was not read"
 	stillWritten    = "the log was cut or is still being written"
 	fileEach        = "give each run a file of its own"
 	aborted         = "pgbench says that this run was aborted and its results are incomplete"
@@ -55,7 +55,7 @@ const (
 	checkFigures    = "check the figures against the output"
 	notInOrder      = "transactions are not in order of time; late ones were counted when they came"
 	filesOfThreads  = "with several threads pgbench writes a file for each: name them as they are, they are added up"
-	strangeLogEntry = "this line is not of the log and was left out, as are others like it"
+	strangeLogEntry = "this line is not of the log; it and others like it were not read"
 )
 
 func noSummary(line int) string {

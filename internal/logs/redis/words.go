@@ -21,7 +21,7 @@ const (
 	stoppedOrCut   = "the benchmark was stopped or the log is cut; only what is there counts"
 	moreRequests   = "ask for more requests (-n)"
 	logChanged     = "look at the log: it was changed, or two were mixed"
-	notInOrder     = "the latencies cannot be true and were left out: they are not in the order min, p50, p95, p99, max"
+	notInOrder     = "the latencies cannot be true and do not count: they are not in the order min, p50, p95, p99, max"
 	lookAtLog      = "look at the log: the tool or its clock was wrong"
 	latenciesAt3s  = "a latency of 3 s or more is counted as 3 s by the tool: the longest and the mean are too short"
 	repeatTheBench = "repeat the benchmark"
@@ -41,5 +41,5 @@ func noThroughput(test string) string {
 }
 
 func otherRate(requests, seconds, rate float64) string {
-	return fmt.Sprintf("throughput cannot be true and was left out: %g requests in %g s are not %g per second", requests, seconds, rate)
+	return fmt.Sprintf("throughput cannot be true and does not count: %g requests in %g s are not %g per second", requests, seconds, rate)
 }

@@ -40,17 +40,17 @@ const (
 // Warnings and their remedies.
 const (
 	checkFigures    = "check the figures against the log"
-	cutNumber       = "the last line is cut off inside a number; it was left out"
+	cutNumber       = "the last line is cut off inside a number; it was not read"
 	stillWritten    = "the log was cut or is still being written"
-	noThread        = "report lines without a running thread were left out"
+	noThread        = "report lines without a running thread were not read"
 	fileEach        = "give each run a file of its own"
 	stoppedOrCut    = "the run was stopped or the log is cut; only its report lines count"
 	sinceCheckpoint = "the run's summary counts only since its last checkpoint report"
 	useReportLines  = "use its report lines for the whole run"
-	behindOther     = "report lines behind something that other lines do not begin with were left out"
+	behindOther     = "report lines behind a prefix that the other lines do not have were not read"
 	takeAway        = "take it away"
 	brokenLines     = "report lines that were broken into several were put together"
-	unknownLine     = "this looks like a report line but is not one of a known version; it was left out"
+	unknownLine     = "this looks like a report line of an unknown version; it was not read"
 )
 
 func unknownVersion(version string) string {

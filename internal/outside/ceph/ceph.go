@@ -180,7 +180,7 @@ func (p Pool) run(ctx context.Context, program string, args ...string) ([]byte, 
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := child.Run(cmd); err != nil {
 		if ctx.Err() != nil {
-			err = fmt.Errorf("no answer from the Ceph cluster of %s: %w", p.Config, ctx.Err())
+			err = fmt.Errorf("the Ceph cluster of %s does not answer: %w", p.Config, ctx.Err())
 		}
 		return nil, fmt.Errorf("%s: %w%s", program, err, lastLine(stderr.Bytes()))
 	}

@@ -5,7 +5,7 @@ const (
 	helpEffect     = "Effect as a ratio: arm over its baseline, 1 is equal."
 	helpStep       = "Effect as a ratio: arm over the rung below it on the ladder, 1 is equal."
 	helpVerdict    = "1 for the verdict on the effect, 0 for the others."
-	helpWithheld   = "1 for an effect whose ratio is not known or not shown; reason says why."
+	helpWithheld   = "1 for an effect whose ratio is unknown or withheld; reason says why."
 	helpThroughput = "Operations per second of the arm."
 	helpEfficiency = "Operations per CPU second of the arm."
 	helpCPUPerOp   = "CPU seconds per operation of the arm."
