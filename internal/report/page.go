@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/report/export"
@@ -73,12 +74,12 @@ type pagePart struct {
 	Open      bool
 }
 
-// shownWarnings is how many warnings the first screen has.
+// pageWarnings is how many warnings the first screen has.
 const pageWarnings = 3
 
 func newPage(e *record.Effects, s Source) page {
 	ws := workloads(e)
-	d := screen(e, "")
+	d := tables(e, answerOf(e))
 	r := &htmlRenderer{used: map[messages.Key]bool{}}
 	p := page{Title: export.Clean(d.title.String()), Style: template.CSS(pageStyle), Policy: policy(), Cite: cite(e, s), Files: s.Files}
 	p.First = r.part(func() {
@@ -113,17 +114,56 @@ func (p *page) fold(r *htmlRenderer, id, title string, fill func()) {
 	p.add(pagePart{ID: id, Title: title, Body: r.part(fill)})
 }
 
-// atGlance is the first warnings, and the host.
+// atGlance is the end of the first screen: what was skipped or failed, the first warnings about the answer, the
+// host, the next step.
 func (r *htmlRenderer) atGlance(e *record.Effects) {
-	all := warnings(e).items
-	shown := min(len(all), pageWarnings)
-	r.items(all[:shown])
-	if len(all) > shown {
-		r.put(`<p class="marked"><a href="#warnings">`, template.HTMLEscapeString(text("page.warnings.more", "n", len(all)-shown)), "</a></p>")
+	a := answerOf(e)
+	r.items(concerns(e, a))
+	all, about := warnings(e).items, warnings(aboutAnswer(e, a)).items
+	shown := min(len(about), pageWarnings)
+	r.items(about[:shown])
+	if rest := len(all) - shown; rest > 0 {
+		key := messages.Key("page.warnings.all")
+		if shown > 0 {
+			key = "page.warnings.more"
+		}
+		r.put(`<p class="marked"><a href="#warnings">`, template.HTMLEscapeString(text(key, "n", rest)), "</a></p>")
 	}
 	if h := host(e.Host); h != "" {
 		r.items([]item{{label: cell{text("label.host"), plain}, text: say(h)}})
 	}
+	if s := more(e, a, ""); len(s) > 0 {
+		r.items([]item{{text: s}})
+	}
+}
+
+// prices are the tables of neighbours, folded: their answer is on the first screen.
+func (r *htmlRenderer) prices(e *record.Effects, w workload) {
+	for _, p := range pricesOf(e, w.Name) {
+		r.block(explained(p))
+	}
+	for _, s := range priceSections(e, w) {
+		title := s.title
+		s.title, s.blocks = "", s.blocks[:len(s.blocks)-1]
+		r.fold(title, func() { r.section(s) })
+	}
+}
+
+// aboutAnswer is the effects with the warnings only that name no arm, or one of the answer.
+func aboutAnswer(e *record.Effects, a record.Answers) *record.Effects {
+	arms := map[string]bool{"": true}
+	for _, t := range a.Tables {
+		arms[t.Baseline] = true
+		for _, r := range t.Rows {
+			arms[r.Arm] = true
+			if r.Beside != nil {
+				arms[r.Beside.Arm] = true
+			}
+		}
+	}
+	few := *e
+	few.Warnings = slices.DeleteFunc(slices.Clone(e.Warnings), func(w record.Warning) bool { return !arms[w.Arm] })
+	return &few
 }
 
 // load is the part of one load. It is open where the load is decided. Where the result has no other
@@ -152,9 +192,7 @@ func (r *htmlRenderer) load(e *record.Effects, w workload, id string, alone bool
 		r.series(e, w, chosen)
 		m := modes(e, w)
 		r.items(m.items)
-		for _, s := range priceSections(e, w) {
-			r.section(s)
-		}
+		r.prices(e, w)
 		r.fold(text("page.arms"), func() {
 			arms := ladder(e, w)
 			arms.notes = append(arms.notes, m.notes...)
@@ -214,7 +252,8 @@ func cite(e *record.Effects, s Source) string {
 	if t, err := time.Parse(time.RFC3339Nano, e.Started); err == nil {
 		day = t.UTC().Format("2006-01-02")
 	}
-	pairs := []any{"experiment", e.Experiment, "version", strings.TrimSpace(s.Manifest.Tare), "host", e.Host.Name, "about", host(e.Host), "day", day, "seed", e.Seed}
+	pairs := []any{"experiment", e.Experiment, "version", strings.TrimSpace(s.Manifest.Tare), "host", e.Host.Name, "about", host(e.Host), "day", day, "seed", e.Seed,
+		"home", hint.Home}
 	if e.Imported != nil {
 		return export.Clean(text("cite.imported", pairs...))
 	}

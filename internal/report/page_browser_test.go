@@ -208,7 +208,7 @@ const undrawn = `(() => {
 })()`
 
 // crossed is text in a chart that a line, a mark or a dot crosses, that leaves the page, or that another
-// text overlaps.
+// text overlaps. The ground may pass behind a cell with a ground of its own.
 const crossed = `(() => {
   const out = [], texts = [], width = document.documentElement.clientWidth;
   const hit = (a, b) => a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 0.5 && b.top < a.bottom - 0.5;
@@ -218,13 +218,14 @@ const crossed = `(() => {
     for (let n; (n = walk.nextNode());) {
       if (!n.textContent.trim() || n.parentElement.closest('figcaption, h3')) continue;
       range.selectNodeContents(n);
-      texts.push(...[...range.getClientRects()].filter(r => r.width).map(r => [n.textContent, r]));
+      texts.push(...[...range.getClientRects()].filter(r => r.width).map(r => [n.textContent, r, n.parentElement]));
     }
     if (texts.length < 4) out.push('only ' + texts.length + ' texts');
+    const behind = (e, n) => e.closest('.ground') && getComputedStyle(e.closest('.ground')).zIndex < 0 && /^rgb\(/.test(getComputedStyle(n.closest('th, td')).backgroundColor);
     const marks = [...f.querySelectorAll('use, line, .mark path, .arrow path, .dots, .spread, .field')].filter(e => !e.closest('defs')).map(e => [e, e.getBoundingClientRect()]);
-    texts.forEach(([s, r], i) => {
+    texts.forEach(([s, r, n], i) => {
       if (r.left < -1 || r.right > width + 1) out.push('leaves the page: ' + s);
-      for (const [e, m] of marks) if (hit(r, m)) out.push('"' + s + '" is crossed by ' + e.outerHTML.slice(0, 80));
+      for (const [e, m] of marks) if (hit(r, m) && !behind(e, n)) out.push('"' + s + '" is crossed by ' + e.outerHTML.slice(0, 80));
       for (const [o, q] of texts.slice(i + 1)) if (hit({left: r.left, right: r.right, top: r.top + 3, bottom: r.bottom - 3}, q)) out.push('"' + s + '" overlaps "' + o + '"');
     });
   }
@@ -355,7 +356,8 @@ func (b *browser) print(t *testing.T, name string) {
 	b.shot(t, name)
 	var pdf []byte
 	b.do(t, chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		pdf, _, err = paper.PrintToPDF().WithPrintBackground(true).Do(ctx)
+		pdf, _, err = paper.PrintToPDF().WithPrintBackground(true).WithMarginTop(0.4).WithMarginBottom(0.4).
+			WithMarginLeft(0.4).WithMarginRight(0.4).Do(ctx) // as browsers do
 		return err
 	}))
 	if n := len(regexp.MustCompile(`/Type\s*/Page\b`).FindAll(pdf, -1)); n < 1 || n > 6 {

@@ -3,6 +3,7 @@ package report
 import (
 	"html/template"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -68,7 +69,10 @@ func (r *htmlRenderer) section(s section) {
 		r.element("p", "faint", upper(s.about))
 	}
 	for i, b := range s.blocks {
-		if i == 0 || b.empty() {
+		if b.empty() {
+			continue
+		}
+		if i == 0 {
 			r.block(b)
 			continue
 		}
@@ -87,6 +91,9 @@ func (r *htmlRenderer) fold(title string, fill func()) {
 }
 
 func (r *htmlRenderer) block(b block) {
+	if b.empty() {
+		return
+	}
 	if b.title != "" {
 		r.element("h4", "", upper(b.title))
 	}
@@ -101,6 +108,7 @@ func (r *htmlRenderer) block(b block) {
 
 // items are paragraphs where they have no label, else a list of labels and texts.
 func (r *htmlRenderer) items(items []item) {
+	items = sharing(items)
 	list := false
 	for i, it := range items {
 		labelled := it.label.text != "" && !it.mark()
@@ -131,6 +139,22 @@ func (r *htmlRenderer) items(items []item) {
 	if list {
 		r.put("</dl>")
 	}
+}
+
+// sharing joins neighbours with a mark whose remedy, on the lines behind the first, is the same.
+func sharing(items []item) (joined []item) {
+	for _, it := range items {
+		if n := len(joined) - 1; n >= 0 && it.mark() && joined[n].mark() {
+			before, what := joined[n].text, firstLine(it.text)
+			remedy := it.text[len(what):]
+			if from := len(before) - len(remedy); len(remedy) > 0 && from > 0 && slices.Equal(before[from:], remedy) {
+				joined[n].text = slices.Concat(before[:from], sentence{lineBreak}, it.text)
+				continue
+			}
+		}
+		joined = append(joined, it)
+	}
+	return joined
 }
 
 func (r *htmlRenderer) notes(notes []sentence) {

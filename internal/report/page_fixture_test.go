@@ -110,13 +110,13 @@ func podsRun() *record.Effects {
 		{name: "twin", title: "host again: the noise floor", tput: 1, twin: true}}}
 	l.into(e)
 	e.Workloads = []record.WorkloadResult{l.result(checks(true)...)}
-	p := record.Price{Workload: "read-write", Unprotected: "besteffort-busy", Primary: "throughput", Metrics: []string{"throughput"},
+	p := record.Price{Workload: "read-write", Alone: "host", Unprotected: "besteffort-busy", Primary: "throughput", Metrics: []string{"throughput"},
 		Neighbour: record.Neighbour{Name: "batch", Title: "stress-ng", Kind: "stress-ng", Work: record.NeighbourOps, Unit: "1", Environment: "burstable"}}
 	for _, r := range []struct {
 		class string
 		does  float64
 	}{{"besteffort", -47.5}, {"guaranteed", -3.4}} {
-		p.Rows = append(p.Rows, record.PriceRow{Arm: r.class + "-busy", Environment: r.class, Work: record.Number(812),
+		p.Rows = append(p.Rows, record.PriceRow{Arm: r.class + "-busy", Alone: r.class, Environment: r.class, Work: record.Number(812),
 			Back: []record.Regained{{Metric: "throughput", Alone: ratio(r.does, 5.1)}}, Kept: &record.Ratio{Ratio: 1, Low: 0.9, High: 1.1}})
 	}
 	e.Prices = []record.Price{p}

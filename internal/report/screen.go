@@ -21,6 +21,13 @@ func answerOf(e *record.Effects) record.Answers {
 // screen is the default output: a table for each question, where the loss comes from, what to do next.
 func screen(e *record.Effects, dir string) Document {
 	a := answerOf(e)
+	d := tables(e, a)
+	d.add(section{blocks: []block{closing(e, a, dir)}})
+	return d
+}
+
+// tables is the screen without its end.
+func tables(e *record.Effects, a record.Answers) Document {
 	d := Document{title: title(e)}
 	d.add(section{blocks: []block{caveats(e)}})
 	switch {
@@ -34,7 +41,6 @@ func screen(e *record.Effects, dir string) Document {
 			d.add(section{blocks: []block{whereLost(e, t)}})
 		}
 	}
-	d.add(section{blocks: []block{closing(e, a, dir)}})
 	return d
 }
 
@@ -118,12 +124,23 @@ func rowName(a record.Answers, t record.AnswerTable, r record.AnswerRow) string 
 	return text("row.name", "arm", r.Arm, "load", r.Workload)
 }
 
-// closing is the noise, what was skipped, failed checks, what more time would decide, where the rest is.
+// closing is the end of the screen.
 func closing(e *record.Effects, a record.Answers, dir string) block {
-	var b block
+	b := block{items: concerns(e, a)}
+	if e.Imported != nil {
+		b.items = append(b.items, warnings(e).items...) // lines that were not read
+	}
+	if s := more(e, a, dir); len(s) > 0 {
+		b.items = append(b.items, item{text: s})
+	}
+	return b
+}
+
+// concerns is what was skipped, and failed checks.
+func concerns(e *record.Effects, a record.Answers) (items []item) {
 	add := func(s sentence) {
 		if len(s) > 0 {
-			b.items = append(b.items, item{text: s})
+			items = append(items, item{text: s})
 		}
 	}
 	for _, l := range a.Skipped {
@@ -133,12 +150,10 @@ func closing(e *record.Effects, a record.Answers, dir string) block {
 		for _, n := range failedNotes(workloads(e)) {
 			add(n)
 		}
-		b.items = append(b.items, warnings(e).items...) // lines that were not read
-	} else {
-		add(failedChecks(e))
+		return items
 	}
-	add(more(e, a, dir))
-	return b
+	add(failedChecks(e))
+	return items
 }
 
 // rest says where everything else is, on the last line of the screen.

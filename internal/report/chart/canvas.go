@@ -81,14 +81,24 @@ func (c *canvas) fill(x, y, width, height float64, paths ...[2]string) {
 const unit = 1000
 
 // plot begins the cell with the drawing of a row. A drawing of which the other cells say all has no
-// description.
-func (c *canvas) plot(height float64, description string) {
+// description. The drawing with the id ground, if any, lies behind the whole cell.
+func (c *canvas) plot(height float64, description, ground string) {
 	c.open("td", "class", "plot")
+	if ground != "" {
+		c.behind(ground)
+	}
 	if description == "" {
 		c.open("svg", "height", height, "aria-hidden", "true")
 		return
 	}
 	c.open("svg", "height", height, "role", "img", "aria-label", description)
+}
+
+// behind fills the cell, whatever its height, with the drawing of this id.
+func (c *canvas) behind(id string) {
+	c.open("svg", "class", "ground", "aria-hidden", "true")
+	c.element("use", "", "href", "#"+id)
+	c.close("svg")
 }
 
 // label begins a row with its name and a note.
@@ -107,7 +117,7 @@ func (c *canvas) label(class, label, note string) {
 func (c *canvas) axis(x scale, tick func(float64) string, before, behind int, ground func()) {
 	c.open("tr", "class", "axis")
 	c.b.WriteString(strings.Repeat("<td></td>", before))
-	c.plot(18, "")
+	c.plot(18, "", "")
 	if ground != nil {
 		c.open("defs")
 		ground()
@@ -116,9 +126,9 @@ func (c *canvas) axis(x scale, tick func(float64) string, before, behind int, gr
 	for _, t := range x.ticks(5) {
 		at, anchor := x.at(t), "middle"
 		switch {
-		case at < 7:
+		case at < 3:
 			anchor = "start"
-		case at > 93:
+		case at > 97:
 			anchor = "end"
 		}
 		c.element("text", tick(t), "x", percent(at), "y", 14.0, "text-anchor", anchor)

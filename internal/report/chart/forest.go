@@ -69,15 +69,17 @@ func (f Forest) Draw() template.HTML {
 	return c.html()
 }
 
-// ground is what lies behind the drawing of every row.
+func (f Forest) groundID() string { return f.ID + "-ground" }
+
+// ground is what lies behind every row, as high as the row: its lines have no gaps between rows.
 func (f Forest) ground(c *canvas, x scale) {
-	c.open("g", "id", f.ID+"-ground")
+	c.open("g", "id", f.groundID())
 	if low, high := max(-f.Margin, x.low), min(f.Margin, x.high); low < high {
-		c.element("rect", "", "class", "margin", "x", percent(x.at(low)), "width", percent(x.at(high)-x.at(low)), "height", rowHeight)
+		c.element("rect", "", "class", "margin", "x", percent(x.at(low)), "width", percent(x.at(high)-x.at(low)), "height", "100%")
 	}
 	vertical := func(class string, value float64) {
 		if at, beyond := x.clamped(value); beyond == 0 {
-			c.line(class, at, 0, at, rowHeight)
+			c.element("line", "", "class", class, "x1", percent(at), "x2", percent(at), "y2", "100%")
 		}
 	}
 	for _, t := range x.ticks(5) {
@@ -94,7 +96,11 @@ func (f Forest) ground(c *canvas, x scale) {
 func (f Forest) row(c *canvas, x scale, r Effect) {
 	if r.Head {
 		c.open("tr", "class", "group")
-		c.element("th", r.Label, "scope", "rowgroup", "colspan", "4")
+		c.element("th", r.Label, "scope", "rowgroup")
+		c.open("td", "class", "behind")
+		c.behind(f.groundID())
+		c.close("td")
+		c.b.WriteString("<td></td><td></td>")
 		c.close("tr")
 		return
 	}
@@ -103,8 +109,7 @@ func (f Forest) row(c *canvas, x scale, r Effect) {
 		tone += " loose"
 	}
 	c.label("effect "+tone, r.Label, r.Note)
-	c.plot(rowHeight, "")
-	c.element("use", "", "href", "#"+f.ID+"-ground")
+	c.plot(rowHeight, "", f.groundID())
 	if r.Known && r.ok() {
 		mark(c, x, r)
 	}

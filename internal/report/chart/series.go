@@ -79,7 +79,7 @@ func (s Series) strip(c *canvas, x scale, r Strip) {
 	c.element("span", s.Tick(s.High))
 	c.element("span", s.Tick(s.Low))
 	c.close("td")
-	c.plot(stripHeight, r.Desc)
+	c.plot(stripHeight, r.Desc, "")
 	c.element("rect", "", "class", "field", "width", percent(stripWidth), "height", stripHeight)
 	if len(s.Marks) <= MostMarks {
 		for _, m := range s.Marks {
