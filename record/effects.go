@@ -58,15 +58,19 @@ const (
 	NoLoss                    // no loss larger than the margin, typical and total; a larger gain is possible
 )
 
-var verdictNames = words{"undecided", "cost", "gain", "negligible", "invalid", "no loss"}
+var verdictNames = words{"undecided", "cost", "gain", "negligible", "invalid", "no_loss"}
 
 func (v Verdict) String() string { return verdictNames.of(int(v), "invalid") }
 
 // MarshalText writes the verdict's name.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// UnmarshalText reads a verdict's name; an unknown one is undecided.
+// UnmarshalText reads a verdict's name; an unknown one is undecided. Earlier builds wrote "no loss".
 func (v *Verdict) UnmarshalText(b []byte) error {
+	if string(b) == "no loss" {
+		*v = NoLoss
+		return nil
+	}
 	i, _ := verdictNames.find("verdict", b)
 	*v = Verdict(i)
 	return nil

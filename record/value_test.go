@@ -79,6 +79,10 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s was written as %s and read as %v (%v)", name, b, back, err)
 		}
 	}
+	var old Verdict
+	if err := old.UnmarshalText([]byte("no loss")); err != nil || old != NoLoss {
+		t.Errorf("the spelling of older effects is read as %v (%v)", old, err)
+	}
 	v := Gain
 	if err := v.UnmarshalText([]byte("triumph")); err != nil || v != Undecided || Verdict(0) != Undecided {
 		t.Errorf("an unknown verdict is %v (%v)", v, err)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/tarelab/tare/internal/base/hint"
 )
 
 type versionCommand struct{}
@@ -11,7 +13,7 @@ type versionCommand struct{}
 func (versionCommand) Help() string { return exitCodes("printed", exitError, exitUsage) }
 
 func (versionCommand) Run(c *console) error {
-	_, err := fmt.Fprintln(c.stdout, versionLine())
+	_, err := fmt.Fprintln(c.stdout, versionLine()+"\n"+hint.Home)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/report/chart"
 	"github.com/tarelab/tare/internal/report/export"
@@ -46,7 +47,11 @@ func (r *htmlRenderer) series(e *record.Effects, w workload, chosen []string) {
 	if kept, of := f.Thin(); kept < of {
 		legend = append(legend, text("series.thinned", "n", kept, "of", of))
 	}
-	r.figure(upper(text("series.title", "metric", m.of, "sample", sample)), f.Draw(), legend...)
+	title := messages.Key("series.title")
+	if all[0].Counted {
+		title = "series.counted"
+	}
+	r.figure(upper(text(title, "metric", m.of, "sample", sample)), f.Draw(), legend...)
 }
 
 // seriesOf are the windows of some arms of a workload, one series per arm, in the order of display.
