@@ -90,11 +90,7 @@ func newPage(e *record.Effects, s Source) page {
 	for i, w := range ws {
 		p.add(r.load(e, w, fmt.Sprintf("w%d", i+1), len(ws) == 1))
 	}
-	p.fold(r, "trust", text("page.quality"), func() {
-		for _, b := range trust(e, ws) {
-			r.block(b)
-		}
-	})
+	p.fold(r, "trust", text("page.quality"), func() { r.quality(e, ws) })
 	p.fold(r, "warnings", text("page.warnings"), func() { r.block(warnings(e)) })
 	p.fold(r, "left", text("page.left"), func() { r.block(leftOut(e)) })
 	p.fold(r, "how", text("page.how"), func() { r.how(e, ws, s) })
@@ -134,6 +130,23 @@ func (r *htmlRenderer) atGlance(e *record.Effects) {
 	}
 	if s := more(e, a, ""); len(s) > 0 {
 		r.items([]item{{text: s}})
+	}
+}
+
+// quality folds the sentences on undecided checks: the table has them.
+func (r *htmlRenderer) quality(e *record.Effects, ws []workload) {
+	for _, b := range trust(e, ws) {
+		var untold []sentence
+		for _, d := range unpassed(ws) {
+			if i := slices.IndexFunc(b.notes, func(n sentence) bool { return slices.Equal(n, d.note()) }); i >= 0 && !d.check.Known {
+				untold = append(untold, b.notes[i])
+				b.notes = slices.Delete(b.notes, i, i+1)
+			}
+		}
+		r.block(b)
+		if len(untold) > 0 {
+			r.fold(text("page.untold", "n", len(untold)), func() { r.notes(untold) })
+		}
 	}
 }
 

@@ -179,6 +179,7 @@ func (b *browser) look(t *testing.T, name string) {
 			b.ask(t, what, overflowing)
 			b.ask(t, what, undrawn)
 			b.ask(t, what, crossed)
+			b.ask(t, what, gaps)
 			b.ask(t, what, pale)
 			b.do(t, chromedp.Evaluate(`document.querySelectorAll('details').forEach(d => d.open = d.was)`, nil))
 		}
@@ -230,6 +231,18 @@ const crossed = `(() => {
     });
   }
   return out.slice(0, 6);
+})()`
+
+// gaps are places between the rows of a forest where the lines behind it end.
+const gaps = `(() => {
+  const out = [];
+  for (const f of document.querySelectorAll('.forest')) {
+    if (f.closest('details:not([open])')) continue;
+    const all = [...f.querySelectorAll('.ground')].map(e => e.getBoundingClientRect());
+    all.slice(1).forEach((r, i) => { if (r.top > all[i].bottom + 0.1) out.push(f.id + ': ' + (r.top - all[i].bottom) + ' px below row ' + (i + 1)); });
+    if (!all.length) out.push(f.id + ' has no lines');
+  }
+  return out;
 })()`
 
 // pale is text with less contrast than 4.5 (WCAG 2.2, 1.4.3). Text in drawings

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/record"
 )
 
@@ -251,5 +252,39 @@ func TestPageExplains(t *testing.T) {
 	}
 	if !strings.Contains(page, "<dt>twin</dt>") || strings.Contains(imported, "<dt>twin</dt>") {
 		t.Error("the list of words is not that of the page")
+	}
+}
+
+// The first screen has warnings about the arms of the answer, those with one remedy together, and links the others.
+func TestPageWarnings(t *testing.T) {
+	e := richRun()
+	e.Warnings = []record.Warning{
+		{Workload: "rpc", Arm: "container", Text: "one thing", Remedy: "do this"},
+		{Workload: "commit", Arm: "container", Text: "another thing", Remedy: "do this"},
+		{Workload: "rpc", Arm: "cgroup", Text: "a third thing", Remedy: "do that"},
+	}
+	page := pageOf(t, e, Source{})
+	first, _, _ := strings.Cut(page, "</header>")
+	for text, want := range map[string]int{"one thing": 1, "another thing": 1, "do this": 1, "a third thing": 0, "1 more warning<": 1} {
+		if got := strings.Count(first, text); got != want {
+			t.Errorf("the first screen has %q %d times, want %d", text, got, want)
+		}
+	}
+	e.Warnings = e.Warnings[2:]
+	first, _, _ = strings.Cut(pageOf(t, e, Source{}), "</header>")
+	if !strings.Contains(first, `<a href="#warnings">1 warning about other arms</a>`) {
+		t.Error("a warning about another arm is not linked")
+	}
+}
+
+// A page names the home of the project that built tare.
+func TestPageCitesHome(t *testing.T) {
+	home := hint.Home
+	t.Cleanup(func() { hint.Home = home })
+	hint.Home = "https://git.example/weigh"
+	for _, e := range []*record.Effects{userRun(), importedRun()} {
+		if page := pageOf(t, e, Source{}); !strings.Contains(page, "("+hint.Home+") on ") || strings.Contains(page, home) {
+			t.Error("another home is cited")
+		}
 	}
 }

@@ -145,7 +145,7 @@ func trustNotes(ws []workload) []sentence {
 		notes = append(notes, msg("check.seen.note"))
 	}
 	for _, c := range unpassed(ws) {
-		notes = append(notes, checkNote(list(c.workloads), c.check, inWords(c.check)))
+		notes = append(notes, c.note())
 	}
 	if slices.ContainsFunc(ws, func(w workload) bool { return w.Generations == 1 }) {
 		notes = append(notes, msg("trust.single"))
@@ -179,6 +179,8 @@ func unpassed(ws []workload) []doubt {
 	}
 	return all
 }
+
+func (d doubt) note() sentence { return checkNote(list(d.workloads), d.check, inWords(d.check)) }
 
 func checkNote(workloads string, c record.Checks, says cell) sentence {
 	what, detail, figure := c.Kind, "", ""
