@@ -154,3 +154,17 @@ func TestHomeURL(t *testing.T) {
 		t.Errorf("README.md does not say where to clone from (%d links)", seen)
 	}
 }
+
+// tare version prints the version on one line, the project's home on the next.
+func TestVersionNamesHome(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "version"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	code := Main([]string{"version"}, file, file)
+	out, err := os.ReadFile(file.Name())
+	if want := versionLine() + "\n" + hint.Home + "\n"; err != nil || code != exitOK || string(out) != want {
+		t.Errorf("%q, want %q (%d, %v)", out, want, code, err)
+	}
+}
