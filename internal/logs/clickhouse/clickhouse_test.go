@@ -160,7 +160,7 @@ func TestProblems(t *testing.T) {
 		{"round robin", "a:9000, b:9000, " + line[16:], "", "", 1},
 		{"loaded only", "Loaded 1 queries.\n", "the run that begins here has no report", "", 0},
 		{"refused", "Loaded 1 queries.\nCode: 210. DB::NetException: Connection refused (localhost:9000)\n", "no report; the tool said: Code: 210", "", 0},
-		{"other JSON", `{"fio version": "fio-3.33"}`, "JSON that is not clickhouse-benchmark's", "left out", 0},
+		{"other JSON", `{"fio version": "fio-3.33"}`, "JSON that is not clickhouse-benchmark's", "was not read", 0},
 		{"damaged JSON", "{\"statistics\": {\"QPS\": 1,5}}", "decimal comma", "", 0},
 		{"cut JSON", "{\"statistics\": {\"QPS\": 1.5", "has no end", "", 0},
 		{"fio", "Run status group 0 (all jobs):\n", "looks like output of fio", "", 0},

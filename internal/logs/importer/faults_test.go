@@ -197,7 +197,7 @@ func TestSeveralRuns(t *testing.T) {
 	if x.Verdict != record.Cost || x.Typical == nil || x.Typical.Low > 0.9 || x.Typical.High < 0.9 || x.Generations != 5 || x.Within != nil {
 		t.Errorf("%+v", x)
 	}
-	if !strings.Contains(e.Caveats[0].Text, "in which order") {
+	if !strings.Contains(e.Caveats[0].Text, "The order of the runs is unknown") {
 		t.Errorf("%+v", e.Caveats)
 	}
 	two := imports(t, nil, append(repeats(t, "host", 4, 1000, 1010), repeats(t, "pod", 4, 500, 505)...)...)

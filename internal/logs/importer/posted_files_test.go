@@ -33,7 +33,7 @@ func TestImpossible(t *testing.T) {
 		"inf":                 {"tps,latency (ms)\ninf,7\n110,7\n", "throughput", 110, `"inf" in the column "tps" is no number`},
 		"not its count":       {strings.Replace(pgbenchLog("15", 2, 500), "tps = 500", "tps = 14000000", 1), "throughput", math.NaN(), "1.4e+07 per second do not go with 15000 operations in 30 s"},
 		"nan in a summary":    {strings.Replace(pgbenchLog("15", 2, 500), "average = 2.000", "average = nan", 1), "latency_mean", math.NaN(), "pgbench wrote nan or inf for a figure, which is missing"},
-		"nan on the way":      {"progress: 10.0 s, -5 tps, lat nan ms stddev nan\nprogress: 20.0 s, 100.0 tps, lat 9.0 ms stddev 1\n", "throughput", 100, "a progress line has a figure that cannot be"},
+		"nan on the way":      {"progress: 10.0 s, -5 tps, lat nan ms stddev nan\nprogress: 20.0 s, 100.0 tps, lat 9.0 ms stddev 1\n", "throughput", 100, "a progress line has an impossible figure"},
 	} {
 		r, err := alone(t, put(t, "x.csv", c.text))
 		if err != nil {

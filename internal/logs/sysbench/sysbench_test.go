@@ -79,7 +79,7 @@ func TestPasted(t *testing.T) {
 		{"cut in the number", line1[:len(line1)-1], 0, "cut off inside a number"},
 		{"cut before it", line1[:len(line1)-30], 0, "this looks like a report line"},
 		{"prompt", "root@db1:~# " + line1 + "\n", 1, ""},
-		{"prompt on one line", line1 + "\n" + line1 + "\nroot@db1:~# " + line1 + "\n", 2, "report lines behind something"},
+		{"prompt on one line", line1 + "\n" + line1 + "\nroot@db1:~# " + line1 + "\n", 2, "report lines behind a prefix that the other lines do not have"},
 		{"prompt before the first", "root@db1:~# " + line1 + "\n" + line1 + "\n" + line1 + "\n", 3, ""},
 		{"quoted", "> " + line1 + " |\n", 1, ""},
 		{"numbered", "  17  " + line1 + "\r\n", 1, ""},
