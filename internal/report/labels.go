@@ -96,7 +96,7 @@ func verdictCell(e record.Effect, margin float64) cell {
 	case e.Intermittent && e.Verdict == record.Negligible:
 		word, tone = text("verdict.intermittent"), unsure
 	case e.Intermittent && (e.Verdict == record.Cost || e.Verdict == record.Gain):
-		word = text("verdict.intermittent")
+		word = text("verdict.stalls", "verdict", word)
 	case e.Verdict == record.Negligible:
 		word = text("verdict.within", "margin", quantity.Size(margin))
 	case e.Intermittent && e.Verdict == record.NoLoss:

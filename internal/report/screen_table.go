@@ -110,8 +110,8 @@ func plainTable(of func(string) workload, t record.AnswerTable) table {
 // neighbourTable is a row for each isolation, below that of the load alone.
 func neighbourTable(w workload, t record.AnswerTable) table {
 	out := table{columns: []column{
-		{head: text("head.arm"), flex: 10}, {head: text("price.isolation"), flex: 8, drop: 2}, {head: w.metricWord(t.Metric).head, align: right},
-		{head: text("price.regained"), align: right}, {head: text("price.keeps"), align: right}, {head: text("head.p99"), align: right, drop: 1}, {head: text("head.answer")},
+		{head: text("head.arm"), flex: 10}, {head: text("price.isolation"), drop: 1}, {head: w.metricWord(t.Metric).head, align: right},
+		{head: text("price.regained"), align: right}, {head: text("price.keeps"), align: right}, {head: text("head.p99"), align: right, drop: 2}, {head: text("head.answer")},
 	}}
 	for _, r := range t.Rows {
 		line := row{{r.Arm, strong}, {list(r.Isolation), plain}, effectWith(w, r.Effect), {}, {}, changeCell(w, r.P99), answerCell(r)}
