@@ -74,12 +74,10 @@ type AnswerRow struct {
 	Isolation []string `json:"isolation,omitempty"`
 	Regained  *Share   `json:"regained,omitempty"`
 	Kept      *Ratio   `json:"neighbour_work,omitempty"`
-	// Beside is the arm beside the neighbour against the baseline alone, Lost the same against the
-	// arm alone (AskedPods).
+	// Beside is the arm beside the neighbour against the baseline alone (AskedPods).
 	Beside *Effect `json:"beside,omitempty"`
-	Lost   *Ratio  `json:"lost_beside,omitempty"`
-	// Steps are the layers shown to differ from the one below, the largest loss first; Unshown lists
-	// the arms of the other layers.
+	// Steps are the layers shown to differ from the one below, bottom up; Unshown lists the arms of the
+	// other layers.
 	Steps   []Effect `json:"steps,omitempty"`
 	Unshown []string `json:"steps_not_shown,omitempty"`
 	// Besides are the arms beside the ladder that are shown to differ.
@@ -120,8 +118,9 @@ type Says struct {
 	Reason string  `json:"reason,omitempty"`
 	Remedy string  `json:"remedy,omitempty"`
 	Causes []Cause `json:"causes,omitempty"`
-	// Protects says that an arm is shown to lose less beside the neighbour than the arm without
-	// protection. As is an arm that does not differ from this one by more than Within.
+	// Protects: beside the neighbour the isolation is shown to give back more than half of the loss
+	// (AskedNeighbour), or the pod is shown to lose less than the one that loses most (AskedPods). As is
+	// an arm that does not differ from this one by more than Within, a ratio.
 	Protects bool    `json:"protects,omitempty"`
 	As       string  `json:"as,omitempty"`
 	Within   float64 `json:"within,omitempty"`

@@ -226,7 +226,7 @@ func TestTicksOfSteal(t *testing.T) {
 		}
 	})
 	for _, x := range analysed(t, r).Workloads[0].Checks {
-		if x.Kind == "cpu time" && (!x.OK || !x.Known || !strings.Contains(x.Text, "nothing worth speaking of")) {
+		if x.Kind == "cpu time" && (!x.OK || !x.Known || !strings.Contains(x.Text, "too little was stolen to matter")) {
 			t.Errorf("%+v", x)
 		}
 	}
@@ -244,7 +244,7 @@ func TestCPUTimeThatIsNotNetOfSteal(t *testing.T) {
 		"net":        {0.7, 0.3, []string{"throughput", "efficiency"}, true, true, "is net of"},
 		"not net":    {1, 0.3, []string{"throughput"}, false, true, "130 %"},
 		"idle CPUs":  {0.3, 0.3, []string{"throughput", "efficiency"}, true, false, "too little to tell"},
-		"no stealer": {1, 0, []string{"throughput", "efficiency"}, true, true, "nothing worth speaking of"},
+		"no stealer": {1, 0, []string{"throughput", "efficiency"}, true, true, "too little was stolen to matter"},
 	} {
 		e := analysed(t, withSteal(quiet(23).result(), c.used, c.steal))
 		at := slices.IndexFunc(e.Workloads[0].Checks, func(x record.Checks) bool { return x.Kind == "cpu time" })

@@ -115,7 +115,7 @@ const (
 	hookOff           = "without the hook nobody counts which operations began late"
 	hookOn            = "hook: on"
 	lateRemedy        = "the arm or the generator cannot sustain this rate: lower it"
-	nothingStolen     = "nothing worth speaking of was stolen: whether CPU time is net of it does not matter"
+	nothingStolen     = "too little was stolen to matter, whether or not CPU time is net of it"
 	stealRemedy       = "operations per CPU second have no verdict here; throughput has one"
 	settledSoonRemedy = "measure it anew, without discard: in the experiment"
 )
@@ -348,7 +348,7 @@ func runInTurns() string {
 }
 
 func onlyExcerpt(file string, reports int) caution {
-	return caution{fmt.Sprintf("%s holds %s and no summary: nobody knows how these lines were chosen from the run.", file, quantity.Count(reports, "report line")),
+	return caution{fmt.Sprintf("%s holds %s and no summary: it is unknown how they were chosen from the run.", file, quantity.Count(reports, "report line")),
 		"import the whole log"}
 }
 

@@ -22,7 +22,7 @@ func (p *sheet) ready(a *doctorAnswer, details bool) {
 		return
 	}
 	missing := slices.DeleteFunc(slices.Clone(a.Arms), func(x checkAnswer) bool {
-		return x.Answer == "yes" || !slices.ContainsFunc(purposes, func(r readiness) bool { return slices.Contains(strings.Fields(r.one), x.Name) })
+		return x.Answer == "yes" || !slices.ContainsFunc(purposes, func(r readiness) bool { return r.arm == x.Name })
 	})
 	if len(missing) > 0 {
 		p.arms("not ready", missing)
@@ -34,7 +34,7 @@ func readyLine(a *doctorAnswer) string {
 	var ready, not []string
 	for _, x := range purposes {
 		has := slices.ContainsFunc(a.Arms, func(arm checkAnswer) bool {
-			return arm.Answer == "yes" && slices.Contains(strings.Fields(x.one), arm.Name)
+			return arm.Answer == "yes" && arm.Name == x.arm
 		})
 		if has {
 			ready = append(ready, x.purpose)

@@ -52,6 +52,7 @@ Examples:
   tare plan mine.yaml --arms host,container
   tare plan -v
   tare plan --format json | jq .changes
+
 Flags for pods and nodes: tare help kubernetes.
 
 ` + exitCodes("planned", exitError, exitUsage, exitUnsupported, exitInterrupted, exitTerminated)

@@ -37,9 +37,8 @@ const (
 	asRoot      = "as root only; the reasons: tare plan "
 )
 
-// readiness is a purpose of tare with the arm or check that it needs. A purpose with several needs one of
-// them.
-type readiness struct{ purpose, one string }
+// readiness is a purpose of tare with the arm that it needs.
+type readiness struct{ purpose, arm string }
 
 // purposes are in the order of tare doctor's first line.
 var purposes = []readiness{

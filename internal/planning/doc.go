@@ -8,6 +8,7 @@
 // and the folders below. It must not read or change the host, ask a cluster or keep state: the
 // same experiment, facts and seed give the same plan.
 //
-// To add a preset: one file in experiment/presets. To add a key of experiment
-// files: a field of Experiment, Workload or ArmSpec, an entry in the table of keys, a row in docs/experiment.md, and its use in plan.
+// To add a preset: one file in experiment/presets. To add a key of experiment files: a field of
+// Experiment, Workload or ArmSpec, an entry in the table of keys, a row in docs/experiment.md, and its
+// use in plan.
 package planning

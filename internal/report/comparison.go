@@ -121,12 +121,8 @@ func changeRow(x record.Change, margin float64) row {
 	return row{{}, {x.Arm, plain}, {percentOf(x.Before), plain}, {percentOf(x.After), plain}, change, changeWord(x, margin)}
 }
 
-// shownToDiffer reports whether a change is decided. The mean of several workloads is not judged; its
-// interval decides.
+// shownToDiffer reports whether a change is decided.
 func shownToDiffer(x record.Change) bool {
-	if x.Workload == "" {
-		return x.Change != nil && (x.Change.High < 1 || x.Change.Low > 1)
-	}
 	return x.Verdict == record.Cost || x.Verdict == record.Gain
 }
 
@@ -253,9 +249,6 @@ func changes(c *record.Comparison, workload string, exploratory bool) block {
 
 // changeWord is the verdict on a change.
 func changeWord(x record.Change, margin float64) cell {
-	if x.Workload == "" { // of a mean, which is not judged
-		return cell{}
-	}
 	word := verdictWord(x.Verdict)
 	switch x.Verdict {
 	case record.Cost:

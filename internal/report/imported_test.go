@@ -39,7 +39,7 @@ func importedRun() *record.Effects {
 			{Arm: "container", Path: "pod.log", Kind: "sysbench", Era: "1.0 or 1.1"}, {Arm: "host", Path: "t.json", Kind: "hyperfine"}}},
 		Caveats: []record.Warning{{Text: "One run per arm, measured one after the other: a drift of the host looks like a loss.",
 			Remedy: "run each arm at least 3 times in turns and import all of it, or let tare run do it"},
-			{Workload: "sysbench", Arm: "host", Text: "host.log holds 3 report lines and no summary: nobody knows how these lines were chosen from the run.", Remedy: "import the whole log"}},
+			{Workload: "sysbench", Arm: "host", Text: "host.log holds 3 report lines and no summary: it is unknown how they were chosen from the run.", Remedy: "import the whole log"}},
 		Arms: []record.ArmResult{arm("sysbench", "host", "1 run", rates(22128.67, 0.00263)), arm("sysbench", "container", "1 run", rates(12266, 0.00677)),
 			arm("sysbench", "guaranteed", "1 run", rates(19389.78, 0.00438)),
 			arm("hyperfine", "host", "5 runs", map[string]record.Value{"time": record.Number(1.2)}),

@@ -62,10 +62,9 @@ func byInterval(w arrange.Workload, name string, r *record.Ratio) record.Verdict
 func pods(w arrange.Workload, p record.Price) record.AnswerTable {
 	t := record.AnswerTable{Question: record.AskedPods, Workload: w.Name, Neighbour: p.Neighbour.Name, Baseline: w.Baseline, Metric: p.Primary, Invalid: p.Invalid}
 	for _, r := range p.Rows {
-		line := record.AnswerRow{Workload: w.Name, Arm: r.Alone, Level: level(w, w.Baseline), Lost: r.Of(p.Primary).Alone}
+		line := record.AnswerRow{Workload: w.Name, Arm: r.Alone, Level: level(w, w.Baseline)}
 		if r.Alone != w.Baseline {
 			line = against(w, p, r.Alone, w.Baseline)
-			line.Lost = r.Of(p.Primary).Alone
 		}
 		if x, ok := w.PrimaryOf(r.Arm); ok {
 			line.Beside, line.Says = &x, says(w, r.Arm, 0)

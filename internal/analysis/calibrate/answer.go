@@ -63,7 +63,7 @@ func effect(e *record.Effects, arm, name string) *record.Effect {
 func loss(p Planted, x record.Effect) record.PlantedLoss {
 	l := record.PlantedLoss{Arm: p.Arm, Metric: x.Metric, How: p.How, Planted: p.Loss}
 	if x.Own == nil || !(x.Own.Low <= x.Own.High) || x.Verdict == record.Invalid {
-		l.Reason = cmp.Or(x.Reason, notMeasured)
+		l.Reason = cmp.Or(x.Reason, noFigure)
 		return l
 	}
 	m := record.Worsening{Cost: 1 - x.Own.Ratio, Low: 1 - x.Own.High, High: 1 - x.Own.Low}

@@ -56,7 +56,7 @@ func Results(before, after *record.Result, forced bool) (*record.Comparison, err
 		return nil, ErrNothing
 	}
 	mark(c.Changes, now)
-	c.Means = means(c.Changes, c.Margin)
+	c.Means = means(c.Changes, c.Margin, moreIsBetter(now))
 	c.Needed = needed(c)
 	if c.SameHost {
 		c.Levels = levels(old, now)

@@ -22,8 +22,17 @@ func mark(changes []record.Change, after *record.Effects) {
 	}
 }
 
+// moreIsBetter says which way the primary metrics of the workloads are better.
+func moreIsBetter(e *record.Effects) map[string]bool {
+	more := map[string]bool{}
+	for _, w := range arrange.Workloads(e) {
+		more[w.Primary] = w.MoreIsBetter(w.Primary)
+	}
+	return more
+}
+
 // means returns the geometric means of the changes of each arm that is the subject of several workloads.
-func means(changes []record.Change, margin float64) (out []record.Change) {
+func means(changes []record.Change, margin float64, more map[string]bool) (out []record.Change) {
 	type key struct{ arm, metric, baseline string }
 	var keys []key
 	parts := map[key][]record.Change{}
@@ -37,7 +46,7 @@ func means(changes []record.Change, margin float64) (out []record.Change) {
 	}
 	for _, k := range keys {
 		if len(parts[k]) > 1 {
-			out = append(out, mean(parts[k], margin))
+			out = append(out, mean(parts[k], margin, more[k.metric]))
 		}
 	}
 	return out
@@ -45,9 +54,9 @@ func means(changes []record.Change, margin float64) (out []record.Change) {
 
 // mean is the geometric mean of the changes of an arm over workloads, which were measured one after the
 // other: their errors are independent, and their variances add up. The degrees of freedom are those of
-// Welch and Satterthwaite (Welch 1947, Biometrika 34, p. 28). One workload without a change, and there is
-// no mean.
-func mean(parts []record.Change, margin float64) record.Change {
+// Welch and Satterthwaite (Welch 1947, Biometrika 34, p. 28). The interval decides the verdict. If a
+// workload has no change, there is no mean.
+func mean(parts []record.Change, margin float64, more bool) record.Change {
 	first := parts[0]
 	out := record.Change{Metric: first.Metric, Arm: first.Arm, Baseline: first.Baseline, Primary: true, Subject: true}
 	n := float64(len(parts))
@@ -65,8 +74,13 @@ func mean(parts []record.Change, margin float64) record.Change {
 	i := e.At(stat.Level(true, 1))
 	out.Before, out.After = &record.Ratio{Ratio: math.Exp(before)}, &record.Ratio{Ratio: math.Exp(after)}
 	out.Change = &record.Ratio{Ratio: math.Exp(log), Low: math.Exp(i.Lo), High: math.Exp(i.Hi), SE: e.SE, DF: e.DF}
-	if i.Inside(math.Log1p(margin)) {
+	switch r := out.Change; {
+	case i.Inside(math.Log1p(margin)):
 		out.Verdict = record.Negligible
+	case r.Low > 1 && more, r.High < 1 && !more:
+		out.Verdict = record.Gain
+	case r.Low > 1, r.High < 1:
+		out.Verdict = record.Cost
 	}
 	return out
 }

@@ -17,18 +17,21 @@ func TestMeans(t *testing.T) {
 	all := []record.Change{of("a", 0.8), of("b", 1)}
 	other := of("a", 0.5)
 	other.Subject = false
-	m := means(append(all, other), 0.01)
+	m := means(append(all, other), 0.01, map[string]bool{"throughput": true})
 	if len(m) != 1 || math.Abs(m[0].Change.Ratio-math.Sqrt(0.8)) > 1e-9 || math.Abs(m[0].Change.SE-0.03/math.Sqrt2) > 1e-9 || math.Abs(m[0].Change.DF-20) > 1e-9 {
 		t.Fatalf("%+v", m)
 	}
 	if !(m[0].Change.Low < m[0].Change.Ratio && m[0].Change.High < 1) {
 		t.Errorf("%+v", m[0].Change)
 	}
-	if one := means(all[:1], 0.01); len(one) != 0 {
+	if m[0].Verdict != record.Cost {
+		t.Errorf("11 %% less throughput is %v", m[0].Verdict)
+	}
+	if one := means(all[:1], 0.01, nil); len(one) != 0 {
 		t.Errorf("a mean of one: %+v", one)
 	}
 	all[1].Change = nil
-	if m := means(all, 0.01); len(m) != 1 || m[0].Change != nil || m[0].Reason == "" {
+	if m := means(all, 0.01, nil); len(m) != 1 || m[0].Change != nil || m[0].Reason == "" {
 		t.Errorf("without a change of b: %+v", m)
 	}
 }

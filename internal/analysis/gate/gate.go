@@ -156,7 +156,7 @@ func judgeRatio(w record.WorkloadResult, x record.Effect, r *record.Ratio, l rec
 	case better == 0:
 		j.Reason = directionUnknown(x.Metric)
 	case j.Cost == nil:
-		j.Reason, j.Needed = cmp.Or(x.Reason, notMeasured), x.Needed
+		j.Reason, j.Needed = cmp.Or(x.Reason, noFigure), x.Needed
 	case !(j.Cost.Low <= j.Cost.High): // NaN: decides nothing
 		j.Cost, j.Reason = nil, noInterval
 	default:

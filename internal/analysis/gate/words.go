@@ -10,10 +10,10 @@ import (
 
 // Sentences of tare check for users, without its errors.
 const (
-	notMeasured = "skipped"
-	noInterval  = "the interval is unknown"
-	holdsLimit  = "the interval holds the limit"
-	noBlock     = "the run has no complete block"
+	noFigure   = "no window of it counts"
+	noInterval = "the interval is unknown"
+	holdsLimit = "the interval holds the limit"
+	noBlock    = "the run has no complete block"
 
 	longerRun  = "a longer run (tare run --budget) has blocks to compare"
 	stillRuns  = "the run goes on: check again when it has ended"
