@@ -59,7 +59,7 @@ func wantText(t *testing.T, what, text string, want ...string) {
 // report of one node.
 func TestReportOfNodes(t *testing.T) {
 	dir := nodesResult(t)
-	for form, want := range map[string]string{"text": "is odd", "markdown": "is odd", "json": record.NodesSchema} {
+	for form, want := range map[string]string{"text": "differs in ", "markdown": "**differs** in ", "json": record.NodesSchema} {
 		out, err := said(t, reportCommand{Dir: dir, Format: format(form)})
 		if err != nil {
 			t.Errorf("%s: %v", form, err)

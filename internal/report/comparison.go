@@ -118,7 +118,7 @@ func changeRows(c *record.Comparison, workload string) (rows []row) {
 
 func changeRow(x record.Change, margin float64) row {
 	change := cell{aroundCell(x), verdictTone(x.Verdict)}
-	return row{{}, {x.Arm, plain}, {percentOf(x.Before), plain}, {percentOf(x.After), plain}, change, changeWord(x, margin)}
+	return row{{}, {x.Arm, plain}, {percentOf(x.Before), plain}, {percentOf(x.After), plain}, change, verdictCell(record.Effect{Verdict: x.Verdict}, margin)}
 }
 
 // shownToDiffer reports whether a change is decided.
@@ -231,7 +231,7 @@ func changes(c *record.Comparison, workload string, exploratory bool) block {
 		}
 		t.rows = append(t.rows, row{
 			{x.Arm, strong}, {x.Metric, plain}, {quantity.Interval(x.Before), plain}, {quantity.Interval(x.After), plain},
-			{quantity.Interval(x.Change), verdictTone(x.Verdict)}, changeWord(x, c.Margin),
+			{quantity.Interval(x.Change), verdictTone(x.Verdict)}, verdictCell(record.Effect{Verdict: x.Verdict}, c.Margin),
 		})
 	}
 	b := block{}
@@ -245,22 +245,6 @@ func changes(c *record.Comparison, workload string, exploratory bool) block {
 		b.title = text("compare.others")
 	}
 	return b
-}
-
-// changeWord is the verdict on a change.
-func changeWord(x record.Change, margin float64) cell {
-	word := verdictWord(x.Verdict)
-	switch x.Verdict {
-	case record.Cost:
-		word = text("change.slower")
-	case record.Gain:
-		word = text("change.faster")
-	case record.Negligible:
-		word = text("change.none", "margin", quantity.Size(margin))
-	case record.NoLoss:
-		word = text("change.noloss", "margin", quantity.Size(margin))
-	}
-	return cell{word, verdictTone(x.Verdict)}
 }
 
 // levels are absolute numbers, of the same host only.

@@ -91,16 +91,12 @@ func showIn(unit string) func(float64) string {
 func verdictCell(e record.Effect, margin float64) cell {
 	word, tone := verdictWord(e.Verdict), verdictTone(e.Verdict)
 	switch {
-	case e.Unjudged:
-		word = text("verdict.unjudged")
-	case e.Intermittent && e.Verdict == record.Negligible:
+	case e.Intermittent && (e.Verdict == record.Negligible || e.Verdict == record.NoLoss):
 		word, tone = text("verdict.intermittent"), unsure
 	case e.Intermittent && (e.Verdict == record.Cost || e.Verdict == record.Gain):
 		word = text("verdict.stalls", "verdict", word)
 	case e.Verdict == record.Negligible:
 		word = text("verdict.within", "margin", quantity.Size(margin))
-	case e.Intermittent && e.Verdict == record.NoLoss:
-		word, tone = text("verdict.intermittent"), unsure
 	case e.Verdict == record.NoLoss:
 		word = text("verdict.noloss.above", "margin", quantity.Size(margin))
 	}

@@ -41,7 +41,7 @@ func TestNodes(t *testing.T) {
 	for _, width := range []int{40, 80, 140} {
 		text := nodesText(t, threeNodes(true), width)
 		said := strings.Join(strings.Fields(text), " ")
-		for _, want := range []string{"is odd in pod of db", "Welch's F(2, 8.3) = 91.00", "-25.0 %", "-2.2 %"} {
+		for _, want := range []string{"differs in pod of db", "Welch's F(2, 8.3) = 91.00", "-25.0 %", "-2.2 %"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("width %d does not say %q:\n%s", width, want, text)
 			}
@@ -86,9 +86,9 @@ func TestNodesWithoutAnOddOne(t *testing.T) {
 		n    *record.Nodes
 		want string
 	}{
-		{none, "which does not show that they are equal"}, {two, "two nodes do not show which one is odd"}, {alone, "undecided: fewer than two nodes"},
+		{none, "which does not show that they are equal"}, {two, "of two, neither is the outlier"}, {alone, "undecided: fewer than two nodes"},
 	} {
-		if text := strings.Join(strings.Fields(nodesText(t, c.n, 100)), " "); !strings.Contains(text, c.want) || strings.Contains(text, "is odd in") {
+		if text := strings.Join(strings.Fields(nodesText(t, c.n, 100)), " "); !strings.Contains(text, c.want) || strings.Contains(text, " differs in ") {
 			t.Errorf("does not say %q:\n%s", c.want, text)
 		}
 	}

@@ -74,7 +74,7 @@ func TestPricedHeadline(t *testing.T) {
 	for _, want := range []string{
 		"oltp beside hogs, throughput against host", "none -24.0 % ±2.4* +122 %* slower",
 		"cpu-idle cpu.idle -1.1 % ±2.4 95 % [85, 105] 47 % +8 % protects", "quota cpu.quota -15.0 % ±2.4* 38 % [-2, 78] 67 % +114 %* slower",
-		"what the probes say about it",
+		"causes, by the probes",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
