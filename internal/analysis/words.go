@@ -208,7 +208,7 @@ func unsteadyLaunches(arm string, sd, others float64) caution {
 	return caution{fmt.Sprintf("launches of %s differ by %.1f %% (standard deviation), those of the other arms by %.1f %%", arm, 100*sd, 100*others), oddRemedy}
 }
 
-const oddRemedy = "its interval rests on its own launches: more of them narrow it (--budget)"
+const oddRemedy = "more launches narrow its interval: a longer --budget"
 
 func twinDiffers() caution {
 	return caution{"the twin differs from its baseline: by chance one run in twenty shows this, in any of its loads",
