@@ -61,7 +61,7 @@ func (k *calibrateCommand) Run(c *console) error {
 	}
 	defer lock.Release()
 	c.warnOfUsers()
-	host, err := inspectHost(e, nil, "")
+	host, err := inspectHost(e, nil, nil, "")
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func (r *runCommand) planFurther(was *record.Result) (p *plan.Plan, host facts.H
 	if err != nil {
 		return p, host, m, err
 	}
-	if host, err = inspectHost(e, r.cluster(), r.podNode()); err != nil {
+	if host, err = inspectHost(e, r.Volume, r.cluster(), r.podNode()); err != nil {
 		return p, host, m, err
 	}
 	m = manifest(host, time.Now())

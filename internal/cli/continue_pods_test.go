@@ -58,7 +58,7 @@ func begunRun(t *testing.T, args ...string) *record.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, err := inspectHost(e, r.cluster(), r.podNode())
+	host, err := inspectHost(e, r.Volume, r.cluster(), r.podNode())
 	if err != nil {
 		t.Fatal(err)
 	}

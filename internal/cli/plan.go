@@ -71,7 +71,7 @@ func (p *planCommand) Run(c *console) error {
 	if p.RBAC {
 		return p.printRights(c, e, on.podNode())
 	}
-	host, err := inspectHost(e, p.cluster(), on.podNode())
+	host, err := inspectHost(e, p.Volume, p.cluster(), on.podNode())
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (r *runCommand) Run(c *console) error {
 	}
 	defer lock.Release()
 	c.warnOfUsers()
-	host, err := inspectHost(e, r.cluster(), r.podNode())
+	host, err := inspectHost(e, r.Volume, r.cluster(), r.podNode())
 	if err != nil {
 		return err
 	}
@@ -289,9 +289,10 @@ func resultDir(name newDir, at time.Time) (string, error) {
 // newID is the id of a run, which is part of the name of everything that the run makes.
 func newID() string { return strings.ToLower(rand.Text()[:8]) }
 
-// inspectHost finds out which arms of an experiment this host and user can have. podNode is the node
-// of the pods if tare controls them from this host; "": none is named.
-func inspectHost(e *experiment.Experiment, on *pods.Target, podNode string) (h facts.Host, err error) {
+// inspectHost finds out which arms of an experiment this host and user can have. volumes are the words of
+// --volume, whose directories must be there. podNode is the node of the pods if tare controls them from
+// this host; "": none is named.
+func inspectHost(e *experiment.Experiment, volumes []string, on *pods.Target, podNode string) (h facts.Host, err error) {
 	var access kube.Access
 	if on != nil {
 		access = on.Access
@@ -327,7 +328,7 @@ func inspectHost(e *experiment.Experiment, on *pods.Target, podNode string) (h f
 				"name that node: --nodes NAME; or leave "+f.flag+" out"), ""}
 		}
 	}
-	return h, checkVolumeDirs(e.Volumes())
+	return h, checkVolumeDirs(append([]string{e.Volume}, volumes...))
 }
 
 // checkPodFlags returns an error if there are flags about pods, but no pods.
@@ -346,7 +347,8 @@ func checkPodFlags(on kube.Access, pods bool) error {
 	return nil
 }
 
-// checkVolumeDirs returns an error if the directory of a volume is missing or not writable.
+// checkVolumeDirs returns an error if the directory of a volume is missing or not writable. An arm of an
+// experiment whose directory is missing is skipped instead: a preset has volumes that some hosts lack.
 func checkVolumeDirs(volumes []string) error {
 	for _, word := range volumes {
 		v, err := volume.Parse(word)

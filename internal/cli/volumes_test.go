@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -99,5 +100,35 @@ func TestStudyOnOneVolume(t *testing.T) {
 		if scripts[load] != want {
 			t.Errorf("%s is %q, want %q", load, scripts[load], want)
 		}
+	}
+}
+
+// A preset may name directories that a host lacks: these arms are skipped. A directory that --volume names
+// must be there.
+func TestMissingDirectories(t *testing.T) {
+	e, err := parsePreset("mysql-volumes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const missing = "dir:/no/such/directory"
+	for i, a := range e.Named {
+		if a.Name == "mounted" {
+			e.Named[i].Volume = missing
+		}
+	}
+	host, err := inspectHost(e, nil, nil, "")
+	if err != nil {
+		t.Errorf("an arm of the preset: %v", err)
+	}
+	if s := host.Volumes[missing]; s.Answer != facts.No || s.Remedy == "" {
+		t.Errorf("the arm is not skipped with a remedy: %+v", s)
+	}
+	var usage *usageError
+	if _, err = inspectHost(e, []string{"bind", missing}, nil, ""); !errors.As(err, &usage) || !strings.Contains(err.Error(), "volume "+missing) {
+		t.Errorf("--volume: %v", err)
+	}
+	e.Volume = missing
+	if _, err = inspectHost(e, nil, nil, ""); !errors.As(err, &usage) {
+		t.Errorf("volume of the experiment: %v", err)
 	}
 }

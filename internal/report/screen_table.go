@@ -32,7 +32,7 @@ func answerTable(e *record.Effects, t record.AnswerTable) block {
 		out = plainTable(of, t)
 	}
 	b.tables = []table{out.filled()}
-	b.notes = answerNotes(e, t)
+	b.notes = append(legend(out), reasons(e, t)...)
 	return b
 }
 
@@ -145,35 +145,32 @@ func podsTable(w workload, t record.AnswerTable) table {
 	return out
 }
 
-// answerNotes explain the marks that are used, and give the reasons of invalid and skipped rows.
-func answerNotes(e *record.Effects, t record.AnswerTable) []sentence {
-	var notes []sentence
-	var why arrange.Grouped[[2]string]
-	marks := map[string]bool{}
-	for _, r := range t.Rows {
-		for _, x := range []*record.Effect{r.Effect, r.Beside, r.P99, r.CPU} {
-			if x != nil && x.Typical != nil {
-				w := workloadOf(e, r.Workload)
-				if s := effectWith(w, x).text; s != "" {
-					marks[string([]rune(s)[len([]rune(s))-1:])] = true
-				}
-			}
-		}
-		if s := r.Says; s.Reason != "" && !(s.Word == record.SaysUndecided && s.Bound > 0) {
-			why.Add([2]string{string(s.Word) + ": " + strings.TrimRight(s.Reason, "."), s.Remedy}, rowName(answerOf(e), t, r))
-		}
-	}
-	var legend []string
+// legend explains the marks that the cells of a table end with.
+func legend(t table) []sentence {
+	var said []string
 	for _, m := range []struct {
 		mark string
 		key  messages.Key
 	}{{markMoved, "mark.moved"}, {markNoise, "mark.noise"}, {markUnequal, "mark.unequal"}} {
-		if marks[m.mark] {
-			legend = append(legend, text(m.key))
+		marked := func(c cell) bool { return strings.HasSuffix(c.text, m.mark) }
+		if slices.ContainsFunc(t.rows, func(r row) bool { return slices.ContainsFunc(r, marked) }) {
+			said = append(said, text(m.key))
 		}
 	}
-	if len(legend) > 0 {
-		notes = append(notes, sentence{{strings.Join(legend, "   "), faint}})
+	if len(said) == 0 {
+		return nil
+	}
+	return []sentence{{{strings.Join(said, "; "), faint}}}
+}
+
+// reasons are those of invalid and skipped rows, and the layers that the rows are about.
+func reasons(e *record.Effects, t record.AnswerTable) []sentence {
+	var notes []sentence
+	var why arrange.Grouped[[2]string]
+	for _, r := range t.Rows {
+		if s := r.Says; s.Reason != "" && !(s.Word == record.SaysUndecided && s.Bound > 0) {
+			why.Add([2]string{string(s.Word) + ": " + strings.TrimRight(s.Reason, "."), s.Remedy}, rowName(answerOf(e), t, r))
+		}
 	}
 	if t.Question == record.AskedLayers && t.Subject == "" && !t.Container {
 		var top arrange.Grouped[string]
@@ -187,7 +184,8 @@ func answerNotes(e *record.Effects, t record.AnswerTable) []sentence {
 	for reason, rows := range why.All() {
 		notes = append(notes, remedied(say(list(rows)+" "+reason[0]+"."), reason[1]))
 	}
-	if t.Invalid != "" {
+	said := slices.ContainsFunc(t.Rows, func(r record.AnswerRow) bool { return r.Says.Word == record.SaysInvalid })
+	if t.Invalid != "" && !said {
 		notes = append(notes, msg("price.invalid", "reason", t.Invalid))
 	}
 	return notes
