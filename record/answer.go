@@ -135,6 +135,7 @@ const (
 	CauseCPU      Cause = "cpu"        // less CPU time received
 	CauseOther    Cause = "other_work" // less CPU time received beside other work on the host
 	CauseDisk     Cause = "disk"       // less CPU time received, waiting for the disk
+	CauseWait     Cause = "waiting"    // less CPU time received, although less waited for a CPU
 	CauseThrottle Cause = "throttling" // less CPU time received, throttled
 	CauseNetwork  Cause = "network"    // the network path has most of the loss
 	CauseBursts   Cause = "bursts"     // some windows stall
@@ -144,7 +145,7 @@ const (
 // HostNoise is how much the host disturbed the run. The ranges are over arms and loads.
 type HostNoise struct {
 	// StealLow and StealHigh are the share of the CPUs that the hypervisor took, ForeignHigh the
-	// share that other processes used. 0: none, or not known.
+	// share that other processes used in every arm of a load. 0: none, or not known.
 	StealLow    float64 `json:"steal_low,omitempty"`
 	StealHigh   float64 `json:"steal_high,omitempty"`
 	ForeignHigh float64 `json:"foreign_high,omitempty"`

@@ -26,7 +26,7 @@ const (
 	DropStalled   = "no operation in a window"
 	DropNeighbour = "neighbour ended"
 	DropIsolation = "isolation did not hold"
-	DropSilent    = "tare was stopped, or the machine suspended"
+	DropSilent    = "tare did not run: stopped, suspended or starved of CPU time"
 	DropLong      = "window much longer than planned"
 )
 

@@ -109,7 +109,7 @@ func few(names []string, most int, many string) string {
 
 // rowName names a row in a sentence: its load, and its arm where the answer has several.
 func rowName(a record.Answers, t record.AnswerTable, r record.AnswerRow) string {
-	if t.Question == record.AskedLayers {
+	if t.Question == record.AskedLayers || r.Arm == "" {
 		return r.Workload
 	}
 	loads := map[string]bool{}

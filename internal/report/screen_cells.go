@@ -136,7 +136,7 @@ func causeWords(r record.AnswerRow) string {
 }
 
 var causeNames = map[record.Cause]messages.Key{
-	record.CauseWork: "cause.work", record.CauseCPU: "cause.cpu", record.CauseOther: "cause.other", record.CauseDisk: "cause.disk",
+	record.CauseWork: "cause.work", record.CauseCPU: "cause.cpu", record.CauseOther: "cause.other", record.CauseDisk: "cause.disk", record.CauseWait: "cause.waiting",
 	record.CauseThrottle: "cause.throttling", record.CauseNetwork: "cause.network", record.CauseBursts: "cause.bursts", record.CauseSpeeds: "cause.speeds",
 }
 

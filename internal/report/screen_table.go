@@ -169,7 +169,7 @@ func reasons(e *record.Effects, t record.AnswerTable) []sentence {
 	var why arrange.Grouped[[2]string]
 	for _, r := range t.Rows {
 		if s := r.Says; s.Reason != "" && !(s.Word == record.SaysUndecided && s.Bound > 0) {
-			why.Add([2]string{string(s.Word) + ": " + strings.TrimRight(s.Reason, "."), s.Remedy}, rowName(answerOf(e), t, r))
+			why.Add([2]string{strings.ReplaceAll(string(s.Word), "_", " ") + ": " + strings.TrimRight(s.Reason, "."), s.Remedy}, rowName(answerOf(e), t, r))
 		}
 	}
 	if t.Question == record.AskedLayers && t.Subject == "" && !t.Container {

@@ -143,12 +143,17 @@ func TestCauses(t *testing.T) {
 			t.Errorf("%s %v %%: %q, want %q", c.verdict, c.percent, got, c.want)
 		}
 	}
-	for probe, want := range map[string]record.Cause{"cpu.throttled": record.CauseThrottle, "pressure.io.some": record.CauseDisk} {
+	for probe, c := range map[string]struct {
+		host, arm float64
+		want      record.Cause
+	}{
+		"cpu.throttled": {0, 0.3, record.CauseThrottle}, "pressure.io.some": {0, 0.3, record.CauseDisk}, "pressure.cpu.some": {0.6, 0.5, record.CauseWait},
+	} {
 		e := run(record.Cost, -10, 2)
 		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: record.Negligible, Typical: ratio(0, 0.5)})
-		for arm, x := range map[string]float64{"rootfs": 0.3, "cgroup": 0.3} {
-			e.Kernel = []record.Kernel{{Workload: "db", Metric: probe, Unit: "s", Per: "second", Values: map[string]record.Value{"host": record.Number(0), arm: record.Number(x)}}}
-			if got := only(t, Of(e)).Says.Causes; slices.Contains(got, want) != (arm == "rootfs") {
+		for _, arm := range []string{"rootfs", "cgroup"} {
+			e.Kernel = []record.Kernel{{Workload: "db", Metric: probe, Unit: "s", Per: "second", Values: map[string]record.Value{"host": record.Number(c.host), arm: record.Number(c.arm)}}}
+			if got := only(t, Of(e)).Says.Causes; slices.Contains(got, c.want) != (arm == "rootfs") {
 				t.Errorf("%s of %s: %q", probe, arm, got)
 			}
 		}
@@ -184,18 +189,20 @@ func TestMenuOfAllLoads(t *testing.T) {
 func TestCompetition(t *testing.T) {
 	for _, c := range []struct {
 		seconds float64 // of two CPUs
+		own     float64 // more in the arm: work of the kernel for it
 		verdict record.Verdict
 		word    record.AnswerWord
 		metric  string
 	}{
-		{1.2, record.Cost, record.SaysSlower, "cpu_per_op"}, {1.2, record.Undecided, record.SaysUndecided, "cpu_per_op"},
-		{0.2, record.Cost, record.SaysSlower, ""}, {0.2, record.Undecided, record.SaysSlower, ""},
+		{1.2, 0, record.Cost, record.SaysSlower, "cpu_per_op"}, {1.2, 0, record.Undecided, record.SaysUndecided, "cpu_per_op"},
+		{0.1, 0, record.Cost, record.SaysSlower, ""}, {0.1, 0, record.Undecided, record.SaysSlower, ""},
+		{0.1, 1.1, record.Cost, record.SaysSlower, ""}, {0.1, 1.1, record.Undecided, record.SaysSlower, ""},
 	} {
 		e := run(record.Cost, -20, 2)
 		e.Effects[1].Parts = &record.Parts{CPU: *ratio(-18, 3), Efficiency: *ratio(-2, 1)}
 		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: c.verdict, Typical: ratio(-2, 1), Generations: 6})
 		e.Kernel = []record.Kernel{{Workload: "db", Metric: "cpu.foreign", Unit: "s", Per: "second",
-			Values: map[string]record.Value{"host": record.Number(c.seconds), "rootfs": record.Number(0.1)}}}
+			Values: map[string]record.Value{"host": record.Number(c.seconds), "rootfs": record.Number(c.seconds + c.own)}}}
 		if s := only(t, Of(e)).Says; s.Word != c.word || s.Metric != c.metric {
 			t.Errorf("%v s, efficiency %v: %+v", c.seconds, c.verdict, s)
 		}

@@ -9,21 +9,22 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// noise returns the range of steal, and the largest use of CPU time by other processes, as
-// shares of all CPUs, over all arms and loads.
+// noise returns the range of steal over all arms and loads, and the largest use of CPU time by other
+// work over the loads, as shares of all CPUs.
 func noise(e *record.Effects) record.HostNoise {
 	var n record.HostNoise
 	for _, w := range e.Workloads {
 		if quantity.Finite(w.NoiseFloor) {
 			n.Floor = max(n.Floor, w.NoiseFloor)
 		}
+		n.ForeignHigh = max(n.ForeignHigh, otherWork(e, w.Name))
 	}
 	if e.Host.CPUs <= 0 {
 		return n
 	}
 	first := true
 	for _, k := range e.Kernel {
-		if k.Metric != "cpu.steal" && k.Metric != "cpu.foreign" || k.Per != "second" {
+		if k.Metric != "cpu.steal" || k.Per != "second" {
 			continue
 		}
 		for _, v := range k.Values {
@@ -32,10 +33,6 @@ func noise(e *record.Effects) record.HostNoise {
 				continue
 			}
 			x = min(x, 1) // a tick of the kernel may be longer than a window
-			if k.Metric == "cpu.foreign" {
-				n.ForeignHigh = max(n.ForeignHigh, x)
-				continue
-			}
 			if first || x < n.StealLow {
 				n.StealLow = x
 			}

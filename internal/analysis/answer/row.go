@@ -133,20 +133,25 @@ func efficiency(w arrange.Workload, arm string) *record.Effect {
 	return &x
 }
 
-// otherWork is the largest share of the CPUs, over the arms of a load, that processes used which are
-// neither the arm's nor its neighbour's; 0: not known.
-func otherWork(e *record.Effects, load string) (most float64) {
+// otherWork is the share of the CPUs that processes used in every arm of a load which are neither the
+// arm's nor its neighbour's; 0: not known. What they use in one arm only is work of the kernel for that
+// arm: the threads of a loop device, the packets of a bridge.
+func otherWork(e *record.Effects, load string) float64 {
+	least := math.Inf(1)
 	for _, k := range e.Kernel {
 		if k.Workload != load || k.Metric != "cpu.foreign" || k.Per != "second" || e.Host.CPUs <= 0 {
 			continue
 		}
 		for _, v := range k.Values {
-			if x, ok := v.Get(); ok && quantity.Finite(x) {
-				most = max(most, min(x/float64(e.Host.CPUs), 1))
+			if x, ok := v.Get(); ok && quantity.Finite(x) && x >= 0 {
+				least = min(least, x/float64(e.Host.CPUs), 1) // a tick of the kernel may be longer than a window
 			}
 		}
 	}
-	return most
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return least
 }
 
 // causes are the shown causes of a loss. Throughput is CPU time received per second times operations
@@ -176,18 +181,19 @@ func causes(w arrange.Workload, x record.Effect, work *record.Effect, beside boo
 	return out
 }
 
-// received says why an arm received less CPU time: throttling or waiting for the disk, by the probes of
-// the arm and of the baseline.
+// received says why an arm received less CPU time: throttling, waiting for the disk or, where less of it
+// waited for a CPU, for something else, by the probes of the arm and of the baseline.
 func received(w arrange.Workload, x record.Effect) record.Cause {
 	const aTwentieth = 0.05 // of a CPU, or of the time
 	for _, c := range []struct {
 		probe string
+		sign  float64
 		cause record.Cause
-	}{{"cpu.throttled", record.CauseThrottle}, {"pressure.io.some", record.CauseDisk}} {
+	}{{"cpu.throttled", 1, record.CauseThrottle}, {"pressure.io.some", 1, record.CauseDisk}, {"pressure.cpu.some", -1, record.CauseWait}} {
 		for _, k := range w.Kernel {
 			arm, known := k.Values[x.Arm].Get()
 			base, _ := k.Values[x.Baseline].Get()
-			if k.Metric == c.probe && known && arm-base >= aTwentieth {
+			if k.Metric == c.probe && known && c.sign*(arm-base) >= aTwentieth {
 				return c.cause
 			}
 		}

@@ -49,7 +49,7 @@ func TestNetworkShare(t *testing.T) {
 
 // The use of the CPUs is at most 100 %, also where counters of short windows give more.
 func TestOthersUseAtMostAll(t *testing.T) {
-	e := &record.Effects{Kernel: []record.Kernel{
+	e := &record.Effects{Workloads: []record.WorkloadResult{{}}, Kernel: []record.Kernel{
 		{Metric: "cpu.foreign", Per: "second", Values: map[string]record.Value{"host": record.Number(2.42)}},
 		{Metric: "cpu.steal", Per: "second", Values: map[string]record.Value{"host": record.Number(2.2)}},
 	}}

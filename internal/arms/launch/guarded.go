@@ -20,7 +20,7 @@ import (
 const Grace = 5 * time.Second
 
 // ErrSilent means that tare was silent for longer than the step and Grace.
-var ErrSilent = errors.New("tare was stopped, or the machine suspended: the guard froze the arms")
+var ErrSilent = errors.New("tare did not run (stopped, suspended or starved of CPU time): the guard froze the arms")
 
 // Guard is the handle of the guard, a process that undoes the changes of a run however tare ends, and
 // freezes the arms if tare is silent for too long. The methods of a nil Guard do nothing.

@@ -164,7 +164,8 @@ func (v Volume) Binds() bool { return v.Kind() != Layer }
 type system struct {
 	name string
 	// least is the size in bytes of the smallest file system that the program makes, with its
-	// metadata.
+	// metadata. btrfs takes chunks of 128 MiB at once, two of them for metadata: with less room the
+	// run ended as the next chunk would have filled the volume.
 	least int64
 	mkfs  []string // program and arguments; the device is appended
 	mount string   // options of its mount, if any
@@ -177,7 +178,7 @@ func systems() []system {
 	return []system{
 		{"ext4", 128 << 20, []string{"mkfs.ext4", "-q", "-F", "-m", "0", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"}, "", "e2fsprogs"},
 		{"xfs", 320 << 20, []string{"mkfs.xfs", "-q", "-f", "-K"}, "", "xfsprogs"},
-		{"btrfs", 256 << 20, []string{"mkfs.btrfs", "-q", "-f", "-K"}, "nodiscard", "btrfs-progs"},
+		{"btrfs", 768 << 20, []string{"mkfs.btrfs", "-q", "-f", "-K"}, "nodiscard", "btrfs-progs"},
 	}
 }
 

@@ -30,6 +30,7 @@ type schedule struct {
 
 	launch     int             // number of the present launch: record.Generation.Number
 	launches   int             // in this turn
+	shorter    int             // launches of this turn with shorter windows, which do not count
 	launchTime time.Duration   // of the last launch, until its arms were warm
 	closeTime  time.Duration   // of the arms of the last launch
 	launchSD   float64         // of an arm's launch effect, in logs, as measured so far; 0: not known yet
@@ -58,7 +59,7 @@ func newSchedule(p *plan.Plan, load *plan.Load) schedule {
 
 // beginTurn begins a turn that may take budget.
 func (s *schedule) beginTurn(budget time.Duration) {
-	s.began, s.budget, s.launches = time.Now(), budget, 0
+	s.began, s.budget, s.launches, s.shorter = time.Now(), budget, 0, 0
 	s.pass++
 }
 
@@ -161,7 +162,7 @@ func (s *schedule) fixed() plan.Lengths {
 func (s *schedule) planningInput() plan.Observed {
 	o := s.observed
 	o.Stands, o.Budget, o.Arms = false, s.remaining(), s.armsInBlock()
-	o.Made, o.LaunchSD = s.launches, s.launchSD
+	o.Made, o.LaunchSD = s.counting(), s.launchSD
 	if o.Launch = s.launchTime + s.closeTime; s.launches == 0 { // the last launch had the arms of another turn
 		o.Launch = s.firstLaunch()
 	}
@@ -195,7 +196,7 @@ func (s *schedule) allocate(launched bool) {
 	o, fixed := s.planningInput(), plan.Lengths{}
 	o.Stands = launched
 	if n := s.plan.Generations; n > 0 {
-		fixed.Generations = max(1, n-s.launches)
+		fixed.Generations = max(1, n-s.counting())
 	}
 	s.lengths, _ = plan.Allocate(o, s.lengths, s.noise, fixed)
 }
@@ -203,13 +204,13 @@ func (s *schedule) allocate(launched bool) {
 // worthAnother says whether one more launch is worth its time in this turn. Launching and closing the
 // arms are assumed to take as long as the last time.
 func (s *schedule) worthAnother() bool {
-	if n := s.plan.Generations; n > 0 && s.launches >= n {
+	if n := s.plan.Generations; n > 0 && s.counting() >= n {
 		return false
 	}
 	o := s.planningInput()
 	o.Budget -= s.closeTime
 	o.Launch = s.launchTime
-	return plan.Another(o, s.lengths, s.launches)
+	return plan.Another(o, s.lengths, s.counting())
 }
 
 // extend gives the present launch as many blocks as fit into the rest of the turn.
@@ -225,10 +226,13 @@ func (s *schedule) lengthen() (o plan.Observed, ok bool) {
 	o = s.planningInput()
 	next, ok := plan.Longer(o, s.lengths)
 	if ok {
-		s.lengths = next
+		s.lengths, s.shorter = next, s.launches
 	}
 	return o, ok
 }
+
+// counting is how many launches of this turn count: those since the windows were made longer.
+func (s *schedule) counting() int { return s.launches - s.shorter }
 
 // warmBlock is the number of the block that warms the arms after a launch. It does not count.
 const warmBlock = -1

@@ -50,6 +50,28 @@ func TestAllocateByWhatWasMeasured(t *testing.T) {
 	}
 }
 
+// Launches with shorter windows do not count: a turn whose windows are made longer has as many launches
+// left as one that begins.
+func TestAllocateAfterLongerWindows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := scheduled(45900 * ms)
+		s.launches, s.launchTime, s.closeTime = 3, 900*ms, 100*ms
+		if s.allocate(false); s.lengths.Generations != 2 {
+			t.Errorf("after three launches %d, want 2", s.lengths.Generations)
+		}
+		window := s.lengths.Window
+		if _, ok := s.lengthen(); !ok || s.lengths.Window <= window {
+			t.Fatalf("windows of %v after %v", s.lengths.Window, window)
+		}
+		if s.allocate(false); s.lengths.Generations != 4 || s.counting() != 0 {
+			t.Errorf("with longer windows %d launches, and %d count; want 4 and 0", s.lengths.Generations, s.counting())
+		}
+		if s.beginTurn(45900 * ms); s.counting() != 0 || s.shorter != 0 {
+			t.Errorf("a new turn has %d counting launches, %d with shorter windows", s.counting(), s.shorter)
+		}
+	})
+}
+
 // Windows that warm the arms after a launch have no settle time and a length of their own.
 func TestWindowsThatWarm(t *testing.T) {
 	s := scheduled(time.Minute)
