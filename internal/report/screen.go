@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -153,7 +154,21 @@ func concerns(e *record.Effects, a record.Answers) (items []item) {
 		return items
 	}
 	add(failedChecks(e))
+	add(droppedWindows(e.Dropped))
 	return items
+}
+
+// droppedWindows says how many windows were dropped and why, where it is more than a twentieth.
+func droppedWindows(d record.Dropped) sentence {
+	const few, aTwentieth = 5, 20
+	if d.Windows < few || d.Windows*aTwentieth < d.WindowsOf {
+		return nil
+	}
+	var why []string
+	for _, reason := range slices.Sorted(maps.Keys(d.Reasons)) {
+		why = append(why, text("dropped.reason", "reason", reason, "n", d.Reasons[reason]))
+	}
+	return msg("dropped.windows", "n", d.Windows, "of", d.WindowsOf, "why", list(why))
 }
 
 // rest says where everything else is, on the last line of the screen.

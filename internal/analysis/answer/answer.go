@@ -64,7 +64,7 @@ func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerT
 	t := record.AnswerTable{Baseline: w.Baseline, Metric: w.Primary}
 	if subject := w.Subject(); subject != "" && !slices.Contains(told, subject) {
 		t.Question, t.Container = record.AskedLayers, w.Real(subject)
-		if subject == w.Question {
+		if subject == w.Question || t.Container { // loads with other baselines of the layers have one table, too
 			t.Subject = subject
 		}
 		r := row(w, subject, otherWork(e, w.Name))

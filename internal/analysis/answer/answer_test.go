@@ -158,6 +158,14 @@ func TestCauses(t *testing.T) {
 			}
 		}
 	}
+	e := run(record.Cost, -10, 2)
+	e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: record.Negligible, Typical: ratio(0, 0.5)})
+	for probe, x := range map[string]float64{"pressure.cpu.some": 0.5, "pressure.cpu.full": 0.9} {
+		e.Kernel = append(e.Kernel, record.Kernel{Workload: "db", Metric: probe, Unit: "s", Per: "second", Values: map[string]record.Value{"host": record.Number(0.6), "rootfs": record.Number(x)}})
+	}
+	if got := only(t, Of(e)).Says.Causes; !slices.Equal(got, []record.Cause{record.CauseCPU}) {
+		t.Errorf("all threads wait for a CPU at once: %q", got)
+	}
 }
 
 // A precision is offered where every load has a forecast of it or is as precise already: else the

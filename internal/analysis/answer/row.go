@@ -181,24 +181,33 @@ func causes(w arrange.Workload, x record.Effect, work *record.Effect, beside boo
 	return out
 }
 
-// received says why an arm received less CPU time: throttling, waiting for the disk or, where less of it
-// waited for a CPU, for something else, by the probes of the arm and of the baseline.
+// received says why an arm received less CPU time, by the probes of the arm and of the baseline: it was
+// throttled, waited for the disk, or waited for something else that is no CPU. Then its threads wait for a
+// CPU less often, and not more often all at once.
 func received(w arrange.Workload, x record.Effect) record.Cause {
 	const aTwentieth = 0.05 // of a CPU, or of the time
-	for _, c := range []struct {
-		probe string
-		sign  float64
-		cause record.Cause
-	}{{"cpu.throttled", 1, record.CauseThrottle}, {"pressure.io.some", 1, record.CauseDisk}, {"pressure.cpu.some", -1, record.CauseWait}} {
-		for _, k := range w.Kernel {
-			arm, known := k.Values[x.Arm].Get()
-			base, _ := k.Values[x.Baseline].Get()
-			if k.Metric == c.probe && known && c.sign*(arm-base) >= aTwentieth {
-				return c.cause
-			}
-		}
+	switch more := func(probe string) float64 { return difference(w, x, probe) }; {
+	case more("cpu.throttled") >= aTwentieth:
+		return record.CauseThrottle
+	case more("pressure.io.some") >= aTwentieth:
+		return record.CauseDisk
+	case more("pressure.cpu.some") <= -aTwentieth && more("pressure.cpu.full") <= 0:
+		return record.CauseWait
 	}
 	return record.CauseCPU
+}
+
+// difference is by how much a probe reads more in the arm than in the baseline; 0 where it is not known. A
+// baseline without a limit has no reading of throttling, which is 0.
+func difference(w arrange.Workload, x record.Effect, probe string) float64 {
+	for _, k := range w.Kernel {
+		arm, known := k.Values[x.Arm].Get()
+		base, _ := k.Values[x.Baseline].Get()
+		if k.Metric == probe && known {
+			return arm - base
+		}
+	}
+	return 0
 }
 
 // networkShare is the share of a loss, as logarithms, that the shown steps of the network have.

@@ -16,7 +16,7 @@ import (
 // that is the same in every language, by file.
 var allowed = map[string][]string{
 	"screen.go":   {"DIR", "%.0fm"},
-	"row.go":      {"cpu.throttled", "pressure.io.some"},
+	"row.go":      {"cpu.throttled", "pressure.io.some", "pressure.cpu.some", "pressure.cpu.full"},
 	"junit.go":    {"tare", "tare check", "experiment", "seed", "kernel", "cpu"},
 	"footer.go":   {"tare", "2006-01-02 15:04 UTC"},
 	"quantity.go": {"min", "ns", "ms", "µs", "KiB", "MiB", "GiB", "TiB"},
