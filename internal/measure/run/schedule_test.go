@@ -54,7 +54,7 @@ func TestAllocateByWhatWasMeasured(t *testing.T) {
 // left as one that begins.
 func TestAllocateAfterLongerWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := scheduled(45900 * ms)
+		s := scheduled(20 * time.Second)
 		s.launches, s.launchTime, s.closeTime = 3, 900*ms, 100*ms
 		if s.allocate(false); s.lengths.Generations != 2 {
 			t.Errorf("after three launches %d, want 2", s.lengths.Generations)
