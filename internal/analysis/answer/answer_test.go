@@ -120,6 +120,10 @@ func TestTooFewLaunches(t *testing.T) {
 	if s := only(t, a).Says; s.Bound != 0 || s.Seconds != 180 || a.Standing != record.AnsweredNone {
 		t.Errorf("%+v, %v", s, a.Standing)
 	}
+	e.Effects[1].Needed = 700
+	if s := only(t, Of(e)).Says; s.Seconds != 700 {
+		t.Errorf("more launches and more precision: %v s", s.Seconds)
+	}
 	e.Workloads[0].Seconds = 300 // the three launches that are missing take 900 s, more than a continuation usually gets
 	if on := Of(e).Next[1]; on.Kind != record.NextContinue || on.Seconds != 900 {
 		t.Errorf("next %+v", on)

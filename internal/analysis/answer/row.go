@@ -81,7 +81,7 @@ func verdict(w arrange.Workload, x record.Effect) record.Says {
 	case x.Verdict == record.NoLoss && x.Typical != nil:
 		s.Word, s.Bound = record.SaysNoLoss, loss(w, x, x.Typical, x.Total, x.Bound)
 	case w.FewLaunches(x):
-		s.Word, s.Reason, s.Seconds = record.SaysUndecided, x.Reason, w.MoreLaunches(x)
+		s.Word, s.Reason, s.Seconds = record.SaysUndecided, x.Reason, max(w.MoreLaunches(x), x.Needed)
 	case x.Typical == nil:
 		s.Word, s.Reason = record.SaysUndecided, x.Reason
 	default:
