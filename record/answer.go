@@ -126,6 +126,9 @@ type Says struct {
 	Within   float64 `json:"within,omitempty"`
 }
 
+// Answered reports whether a row has an answer: a verdict, or a conclusion about other arms.
+func (s Says) Answered() bool { return s.Word.Decided() || s.Protects || s.As != "" }
+
 // Cause is a shown cause of a loss.
 type Cause string
 

@@ -183,7 +183,7 @@ func aboutAnswer(e *record.Effects, a record.Answers) *record.Effects {
 // load, its effects are on the first screen.
 func (r *htmlRenderer) load(e *record.Effects, w workload, id string, alone bool) pagePart {
 	rows := rowsOf(e, w.Name)
-	decided := slices.ContainsFunc(rows, func(r record.AnswerRow) bool { return r.Says.Word.Decided() })
+	decided := slices.ContainsFunc(rows, func(r record.AnswerRow) bool { return r.Says.Answered() })
 	p := pagePart{ID: id, Title: export.Clean(w.Name), Load: true, Open: decided}
 	if w.Unmeasured() {
 		return p

@@ -84,7 +84,7 @@ func busyHost(e *record.Effects, a record.Answers) block {
 func undecidedRows(a record.Answers) (rows []string) {
 	for _, t := range a.Tables {
 		for _, r := range t.Rows {
-			if r.Says.Word == record.SaysUndecided || r.Says.Word == record.SaysSkipped {
+			if !r.Says.Answered() && (r.Says.Word == record.SaysUndecided || r.Says.Word == record.SaysSkipped) {
 				rows = append(rows, rowName(a, t, r))
 			}
 		}

@@ -67,7 +67,15 @@ func asked(e *record.Effects, t record.AnswerTable) sentence {
 			key = "asked.logs.one"
 		}
 	}
+	if t.Question == record.AskedLogs && !slices.ContainsFunc(t.Rows, hasInterval) {
+		key += ".bare"
+	}
 	return msg(key, "arm", layerName(t.Subject), "baseline", t.Baseline, "load", load, "neighbour", t.Neighbour, "metric", w.metricWord(t.Metric).of)
+}
+
+// hasInterval reports whether the effect of a row has an interval, of the effect or inside its runs.
+func hasInterval(r record.AnswerRow) bool {
+	return r.Effect != nil && (r.Effect.Typical != nil || r.Effect.Within != nil)
 }
 
 // onlyLevels reports whether only the baseline was measured, so that there is nothing to compare.

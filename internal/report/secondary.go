@@ -111,7 +111,7 @@ func (w workload) noisy(metric string) bool {
 
 // lopsided is how many times wider one side of an interval is where ± would mislead: a loss
 // of 12 % is not ±244 %.
-const lopsided = 2
+const lopsided = 1.3
 
 // around is an effect with the half-width of its interval, "+3.1 ±1.2", or with its bounds
 // where one side is much wider: "-12 [-54, +70]".

@@ -141,7 +141,7 @@ func standing(all []record.AnswerTable, ws []arrange.Workload) record.Answered {
 			if r.Says.Word != "" {
 				asked++
 			}
-			if r.Says.Word.Decided() {
+			if r.Says.Answered() {
 				decided++
 			}
 		}

@@ -103,7 +103,7 @@ func foretold(w record.WorkloadResult, half float64) bool {
 // open reports whether more time may decide more of a result.
 func open(a *record.Answers) bool {
 	return anyRow(a.Tables, func(s record.Says) bool {
-		return s.Word == record.SaysUndecided || s.Word == record.SaysSkipped && s.Remedy == ""
+		return s.Word == record.SaysUndecided && !s.Answered() || s.Word == record.SaysSkipped && s.Remedy == ""
 	})
 }
 
