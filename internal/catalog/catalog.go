@@ -114,8 +114,8 @@ func Words() experiment.Words {
 	w := experiment.Words{
 		Kinds: map[string][]workload.Param{}, Neighbours: map[string][]workload.Param{},
 		Isolation: func(text string) error { _, _, err := isolation.Parse(text); return err },
-		Volume:    volume.Check,
-		Networks:  environment.Networks(), Seccomp: environment.SeccompProfiles(), Capabilities: environment.CapabilitySets(),
+		Volume:    volume.Check, OfPod: volume.IsOfPod,
+		Networks: environment.Networks(), Seccomp: environment.SeccompProfiles(), Capabilities: environment.CapabilitySets(),
 		Levels:  checkLevels,
 		Removed: map[string]string{"clickhouse-benchmark": "kind: clickhouse asks the same queries and counts each; tare import reads the logs of the tool"},
 	}

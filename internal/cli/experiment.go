@@ -34,7 +34,7 @@ type experimentFlags struct {
 	Seed      string   `group:"experiment" hidden:"" placeholder:"N" help:"Seed for the order of the arms."`
 	Workload  []string `group:"experiment" aliases:"workloads" placeholder:"NAME" help:"Only these workloads of the experiment, or of a kind: --workload fio."`
 	Arms      []string `group:"experiment" aliases:"arm,variants,variant" placeholder:"NAME" help:"Only these arms; the baseline and its twin always run."`
-	Volume    []string `group:"experiment" sep:"none" placeholder:"WORD" help:"Volume under the data: layer (the arm's root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH or rbd:POOL/IMAGE. Give it several times to compare volumes with the first."`
+	Volume    []string `group:"experiment" sep:"none" placeholder:"WORD" help:"Volume under the data: layer (the arm's root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH or rbd:POOL/IMAGE; of pods emptydir, hostpath or pvc:CLASS. Give it several times to compare volumes with the first."`
 	Scratch   string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the disk under test."`
 	Set       []string `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting of the experiment: rpc.concurrency=8, window=200ms, generations=5 (launches of each arm), unequal=mark (keep arms that are less durable, and mark them). May be repeated."`
 
@@ -200,10 +200,14 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 		}
 	}
 	all = f.conflicts()
-	if len(f.Volume) > 1 {
+	across := len(f.Volume) > 1 || len(f.Volume) > 0 && e.ComparesVolumesOfPods(words)
+	if across {
 		collect(e.Across("--volume", volumeArms(f.Volume), f.Volume, words), "")
 	}
 	for _, s := range f.settings() {
+		if across && s.flag == "volume" {
+			continue
+		}
 		collect(e.Apply("--"+s.flag, s.flag, s.value, words), s.flag+": ")
 	}
 	for _, s := range f.Set {

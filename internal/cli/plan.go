@@ -151,11 +151,17 @@ func rightsOf(e *experiment.Experiment) []kube.Rights {
 
 // podsOf finds the environments of an experiment that are pods.
 func podsOf(e *experiment.Experiment, on *pods.Target) []pods.Pod {
-	words := slices.Clone(e.Arms)
+	var words []string
+	add := func(volume string, environments ...string) {
+		for _, w := range environments {
+			words = append(words, plan.OnVolumeOfPod(w, volume))
+		}
+	}
+	add(e.Volume, e.Arms...)
 	for i := range e.Workloads {
-		words = append(words, e.Workloads[i].Arms...)
+		add(e.Volume, e.Workloads[i].Arms...)
 		for _, a := range e.ArmsOf(&e.Workloads[i]) {
-			words = append(words, a.Environment)
+			add(cmp.Or(a.Volume, e.Volume), a.Environment)
 		}
 	}
 	for _, n := range e.Neighbours {

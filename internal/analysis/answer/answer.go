@@ -88,10 +88,32 @@ func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerT
 			t.Rows = append(t.Rows, row(w, arm, otherWork(e, w.Name)))
 		}
 	}
+	if len(t.Rows) > 0 && inPod(w) {
+		t.Rows = append(t.Rows, skippedRows(e, w, t.Rows)...)
+	}
 	if len(t.Rows) == 0 && len(told) == 0 { // only the baseline was measured
 		t.Rows = []record.AnswerRow{{Workload: w.Name, Arm: w.Baseline, Level: level(w, w.Baseline)}}
 	}
 	return t, len(t.Rows) > 0
+}
+
+// inPod reports whether a load's baseline is a pod.
+func inPod(w arrange.Workload) bool {
+	return slices.ContainsFunc(w.Arm[w.Baseline].Settings, func(s record.Setting) bool { return s.Name == "pod.qos" })
+}
+
+// skippedRows are the arms of a load that could not be had, without those in rows. The arms of an experiment
+// on pods are named one by one (StorageClasses, networks), so a missing one is part of the answer.
+func skippedRows(e *record.Effects, w arrange.Workload, rows []record.AnswerRow) (out []record.AnswerRow) {
+	for _, l := range e.Left {
+		same := func(r record.AnswerRow) bool { return r.Arm == l.Arm }
+		if l.Workload != w.Name || l.Arm == "" || l.Arm == w.Baseline || slices.ContainsFunc(rows, same) || slices.ContainsFunc(out, same) {
+			continue
+		}
+		says := record.Says{Word: record.SaysSkipped, Reason: l.Reason, Remedy: l.Remedy}
+		out = append(out, record.AnswerRow{Workload: w.Name, Arm: l.Arm, Level: level(w, w.Baseline), Says: says})
+	}
+	return out
 }
 
 // merge adds the rows of a table to those of the same question, subject, baseline and metric.

@@ -229,3 +229,32 @@ func TestEfficiencyDecides(t *testing.T) {
 		t.Errorf("%+v", a.Tables)
 	}
 }
+
+// The arms on pods that could not be had are rows, with reason and remedy; those of other experiments are not.
+func TestSkippedPods(t *testing.T) {
+	e := run(record.Cost, -10, 2)
+	e.Steps, e.Workloads[0].Baseline = nil, "host"
+	e.Left = []record.Left{{Workload: "db", Arm: "slow", Reason: "no StorageClass", Remedy: "name another"}, {Workload: "db", Arm: "slow", Reason: "again"},
+		{Workload: "db", Arm: "host", Reason: "busy"}, {Workload: "other", Arm: "x", Reason: "busy"}, {Workload: "db", Arm: "cgroup", Reason: "ended"}}
+	rows := func() (arms []string) {
+		for _, r := range Of(e).Tables[0].Rows {
+			arms = append(arms, r.Arm+" "+string(r.Says.Word)+" "+r.Says.Remedy)
+		}
+		return arms
+	}
+	if got := Of(e).Tables[0]; got.Question != record.AskedArms {
+		t.Fatalf("%+v", got)
+	}
+	want := []string{"cgroup slower ", "rootfs slower "}
+	if got := rows(); !slices.Equal(got, want) {
+		t.Errorf("on the host: %q", got)
+	}
+	e.Arms = []record.ArmResult{{Workload: "db", Arm: "host", Settings: []record.Setting{{Name: "pod.qos", Got: "BestEffort"}}}}
+	want = append(want, "slow skipped name another")
+	if got := rows(); !slices.Equal(got, want) {
+		t.Errorf("on pods: %q", got)
+	}
+	if a := Of(e); a.Standing != record.AnsweredPartly {
+		t.Errorf("%s", a.Standing)
+	}
+}

@@ -52,6 +52,8 @@ func (p Pod) checkRemote() error {
 	switch {
 	case l.network == hostNetwork:
 		return missing("network=" + l.network)
+	case l.clientOutside:
+		return missing("client=outside, which is in no pod,")
 	case l.volume.kind == hostPathVolume:
 		return missing("volume=" + l.volume.kind)
 	case p.remoteImage() == "":
@@ -329,7 +331,11 @@ func (p Pod) remoteChanges(s environment.Spec, node string) []facts.Change {
 		"; on node " + node + ", into which tare's binary is copied; paused through its load, for tare is not on the node"})
 	if s.Port != 0 {
 		where := "on the same node"
-		if p.Levels.clientNode != "" {
+		switch p.Levels.clientNode {
+		case "":
+		case anyOther:
+			where = "on another node"
+		default:
 			where = "on node " + p.Levels.clientNode
 		}
 		out = append(out, facts.Change{What: pod(clientArm(s.Arm)),

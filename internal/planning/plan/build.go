@@ -119,7 +119,11 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 		if on, err = loadVolume(e, w, host); err != nil {
 			return Load{}, nil, err
 		}
-		arms, left, err = ladderArms(w, wanted, c.Rungs, stages, host)
+		rungs, onErr := onVolume(c.Rungs, e.Volume)
+		if onErr != nil {
+			return Load{}, nil, onErr
+		}
+		arms, left, err = ladderArms(w, wanted, rungs, stages, host)
 		for i := range arms {
 			arms[i].Stages, arms[i].Volume = stages, on
 		}

@@ -83,7 +83,7 @@ func (b builder) baseline() string {
 	known := false
 	for _, a := range b.e.ArmsOf(&b.w) {
 		known = known || a.Name == b.w.Baseline
-		if r, err := b.rung(a.Environment); err == nil && a.Neighbour == "" {
+		if r, err := b.rungOf(a); err == nil && a.Neighbour == "" {
 			all = append(all, baselineCandidate{a.Name, r})
 		}
 	}
@@ -95,7 +95,7 @@ func (b builder) baseline() string {
 
 // arm makes one arm.
 func (b builder) arm(spec experiment.ArmSpec) (PlannedArm, error) {
-	r, err := b.rung(spec.Environment)
+	r, err := b.rungOf(spec)
 	if err != nil {
 		return PlannedArm{}, err
 	}
@@ -132,6 +132,16 @@ func (b builder) arm(spec experiment.ArmSpec) (PlannedArm, error) {
 	a.Isolation, err = b.isolation(spec, r)
 	a.Title = titleOf(a)
 	return a, err
+}
+
+// rungOf finds the environment of an arm on its volume.
+func (b builder) rungOf(spec experiment.ArmSpec) (Rung, error) {
+	r, err := b.rung(spec.Environment)
+	if err != nil {
+		return r, err
+	}
+	_, levels, _ := strings.Cut(spec.Environment, ":")
+	return r.onVolume(levels, cmp.Or(spec.Volume, b.e.Volume))
 }
 
 // rung finds an environment by its word, NAME or NAME:LEVELS.
