@@ -130,6 +130,8 @@ func TestMissingDirectories(t *testing.T) {
 	e.Volume = missing
 	if _, err = inspectHost(e, nil, nil, ""); !errors.As(err, &usage) {
 		t.Errorf("volume of the experiment: %v", err)
+	}
+}
 
 // In an experiment on volumes of pods each --volume is one more arm. Of others a volume of pods replaces
 // the arms, and the baseline becomes a pod. The pods that the cluster is asked about are those of the plan.

@@ -34,6 +34,19 @@ type Environment interface {
 	Open(ctx context.Context, spec Spec) (OpenArm, error)
 }
 
+// Keeper is an environment that can keep parts of a closed arm for the next arm of that name, if
+// Spec.Keep allows it.
+type Keeper interface {
+	// Release undoes all changes that are kept for a run.
+	Release(run string) error
+}
+
+// KeptArm is an open arm of a Keeper.
+type KeptArm interface {
+	// Making is how long Open took for what the next arm of that name finds kept.
+	Making() time.Duration
+}
+
 // Capabilities are the choices that an environment offers an experiment.
 type Capabilities struct {
 	// With returns the environment with the levels that an experiment writes after its name and
@@ -148,8 +161,12 @@ type Spec struct {
 	// directory in it, and bind-mounts it into its root file system if it has one. Empty: the data
 	// directory is on the file system of Scratch.
 	Volume string
-	// Port is the TCP port of a server in the arm; 0 when there is none.
+	// Port is the TCP port of a server in the arm; 0 when there is none. An arm that was kept has the
+	// port of before: Place says which.
 	Port int
+	// Keep allows the environment to keep what it made when the arm is closed. All processes end.
+	// The caller calls Keeper.Release after the last arm.
+	Keep bool
 	// Neighbour are the limits of a neighbour; nil: the arm is no neighbour.
 	Neighbour *Neighbour
 	// Container has the experiment's choices for a container.

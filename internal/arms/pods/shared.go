@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/environment"
-	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/undo/journal"
 )
@@ -21,14 +20,22 @@ type shared struct {
 	arms   int
 	made   bool
 	claims bool // the last arm waits until their volumes are gone
+	kept   []*podSet
 }
 
 // removeBound is how long the cluster may take to remove an object.
 const removeBound = 2 * time.Minute
 
+// undoer keeps what is to be undone: launch.Sandbox until its arm is closed, podSet for longer.
+type undoer interface {
+	Undo(back func() error)
+	Record(step journal.Step, back func() error) error
+}
+
 // member is an arm that uses what is shared.
 type member struct {
-	*launch.Sandbox
+	undoer
+	run       string
 	on        *Target
 	cluster   *kube.Cluster
 	needs     []string         // of all pods of the run, beyond "restricted"
@@ -39,17 +46,17 @@ type member struct {
 // join makes the namespace and the image, unless another arm has. The journal of every arm has
 // both; closing the last arm removes them.
 func (a member) join(ctx context.Context) error {
-	s := a.on.sharedBy(a.Spec.Run)
+	s := a.on.sharedBy(a.run)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	leave := sync.OnceValue(func() error { return a.leave(s) })
 	s.arms++
-	steps := []journal.Step{a.cluster.NamespaceStep(a.Spec.Run)}
+	steps := []journal.Step{a.cluster.NamespaceStep(a.run)}
 	if a.namespace != "" {
-		steps = []journal.Step{a.cluster.PodsStep(a.namespace, a.Spec.Run)}
+		steps = []journal.Step{a.cluster.PodsStep(a.namespace, a.run)}
 	}
 	if a.ctr != nil {
-		steps = append([]journal.Step{a.ctr.ImageStep(a.Spec.Run)}, steps...)
+		steps = append([]journal.Step{a.ctr.ImageStep(a.run)}, steps...)
 	}
 	var errs []error
 	for _, step := range steps {
@@ -59,7 +66,7 @@ func (a member) join(ctx context.Context) error {
 		return err
 	}
 	if a.ctr != nil {
-		if err := a.ctr.Load(ctx, a.Spec.Run, selfPath, rootLinks()); err != nil {
+		if err := a.ctr.Load(ctx, a.run, selfPath, rootLinks()); err != nil {
 			return err
 		}
 	}
@@ -67,7 +74,7 @@ func (a member) join(ctx context.Context) error {
 	if s.made {
 		return nil
 	}
-	if err := a.cluster.CreateNamespace(ctx, kube.Namespace(a.Spec.Run, a.needs)); err != nil {
+	if err := a.cluster.CreateNamespace(ctx, kube.Namespace(a.run, a.needs)); err != nil {
 		return err
 	}
 	s.made = true
@@ -84,16 +91,16 @@ func (a member) leave(s *shared) error {
 	s.made = false
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
-	remove, namespace := a.cluster.DeleteNamespace, kube.NamespaceOf(a.Spec.Run)
+	remove, namespace := a.cluster.DeleteNamespace, kube.NamespaceOf(a.run)
 	if a.namespace != "" {
 		remove, namespace = a.cluster.DeleteRun, a.namespace
 	}
-	err := remove(ctx, namespace, a.Spec.Run)
+	err := remove(ctx, namespace, a.run)
 	if err == nil && s.claims {
-		err = a.cluster.AwaitNoVolumes(namespace, a.Spec.Run)
+		err = a.cluster.AwaitNoVolumes(namespace, a.run)
 	}
 	if a.ctr != nil {
-		err = errors.Join(err, a.ctr.Remove(kube.ImageOf(a.Spec.Run)))
+		err = errors.Join(err, a.ctr.Remove(kube.ImageOf(a.run)))
 	}
 	return err
 }

@@ -50,7 +50,7 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 		switch {
 		case d.Stop && l.schedule.firstPass == nil:
 			return "precision", nil
-		case last || !l.schedule.another || l.schedule.remaining() < l.schedule.launchTime:
+		case last || !l.schedule.another || l.schedule.remaining() < l.schedule.nextLaunch():
 			return "budget", nil
 		}
 		if err := l.lengthenIfNeeded(d); err != nil {
@@ -140,7 +140,7 @@ func (l *loadRun) pilotOnce(ctx context.Context) error {
 			return err
 		}
 	}
-	l.schedule.observed.Launch, l.schedule.piloted = l.schedule.launchTime, true
+	l.schedule.observed.Launch, l.schedule.piloted = l.schedule.nextLaunch(), true
 	l.schedule.allocate(true)
 	unmapProgram() // frees the program's pages that only launching and the pilot needed
 	return nil
