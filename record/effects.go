@@ -25,6 +25,7 @@ type Effects struct {
 	Effects   []Effect         `json:"effects"`
 	Steps     []Effect         `json:"steps"`
 	Remainder []Effect         `json:"remainder"`
+	Options   []Effect         `json:"options,omitempty"` // arms against Arm.Against
 	Twin      []Effect         `json:"twin"`
 	Kernel    []Kernel         `json:"kernel"`
 	Prices    []Price          `json:"prices,omitempty"`
@@ -198,8 +199,9 @@ type WorkloadResult struct {
 	Checks      []Checks `json:"checks"`
 	// Judged is Workload.Judged, with the default filled in.
 	Judged []string `json:"judged,omitempty"`
-	// Question is Workload.Question.
-	Question string `json:"question,omitempty"`
+	// Question is Workload.Question, Objective is Workload.Objective.
+	Question  string     `json:"question,omitempty"`
+	Objective *Objective `json:"objective,omitempty"`
 	// Windows is how many of all windows (WindowsOf) the analysis uses; Counted is the total length of
 	// these in seconds.
 	Windows   int     `json:"windows,omitempty"`
@@ -267,6 +269,10 @@ type ArmResult struct {
 	Cut      uint64           `json:"cut"`
 	// Stalled is how many windows have no operation.
 	Stalled int `json:"stalled_windows,omitempty"`
+	// Reached is the level of the metric of the workload's objective.
+	Reached *ArmLevel `json:"objective_level,omitempty"`
+	// Limit is set if any arm of the load has a CPU limit.
+	Limit *CPULimit `json:"cpu_limit,omitempty"`
 	// RunsAs is Arm.RunsAs.
 	RunsAs   string    `json:"runs_as,omitempty"`
 	Settings []Setting `json:"settings,omitempty"`

@@ -56,8 +56,10 @@ type Workload struct {
 	// Question is the arm that is judged first, with an interval of its own. Only if it differs are
 	// the other arms judged, with simultaneous intervals. Empty: all arms are judged together, with
 	// simultaneous intervals.
-	Question string   `json:"question,omitempty"`
-	Metrics  []string `json:"metrics"`
+	Question string `json:"question,omitempty"`
+	// Objective is judged in each arm by itself; nil: none.
+	Objective *Objective `json:"objective,omitempty"`
+	Metrics   []string   `json:"metrics"`
 	// Values describes the metrics that the load declares itself: those of Window.Values.
 	Values   []Metric `json:"values,omitempty"`
 	Baseline string   `json:"baseline"`
@@ -113,6 +115,8 @@ type Arm struct {
 	// Remainder says that this arm is a real container and that Step is the top rung. The difference
 	// between the two is the remainder.
 	Remainder bool `json:"remainder,omitempty"`
+	// Against is another arm with which this one is compared besides the baseline; empty: none.
+	Against string `json:"against,omitempty"`
 	// Neighbour is the name of the neighbour beside the arm; empty: none.
 	Neighbour string `json:"neighbour,omitempty"`
 	// Isolation lists the mechanisms that protect the arm from its neighbour, as NAME or
@@ -128,8 +132,11 @@ type Arm struct {
 	AppArmor     string `json:"apparmor,omitempty"`
 	SELinux      string `json:"selinux,omitempty"`
 	// CPUs, MemoryBytes and CPUSet are limits of the arm's cgroup, if they are factors: CPU seconds
-	// per second, bytes, and a list of CPUs such as "0-3,6".
+	// per second, bytes, and a list of CPUs such as "0-3,6". Burst is the unused quota that is saved
+	// up, in the unit of CPUs, Weight that of the cpu controller, of which 100 is the default.
 	CPUs        float64 `json:"cpus,omitempty"`
+	Burst       float64 `json:"burst,omitempty"`
+	Weight      int     `json:"weight,omitempty"`
 	MemoryBytes int64   `json:"memory_bytes,omitempty"`
 	CPUSet      string  `json:"cpuset,omitempty"`
 	// Image is the image whose binaries the arm runs; empty: the host's binaries.
@@ -171,6 +178,7 @@ func (a Arm) Chosen() []Setting {
 		{Name: "environment", Got: a.Environment}, {Name: "volume", Got: a.Volume}, {Name: "network", Got: a.Network},
 		{Name: "seccomp", Got: a.Seccomp}, {Name: "capabilities", Got: a.Capabilities}, {Name: "apparmor", Got: a.AppArmor},
 		{Name: "selinux", Got: a.SELinux}, {Name: "image", Got: a.Image}, {Name: "cpus", Got: limit(a.CPUs)},
+		{Name: "burst", Got: limit(a.Burst)}, {Name: "weight", Got: limit(float64(a.Weight))},
 		{Name: "memory", Got: limit(float64(a.MemoryBytes))}, {Name: "cpuset", Got: a.CPUSet},
 	}
 }

@@ -142,6 +142,7 @@ func analyseLoads(out *record.Effects, tables []*table, r *record.Result, draws 
 		out.Effects = append(out.Effects, p.Effects...)
 		out.Steps = append(out.Steps, p.Steps...)
 		out.Remainder = append(out.Remainder, p.Remainder...)
+		out.Options = append(out.Options, p.Options...)
 		out.Twin = append(out.Twin, p.Twin...)
 		out.Kernel = append(out.Kernel, p.Kernel...)
 		out.Prices = append(out.Prices, p.Prices...)
@@ -173,13 +174,14 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 		steps, remainder := c.steps()
 		out.Steps = append(out.Steps, steps...)
 		out.Remainder = append(out.Remainder, remainder...)
+		out.Options = append(out.Options, c.options()...)
 	}
 	t.parts(out.Effects[effects:], pools)
 	out.Modes = append(out.Modes, found...)
 	t.addLaunches(out.Effects[effects:], all, found)
 	out.Prices = append(out.Prices, prices(t, all, out)...)
 	w := t.workloadResult(out, all, cpuTime)
-	w.Judged, w.StealSlope = judged, stealSlope(all)
+	w.Judged, w.StealSlope, w.Objective = judged, stealSlope(all), t.load.Objective
 	if primary := all[t.load.Primary]; primary != nil {
 		w.Question = primary.question
 	}
@@ -217,6 +219,7 @@ func (t *table) addArms(out *record.Effects, pools []*pooled, m record.Manifest)
 				a.Stalled++
 			}
 		}
+		a.Reached, a.Limit = t.reached(name), t.cpuLimit(name)
 		out.Arms = append(out.Arms, a)
 	}
 }

@@ -77,6 +77,22 @@ func (c *compared) steps() (steps, remainder []record.Effect) {
 	return steps, remainder
 }
 
+// options compares the arms that name another arm with that arm. It is called after effects.
+func (c *compared) options() []record.Effect {
+	var pairs []pair
+	for _, a := range c.arms {
+		if other := c.arm(a).Against; other != "" {
+			pairs = append(pairs, pair{a, other})
+		}
+	}
+	if len(pairs) == 0 {
+		return nil
+	}
+	options := c.judgeAll(pairs)
+	c.gate(options)
+	return options
+}
+
 // judgeAll estimates pairs and judges them together.
 func (c *compared) judgeAll(pairs []pair) []record.Effect {
 	typical, total := make([][]float64, len(pairs)), make([][]float64, len(pairs))

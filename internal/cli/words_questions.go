@@ -9,10 +9,11 @@ type question struct{ title, names string }
 
 // questions are in the order of tare presets. The last one takes every name.
 var questions = []question{
-	{"Container: how much is lost to it, and in which layer?", "quick layers"},
+	{"Container: how much is lost to it, and in which layer?", "quick layers docker-run"},
 	{"Neighbour: how much is lost beside a batch job, and which setting protects?", "colocation"},
+	{"CPU limit: what does it cost below the limit?", "limit"},
 	{"Pod: how much is lost in Kubernetes, by QoS class and by network?", "kubernetes pod-network"},
-	{"Volume: how fast is each?", "volumes storage"},
+	{"Volume: how fast is each?", "volumes storage disk"},
 	{"Others", ""},
 }
 

@@ -40,6 +40,7 @@ func tables(e *record.Effects, a record.Answers) Document {
 		for _, t := range a.Tables {
 			d.add(section{blocks: []block{answerTable(e, t)}})
 			d.add(section{blocks: []block{whereLost(e, t)}})
+			d.add(section{blocks: []block{options(e, t)}})
 		}
 	}
 	return d

@@ -96,6 +96,10 @@ func answerCell(r record.AnswerRow) cell {
 		said, t = ofMetric(s, text("says.nodifference", "bound", percentUp(s.Bound))), good
 	case record.SaysUndecided:
 		said, t = undecidedWords(r), unsure
+	case record.SaysEnough:
+		said, t = text("says.enough"), good
+	case record.SaysTooSlow:
+		said, t = text("says.tooslow"), bad
 	case record.SaysInvalid:
 		said, t = text("says.invalid"), broken
 	case record.SaysSkipped:

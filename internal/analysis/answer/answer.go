@@ -62,6 +62,9 @@ func tables(e *record.Effects, w arrange.Workload) (out []record.AnswerTable) {
 // the subject if there is one, else of all arms.
 func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerTable, bool) {
 	t := record.AnswerTable{Baseline: w.Baseline, Metric: w.Primary}
+	if w.Objective != nil {
+		return objective(w), true
+	}
 	if subject := w.Subject(); subject != "" && !slices.Contains(told, subject) {
 		t.Question, t.Container = record.AskedLayers, w.Real(subject)
 		if subject == w.Question || t.Container { // loads with other baselines of the layers have one table, too
@@ -80,8 +83,11 @@ func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerT
 		return t, true
 	}
 	t.Question = record.AskedArms
-	if w.Imported {
+	switch {
+	case w.Imported:
 		t.Question = record.AskedLogs
+	case w.Arm[w.Baseline].Limit != nil && len(told) == 0:
+		return limits(w, otherWork(e, w.Name)), true
 	}
 	for _, arm := range slices.Concat(w.Ladder, w.Beside) {
 		if _, ok := w.PrimaryOf(arm); ok && !slices.Contains(told, arm) {
@@ -90,6 +96,11 @@ func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerT
 	}
 	if len(t.Rows) > 0 && inPod(w) {
 		t.Rows = append(t.Rows, skippedRows(e, w, t.Rows)...)
+	}
+	for _, x := range e.Options {
+		if x.Workload == w.Name && x.Metric == w.Primary {
+			t.Options = append(t.Options, x)
+		}
 	}
 	if len(t.Rows) == 0 && len(told) == 0 { // only the baseline was measured
 		t.Rows = []record.AnswerRow{{Workload: w.Name, Arm: w.Baseline, Level: level(w, w.Baseline)}}
@@ -122,6 +133,7 @@ func merge(all []record.AnswerTable, t record.AnswerTable) []record.AnswerTable 
 		same := x.Question == t.Question && x.Subject == t.Subject && x.Container == t.Container && x.Baseline == t.Baseline && x.Metric == t.Metric
 		if same && t.Workload == "" && x.Workload == "" {
 			all[i].Rows = append(all[i].Rows, t.Rows...)
+			all[i].Options = append(all[i].Options, t.Options...)
 			return all
 		}
 	}

@@ -65,6 +65,8 @@ type Capabilities struct {
 	// Container says that the environment makes containers, whose network, seccomp filter and
 	// capabilities can be chosen.
 	Container bool
+	// Networks says that the environment has a network of its own, which NetworkEngine chooses.
+	Networks bool
 	// Images says that the root file system can be an image that the engine has.
 	Images bool
 	// Archive says that the environment needs an image in a file.
@@ -201,13 +203,16 @@ const (
 	NetworkHost      = "host"       // the host's network
 	NetworkBridge    = "bridge"     // its own network; clients use the container's address
 	NetworkPublished = "published"  // its own network; clients use a published port
+	NetworkEngine    = "engine"     // the network of the engine; clients use the port that it publishes
 	Default          = "default"    // the default of the runtime or engine
 	Unconfined       = "unconfined" // no seccomp filter, or no AppArmor profile
 	NoCapabilities   = "none"       // all capabilities dropped
 )
 
 // Networks are the words for the network of a container.
-func Networks() []string { return []string{NetworkHost, NetworkBridge, NetworkPublished} }
+func Networks() []string {
+	return []string{NetworkHost, NetworkBridge, NetworkPublished, NetworkEngine}
+}
 
 // SeccompProfiles are the words for the seccomp filter.
 func SeccompProfiles() []string { return []string{Default, Unconfined} }

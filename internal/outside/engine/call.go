@@ -55,7 +55,11 @@ func (e Engine) run(ctx context.Context, in io.Reader, args ...string) (string, 
 		printed[i] = f
 	}
 	cmd.Stdout, cmd.Stderr = printed[0], printed[1]
-	if err := cmd.Run(); err != nil {
+	run := cmd.Run
+	if e.Room != nil {
+		run = func() error { return e.Room.In(cmd.Run) }
+	}
+	if err := run(); err != nil {
 		return "", e.failed(ctx, args[0], err, textOf(printed[1]))
 	}
 	return textOf(printed[0]), nil

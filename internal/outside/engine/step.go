@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/linux/netns"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/trust"
 )
@@ -61,6 +62,12 @@ func (s ContainerStep) Undo(u *journal.Undoing) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
+	if !e.kind.daemon {
+		// Podman takes its rules and its bridge back, which were in a namespace that ended with the run.
+		if e.Room, err = netns.NewRoom(); err == nil {
+			defer e.Room.Close()
+		}
+	}
 	for ; ; time.Sleep(latePause) {
 		_, none := e.State(ctx, s.Name)
 		err = e.Remove(ctx, s.Name, u.Run)

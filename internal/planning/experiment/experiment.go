@@ -56,11 +56,19 @@ type Workload struct {
 	Share float64
 	// Optional says that the workload runs only when it is selected by name.
 	Optional bool
+	// Objective is judged in each arm by itself; the zero value: none.
+	Objective Objective
 	// Arms replace the experiment's choice of environments, or choose among its named arms; the
 	// baseline is an arm in any case. Named are arms of this workload alone.
 	Arms     []string
 	Named    []ArmSpec
 	Baseline string
+}
+
+// Objective is a latency that is good enough: the quantile Metric, such as p99, takes at most Most.
+type Objective struct {
+	Metric string
+	Most   time.Duration
 }
 
 // Values of Unequal: arms that are less or more durable than the baseline are left out, or compared and

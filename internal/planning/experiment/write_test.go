@@ -63,7 +63,7 @@ func anyExperiment(t *rapid.T) *Experiment {
 		w := Workload{
 			Name: name, Kind: kind.name, Arms: arms.Draw(t, "arms"),
 			Share:    rapid.Float64Range(0.01, 100).Draw(t, "share"),
-			Optional: rapid.Bool().Draw(t, "optional"),
+			Optional: rapid.Bool().Draw(t, "optional"), Objective: rapid.SampledFrom([]Objective{{}, {"p99", 10 * time.Millisecond}}).Draw(t, "objective"),
 			Baseline: rapid.SampledFrom(words.Arms).Draw(t, "baseline"),
 			Params:   kind.complete(nil),
 		}
@@ -96,10 +96,14 @@ func nameArms(t *rapid.T, e *Experiment) {
 			Seccomp: rapid.SampledFrom([]string{"", "unconfined"}).Draw(t, "seccomp"), Capabilities: rapid.SampledFrom([]string{"", "none"}).Draw(t, "capabilities"),
 			AppArmor: rapid.SampledFrom([]string{"", "docker-default"}).Draw(t, "apparmor"),
 			CPUs:     rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(t, "cpus"), Memory: rapid.SampledFrom([]int64{0, 1 << 30}).Draw(t, "memory of the arm"),
+			Burst: rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "burst"), Weight: rapid.SampledFrom([]int{0, 20}).Draw(t, "weight"),
 			CPUSet: rapid.SampledFrom([]string{"", "0-1"}).Draw(t, "cpuset")}
 		if len(e.Neighbours) > 0 && rapid.Bool().Draw(t, "has a neighbour") {
 			a.Neighbour = rapid.SampledFrom(e.neighbourNames()).Draw(t, "neighbour")
 			a.Isolation = rapid.SampledFrom([][]string{nil, {"cpu.idle"}, {"cpu.weight=7", "cpu.idle"}}).Draw(t, "isolation")
+		}
+		if len(e.Named) > 0 && rapid.Bool().Draw(t, "against another") {
+			a.Against = e.Named[0].Name
 		}
 		e.Named = append(e.Named, a)
 	}
@@ -114,6 +118,15 @@ func nameArms(t *rapid.T, e *Experiment) {
 
 func TestYAMLGolden(t *testing.T) {
 	golden(t, "testdata/two.annotated", string(validExperiment().Annotated(testWords())))
+}
+
+func TestObjective(t *testing.T) {
+	for text, want := range map[string]string{"p99<=10ms": "p99<=10ms", "p95 <= 1s": "p95<=1s", "p99": "", "p12<=1s": "", "throughput<=1s": "", "p99<=10": "", "p99<=-1s": "", "p99>=1s": ""} {
+		o, err := objective(text)
+		if (err == nil) != (want != "") || err == nil && formatObjective(o) != want {
+			t.Errorf("%s: %+v, %v, want %q", text, o, err, want)
+		}
+	}
 }
 
 func TestUnits(t *testing.T) {

@@ -159,6 +159,9 @@ func recordOf(w experiment.Workload, kind workload.Workload, values workload.Val
 		Name: w.Name, Kind: w.Kind, Title: kind.Title(), Params: values, Primary: stages.Metrics[0].Name, Baseline: arms[0].Name,
 		Neighbours: neighboursOf(arms),
 	}
+	if o := w.Objective; o.Metric != "" {
+		out.Objective = &record.Objective{Metric: o.Metric, Most: o.Most.Seconds()}
+	}
 	for _, m := range stages.Metrics {
 		out.Metrics = append(out.Metrics, m.Name)
 	}
