@@ -23,7 +23,7 @@ type Advice struct {
 	Margin  float64        `json:"margin"`
 	Stages  []AdviceStage  `json:"stages"`
 	Losses  []AdviceLoss   `json:"losses"`
-	Kept    []AdviceNoLoss `json:"no_loss"` // arms that are not shown to lose
+	NotLost []AdviceNoLoss `json:"not_lost"` // arms that are not shown to lose
 	Left    []Left         `json:"left_out,omitempty"`
 }
 
@@ -146,11 +146,13 @@ const (
 	ByArm    CauseBy = "arm"    // another arm differs from the baseline in this alone
 	ByParts  CauseBy = "parts"  // CPU per operation, CPU received, and what the kernel saw
 	ByRest   CauseBy = "rest"   // the loss without the other causes
+	ByRemedy CauseBy = "remedy" // what a remedy for this cause alone removed
 )
 
 // Candidate is a remedy, or two together, for one loss.
 type Candidate struct {
 	Remedies []string    `json:"remedies"`
+	Does     []string    `json:"does"` // each remedy in words
 	Arm      string      `json:"arm"`
 	For      []LossCause `json:"for"`
 	// Expected is the part of the loss that the order of the candidates assumes.
