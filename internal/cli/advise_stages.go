@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/tarelab/tare/internal/analysis/cause"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/run"
@@ -38,6 +40,7 @@ type adviser struct {
 	dir       string            // of the advice
 	made      bool              // a stage has made dir
 	lock      *hostlock.Lock
+	host      facts.Host
 	end       time.Time // of the whole time
 	total     time.Duration
 	advice    record.Advice
@@ -96,12 +99,34 @@ func (v *adviser) first() (*record.Result, *record.Effects, error) {
 			return nil, nil, err
 		}
 	}
-	return v.stage(record.StageLoss, "", p, host)
+	result, effects, err := v.stage(record.StageLoss, "", p, host)
+	for err == nil && v.undecided(result, effects) && time.Until(v.end) > v.total/2 {
+		result, effects, err = v.further(result.Dir, p, host)
+	}
+	return result, effects, err
+}
+
+// undecided says whether no load is shown to lose and one is undecided.
+func (v *adviser) undecided(r *record.Result, e *record.Effects) bool {
+	losses, others := cause.Of(e, r.Plan)
+	return len(losses) == 0 && slices.ContainsFunc(others, func(k record.AdviceNoLoss) bool { return k.Answer.Word == record.SaysUndecided })
+}
+
+// further adds launches to the first stage.
+func (v *adviser) further(dir string, p *plan.Plan, host facts.Host) (*record.Result, *record.Effects, error) {
+	earlier, err := run.Reopen(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	show := v.progress(p, v.Quiet)
+	show.start(p, dir)
+	return v.measureInto(&v.advice.Stages[0], run.Config{Plan: p, Dir: dir, Groups: host.Groups, Earlier: earlier}, show)
 }
 
 // stage measures a plan into a directory of its own below that of the advice.
 func (v *adviser) stage(kind record.StageKind, load string, p *plan.Plan, host facts.Host) (*record.Result, *record.Effects, error) {
 	name := fmt.Sprintf("%d-%s", len(v.advice.Stages)+1, kind)
+	v.host = host
 	dir := filepath.Join(v.dir, name)
 	if err := errors.Join(installed(p), worthwhile(p), longEnough(p, longer), roomy(p, dir, host.Groups)); err != nil {
 		return nil, nil, err
@@ -109,22 +134,33 @@ func (v *adviser) stage(kind record.StageKind, load string, p *plan.Plan, host f
 	p.Record.Command = v.command()
 	show := v.progress(p, v.Quiet)
 	show.start(p, dir)
+	st := record.AdviceStage{Kind: kind, Workload: load, Dir: name, Seed: p.Record.Seed}
+	result, effects, err := v.measureInto(&st, run.Config{Plan: p, Dir: dir, Groups: host.Groups}, show)
+	if err == nil {
+		v.advice.Stages = append(v.advice.Stages, st)
+	}
+	return result, effects, err
+}
+
+// measureInto runs a stage and analyses its result.
+func (v *adviser) measureInto(st *record.AdviceStage, c run.Config, show progress) (*record.Result, *record.Effects, error) {
 	v.cluster().Told(show.say)
 	began := time.Now()
-	out, err := measure(run.Config{Warnings: v.cluster().Warnings, Plan: p, Dir: dir, Groups: host.Groups, Manifest: manifest(host, began), Progress: show.event}, show)
+	c.Warnings, c.Progress, c.Manifest = v.cluster().Warnings, show.event, manifest(v.host, began)
+	out, err := measure(c, show)
+	st.Seconds += time.Since(began).Seconds()
 	v.advice.Seconds += time.Since(began).Seconds()
 	v.made = v.made || out.Reason != ""
 	if err = notRestored(v.console, out, err); err != nil {
 		return nil, nil, err
 	}
 	if !finished(out) {
-		return nil, nil, fmt.Errorf("stage %s ended early: %s", name, out.Reason)
+		return nil, nil, fmt.Errorf("stage %s ended early: %s", st.Dir, out.Reason)
 	}
-	result, effects, err := analyse(dir)
+	result, effects, err := analyse(c.Dir)
 	if err == nil {
 		err = writeEffects(result, effects)
 	}
-	v.advice.Stages = append(v.advice.Stages, record.AdviceStage{Kind: kind, Workload: load, Dir: name, Seconds: time.Since(began).Seconds(), Seed: p.Record.Seed})
 	return result, effects, err
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
@@ -21,7 +22,11 @@ func Advice(a *record.Advice, details bool) Document {
 		}
 	}
 	if len(a.Losses) == 0 {
-		d.add(section{blocks: []block{{items: []item{{text: msg("advise.nothing")}}}}})
+		nothing := msg("advise.nothing")
+		if slices.ContainsFunc(a.NotLost, func(k record.AdviceNoLoss) bool { return !k.Answer.Word.Decided() }) {
+			nothing = msg("advise.unshown")
+		}
+		d.add(section{blocks: []block{{items: []item{{text: nothing}}}}})
 	}
 	d.add(section{blocks: []block{notLost(a)}})
 	if details {
