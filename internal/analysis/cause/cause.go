@@ -61,12 +61,16 @@ func find(e *record.Effects, w arrange.Workload, load record.Workload) (worst *l
 			if t.Question == record.AskedPods && r.Beside != nil {
 				x = r.Beside
 			}
+			says := r.Says
+			if x != nil && says.Word != record.SaysInvalid && contends(armOf(load, x.Arm), armOf(load, x.Baseline)) {
+				says = saysOf(w, *x)
+			}
 			switch {
-			case x == nil && r.Says.Word == "", x != nil && len(armOf(load, x.Arm).Isolation) > 0:
-			case r.Says.Word == record.SaysSlower && x != nil:
-				worst = larger(worst, lossOf(w, load, *x, r.Says.Metric))
+			case x == nil && says.Word == "", x != nil && len(armOf(load, x.Arm).Isolation) > 0:
+			case says.Word == record.SaysSlower && x != nil:
+				worst = larger(worst, lossOf(w, load, *x, says.Metric))
 			default:
-				kept = append(kept, record.AdviceNoLoss{Workload: w.Name, Arm: r.Arm, Answer: r.Says})
+				kept = append(kept, record.AdviceNoLoss{Workload: w.Name, Arm: r.Arm, Answer: says})
 			}
 		}
 	}
@@ -76,6 +80,31 @@ func find(e *record.Effects, w arrange.Workload, load record.Workload) (worst *l
 		}
 	}
 	return worst, kept
+}
+
+// contends reports whether an arm differs from its baseline in what CPU time it may receive. That CPU time is
+// then the question, also beside other work on the host, where an answer goes by CPU per operation.
+func contends(arm, base record.Arm) bool {
+	return arm.Neighbour != base.Neighbour || arm.CPUs != base.CPUs || arm.CPUSet != base.CPUSet
+}
+
+// saysOf is the verdict of an effect by itself.
+func saysOf(w arrange.Workload, x record.Effect) record.Says {
+	switch {
+	case x.Verdict == record.Cost && x.Typical != nil:
+		return record.Says{Word: record.SaysSlower}
+	case x.Verdict == record.Gain && x.Typical != nil:
+		return record.Says{Word: record.SaysFaster}
+	case x.Verdict == record.Invalid:
+		return record.Says{Word: record.SaysInvalid, Reason: x.Reason}
+	case x.Typical == nil || x.Verdict == record.Undecided:
+		return record.Says{Word: record.SaysUndecided, Reason: x.Reason, Seconds: x.Needed}
+	}
+	bound := max(1-x.Typical.Low, 0)
+	if !w.MoreIsBetter(x.Metric) {
+		bound = max(x.Typical.High-1, 0)
+	}
+	return record.Says{Word: record.SaysNoLoss, Bound: bound}
 }
 
 // lossOf is the loss of an effect, or of the arm's CPU per operation where that decides; nil without a

@@ -244,3 +244,29 @@ func TestSeparated(t *testing.T) {
 		t.Errorf("nothing helped: %+v", got)
 	}
 }
+
+// Beside other work on the host an answer goes by CPU per operation. What a neighbour or a limit takes is CPU
+// time: there the throughput decides.
+func TestLossBesideOtherWork(t *testing.T) {
+	alone := stand{Arm: arm("alone", "cgroup"), ratio: 1}
+	for name, s := range map[string]struct {
+		stand
+		lost bool
+	}{
+		"a neighbour": {stand{Arm: beside("none"), ratio: 0.4, cpu: 0.4, work: 1}, true},
+		"a limit":     {stand{Arm: with(arm("l", "cgroup"), func(a *record.Arm) { a.CPUs = 0.5 }), ratio: 0.4, cpu: 0.4, work: 1}, true},
+		"a layer":     {stand{Arm: arm("rootfs", "rootfs"), ratio: 0.4, cpu: 0.4, work: 1}, false},
+	} {
+		e, p := result("throughput", alone, s.stand)
+		e.Host.CPUs = 2
+		e.Kernel = append(e.Kernel, record.Kernel{Workload: "w", Metric: "cpu.foreign", Unit: "s", Per: "second", Values: map[string]record.Value{"alone": record.Number(1)}})
+		work := e.Effects[0]
+		work.Metric, work.Typical, work.Verdict, work.Parts = "efficiency", around(1), record.Negligible, nil
+		e.Effects = append(e.Effects, work)
+		e.Answer = answer.Of(e)
+		losses, kept := Of(e, p)
+		if (len(losses) == 1) != s.lost || len(losses)+len(kept) != 1 {
+			t.Errorf("%s: losses %+v, others %+v", name, losses, kept)
+		}
+	}
+}
