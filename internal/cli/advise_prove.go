@@ -211,26 +211,35 @@ func (a *attempt) names(candidates []int) (out []string) {
 	return out
 }
 
+// leastFurther is the shortest time for which more launches are added to the candidates.
+const leastFurther = 5 * time.Second
+
 // compete measures all candidates together and returns the best one; -1: none helped, and the loss has the
-// reason.
+// reason. Where none is shown to help and one is undecided, more launches are added, as often as half of the
+// time that is left allows.
 func (a *attempt) compete(tried []int) (int, error) {
-	r, err := a.measured(record.StageCandidates, a.part(partCandidates), max(a.e.Precision, coarse), tried...)
-	if err != nil {
-		return -1, err
-	}
-	results, err := a.against(r, a.lost.Name, tried...)
-	if err != nil {
-		return -1, err
-	}
-	for n, i := range tried {
-		a.candidates[i].Result = &results[n]
-	}
-	if err := a.keep(); err != nil {
-		return -1, err
-	}
-	a.loss.Causes = cause.Separated(*a.loss)
-	if helped := a.helped(); len(helped) > 0 {
-		return helped[0], nil
+	precision := max(a.e.Precision, coarse)
+	r, err := a.measured(record.StageCandidates, a.part(partCandidates), precision, tried...)
+	for {
+		if err == nil {
+			err = a.judge(r, tried)
+		}
+		if err != nil {
+			return -1, err
+		}
+		if helped := a.helped(); len(helped) > 0 {
+			return helped[0], nil
+		}
+		more := a.part(partCandidates)
+		if !a.anyUndecided(tried) || more < leastFurther {
+			break
+		}
+		p, perr := a.trial(a.loss.Workload, more, precision, a.host, a.arms(tried...)...)
+		if perr != nil {
+			return -1, perr
+		}
+		p.Record.Seed = r.Plan.Seed
+		r, _, err = a.further(r.Dir, p, a.host)
 	}
 	a.loss.Standing, a.loss.Reason = record.StandingNoHelp, noneHelped
 	for _, i := range slices.Backward(tried) {
@@ -242,6 +251,26 @@ func (a *attempt) compete(tried []int) (int, error) {
 		}
 	}
 	return -1, nil
+}
+
+// judge fills in what the candidates did, and the causes that this tells apart.
+func (a *attempt) judge(r *record.Result, tried []int) error {
+	results, err := a.against(r, a.lost.Name, tried...)
+	if err != nil {
+		return err
+	}
+	for n, i := range tried {
+		a.candidates[i].Result = &results[n]
+	}
+	if err := a.keep(); err != nil {
+		return err
+	}
+	a.loss.Causes = cause.Separated(*a.loss)
+	return nil
+}
+
+func (a *attempt) anyUndecided(tried []int) bool {
+	return slices.ContainsFunc(tried, func(i int) bool { return a.candidates[i].Result.Answer.Word == record.SaysUndecided })
 }
 
 // alike is how much less of a loss another remedy may regain, as a part of the loss, to be as good.

@@ -112,7 +112,7 @@ func (v *adviser) undecided(r *record.Result, e *record.Effects) bool {
 	return len(losses) == 0 && slices.ContainsFunc(others, func(k record.AdviceNoLoss) bool { return k.Answer.Word == record.SaysUndecided })
 }
 
-// further adds launches to the first stage.
+// further adds launches to the last stage, whose result is in dir.
 func (v *adviser) further(dir string, p *plan.Plan, host facts.Host) (*record.Result, *record.Effects, error) {
 	earlier, err := run.Reopen(dir)
 	if err != nil {
@@ -120,7 +120,7 @@ func (v *adviser) further(dir string, p *plan.Plan, host facts.Host) (*record.Re
 	}
 	show := v.progress(p, v.Quiet)
 	show.start(p, dir)
-	return v.measureInto(&v.advice.Stages[0], run.Config{Plan: p, Dir: dir, Groups: host.Groups, Earlier: earlier}, show)
+	return v.measureInto(&v.advice.Stages[len(v.advice.Stages)-1], run.Config{Plan: p, Dir: dir, Groups: host.Groups, Earlier: earlier}, show)
 }
 
 // stage measures a plan into a directory of its own below that of the advice.

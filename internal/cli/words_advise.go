@@ -36,11 +36,11 @@ func stageLine(kind record.StageKind, load, arms string) string {
 
 // aboutMore is the reason of an undecided remedy.
 func aboutMore(name string, s record.Says) string {
-	text := name + " is undecided"
-	if s.Seconds > 0 {
-		text += ": about " + quantity.About(s.Seconds) + " more would decide"
-	} else if s.Reason != "" {
-		text += ": " + s.Reason
+	switch {
+	case s.Seconds > 0:
+		return name + ": about " + quantity.About(s.Seconds) + " more would decide"
+	case s.Reason != "":
+		return name + ": " + s.Reason
 	}
-	return text
+	return name
 }

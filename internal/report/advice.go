@@ -68,9 +68,10 @@ func proofSheet(a *record.Advice, l record.AdviceLoss, details bool) block {
 		add("advise.label.price", priceSentence(l.Proof, c))
 	}
 	add("advise.label.standing", standingSentence(l))
-	helped, failed, skipped := others(l)
+	helped, failed, open, skipped := others(l)
 	add("advise.label.helped", joined(", ", helped...))
 	add("advise.label.failed", joined(", ", failed...))
+	add("advise.label.open", joined(", ", open...))
 	if !details && len(skipped) > 0 {
 		add("advise.label.skipped", msg("advise.skipped", "list", strings.Join(skipped, ", ")))
 	}
@@ -186,9 +187,9 @@ func standingSentence(l record.AdviceLoss) sentence {
 	return msg(key, "reason", l.Reason)
 }
 
-// others are the candidates beside the remedy: those that helped and that did not, with a number, and those
-// that were skipped.
-func others(l record.AdviceLoss) (helped, failed []sentence, skipped []string) {
+// others are the candidates beside the remedy: those that helped, that did not, and that are undecided, with a
+// number, and those that were skipped.
+func others(l record.AdviceLoss) (helped, failed, open []sentence, skipped []string) {
 	for i, c := range l.Candidates {
 		r := c.Result
 		switch {
@@ -197,11 +198,13 @@ func others(l record.AdviceLoss) (helped, failed []sentence, skipped []string) {
 			skipped = append(skipped, c.Arm)
 		case r.Answer.Word == record.SaysFaster && r.Regained != nil:
 			helped = append(helped, msg("advise.other", "name", c.Arm, "said", parts100(r.Regained.Share, r.Regained.Low, r.Regained.High)))
+		case r.Answer.Word == record.SaysUndecided:
+			open = append(open, msg("advise.other", "name", c.Arm, "said", quantity.Interval(r.Gained)))
 		default:
 			failed = append(failed, msg("advise.other", "name", c.Arm, "said", answerCell(record.AnswerRow{Says: r.Answer}).text))
 		}
 	}
-	return helped, failed, skipped
+	return helped, failed, open, skipped
 }
 
 // measuredSentence says from which launches the figure is.
