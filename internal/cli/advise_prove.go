@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -280,11 +281,13 @@ const alike = 0.05
 // that regains most or, among those that are alike, the one beside which the neighbour keeps most of its work.
 func (a *attempt) helped() (out []int) {
 	for i, c := range a.candidates {
-		if c.Result != nil && c.Result.Answer.Word == record.SaysFaster && c.Result.Regained != nil {
+		if c.Result != nil && c.Result.Answer.Word == record.SaysFaster {
 			out = append(out, i)
 		}
 	}
-	share := func(i int) float64 { return a.candidates[i].Result.Regained.Share }
+	share := func(i int) float64 { // of the logarithm of the loss
+		return -math.Log(a.candidates[i].Result.Gained.Ratio) / math.Log(a.loss.Lost.Ratio)
+	}
 	slices.SortStableFunc(out, func(x, y int) int { return cmp.Compare(share(y), share(x)) })
 	best := 0
 	for n, i := range out {

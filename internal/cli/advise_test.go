@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -10,10 +11,10 @@ import (
 )
 
 // candidate is one with a result: the part of the loss that it regains, and what the neighbour keeps.
-func candidateOf(arm string, word record.AnswerWord, share, low, kept float64) remedy.Candidate {
+func candidateOf(arm string, word record.AnswerWord, share, kept float64) remedy.Candidate {
 	c := remedy.Candidate{Candidate: record.Candidate{Arm: arm, Remedies: []string{arm}}}
 	c.Result = &record.RemedyResult{
-		Answer: record.Says{Word: word}, Regained: &record.Share{Share: share, Low: low, High: share + 0.05},
+		Answer: record.Says{Word: word}, Gained: &record.Ratio{Ratio: math.Pow(2, share)},
 		Left: &record.Ratio{Ratio: 0.9, Low: 0.88, High: 0.92},
 	}
 	if kept > 0 {
@@ -30,13 +31,13 @@ func TestBestRemedy(t *testing.T) {
 		all  []remedy.Candidate
 		want []int
 	}{
-		{"most regained", []remedy.Candidate{candidateOf("a", record.SaysFaster, 0.5, 0.4, 0.9), candidateOf("b", record.SaysFaster, 0.9, 0.85, 0.1)}, []int{1, 0}},
-		{"a tie costs the neighbour least", []remedy.Candidate{candidateOf("a", record.SaysFaster, 0.92, 0.85, 0.05), candidateOf("b", record.SaysFaster, 0.9, 0.85, 0.4)}, []int{1, 0}},
-		{"the neighbour is unknown", []remedy.Candidate{candidateOf("a", record.SaysFaster, 0.9, 0.85, 0), candidateOf("b", record.SaysFaster, 0.92, 0.85, 0)}, []int{1, 0}},
-		{"not shown", []remedy.Candidate{candidateOf("a", record.SaysUndecided, 0.9, 0.1, 0.9), candidateOf("b", record.SaysSlower, 0.9, 0.85, 0.9)}, nil},
-		{"not tried", []remedy.Candidate{{}, candidateOf("b", record.SaysFaster, 0.9, 0.85, 0.9)}, []int{1}},
+		{"most regained", []remedy.Candidate{candidateOf("a", record.SaysFaster, 0.5, 0.9), candidateOf("b", record.SaysFaster, 0.9, 0.1)}, []int{1, 0}},
+		{"a tie costs the neighbour least", []remedy.Candidate{candidateOf("a", record.SaysFaster, 0.92, 0.05), candidateOf("b", record.SaysFaster, 0.9, 0.4)}, []int{1, 0}},
+		{"the neighbour is unknown", []remedy.Candidate{candidateOf("a", record.SaysFaster, 0.9, 0), candidateOf("b", record.SaysFaster, 0.92, 0)}, []int{1, 0}},
+		{"not shown", []remedy.Candidate{candidateOf("a", record.SaysUndecided, 0.9, 0.9), candidateOf("b", record.SaysSlower, 0.9, 0.9)}, nil},
+		{"not tried", []remedy.Candidate{{}, candidateOf("b", record.SaysFaster, 0.9, 0.9)}, []int{1}},
 	} {
-		a := &attempt{candidates: c.all}
+		a := &attempt{candidates: c.all, loss: &record.AdviceLoss{Lost: record.Ratio{Ratio: 0.5}}}
 		if got := a.helped(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
@@ -49,7 +50,7 @@ func TestRemains(t *testing.T) {
 		lost, low, high float64
 		want            bool
 	}{{0.5, 0.8, 0.9, true}, {0.5, 0.97, 1.02, false}, {0.5, 1.01, 1.1, false}, {1.5, 1.1, 1.2, true}, {1.5, 0.9, 0.95, false}} {
-		x := candidateOf("a", record.SaysFaster, 0.9, 0.8, 0)
+		x := candidateOf("a", record.SaysFaster, 0.9, 0)
 		x.Result.Left = &record.Ratio{Ratio: (c.low + c.high) / 2, Low: c.low, High: c.high}
 		a := &attempt{loss: &record.AdviceLoss{Lost: record.Ratio{Ratio: c.lost}}, candidates: []remedy.Candidate{x}}
 		if got := a.remains(0); got != c.want {

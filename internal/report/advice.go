@@ -157,12 +157,16 @@ func settingList(all []record.RemedySetting) string {
 	return strings.Join(out, ", ")
 }
 
-// regainedSentence is the figure of the proof.
+// regainedSentence is the figure of the proof: the part of the loss, or where the noise is too large for one
+// the gain over the arm that lost.
 func regainedSentence(l record.AdviceLoss) sentence {
-	if l.Proof == nil || l.Proof.Regained == nil {
+	if l.Proof == nil {
 		return nil
 	}
 	r := l.Proof.Regained
+	if r == nil {
+		return msg("advise.gained", "gain", cell{quantity.Interval(l.Proof.Gained), strong}, "arm", l.Arm)
+	}
 	return msg("advise.regained", "share", cell{parts100(r.Share, r.Low, r.High), strong}, "left", quantity.Interval(l.Proof.Left), "baseline", l.Baseline)
 }
 
@@ -198,6 +202,8 @@ func others(l record.AdviceLoss) (helped, failed, open []sentence, skipped []str
 			skipped = append(skipped, c.Arm)
 		case r.Answer.Word == record.SaysFaster && r.Regained != nil:
 			helped = append(helped, msg("advise.other", "name", c.Arm, "said", parts100(r.Regained.Share, r.Regained.Low, r.Regained.High)))
+		case r.Answer.Word == record.SaysFaster:
+			helped = append(helped, msg("advise.other", "name", c.Arm, "said", quantity.Interval(r.Gained)))
 		case r.Answer.Word == record.SaysUndecided:
 			open = append(open, msg("advise.other", "name", c.Arm, "said", quantity.Interval(r.Gained)))
 		default:
