@@ -1,0 +1,33 @@
+package remedy
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
+
+func limitRemoved() Remedy {
+	return Remedy{
+		Name: "no-cpu-limit", Does: "the load has no CPU limit",
+		For:   []record.LossCause{record.LossCPULimit},
+		Gives: "the bound on what the load takes from others", Part: 0.95, Sets: "cpu limit",
+		On: func(l Lost) (Trial, bool) {
+			a := l.arm()
+			limited := a.CPUs > 0
+			if name, _ := l.levels(); name == "cpu-limit" {
+				a.Environment, limited = strings.Replace(a.Environment, "cpu-limit", "cgroup", 1), true
+			}
+			a.CPUs = 0
+			return change(a, record.OnLoad, record.KeyCPUMax, "", l.limit()), limited
+		},
+	}
+}
+
+// limit is the CPU limit of the arm; empty: none of its own.
+func (l Lost) limit() string {
+	if l.Arm.CPUs == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(l.Arm.CPUs, 'g', -1, 64)
+}

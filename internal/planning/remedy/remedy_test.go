@@ -1,0 +1,256 @@
+package remedy_test
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/remedy"
+	"github.com/tarelab/tare/record"
+)
+
+// shapes are arms that lose in different ways; every remedy applies to one of them.
+func shapes(t *testing.T) map[string]remedy.Lost {
+	t.Helper()
+	all := map[string]remedy.Lost{}
+	add := func(name, kind string, a experiment.ArmSpec, server bool) {
+		env, err := catalog.Environment(nil, a.Environment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		params := map[string]string{}
+		for _, p := range catalog.Words().Kinds[kind] {
+			params[p.Name] = p.Default
+		}
+		maps.Copy(params, a.Set)
+		a.Name = "lost"
+		all[name] = remedy.Lost{Arm: a, Volume: "layer", Params: params, Server: server, Can: env.Capabilities(), CPUs: []int{0, 1, 2, 3}, Memory: 16 << 30, Taken: []string{"lost", "base"}}
+	}
+	add("oltp neighbour", "oltp", experiment.ArmSpec{Environment: "cgroup", Neighbour: "hogs"}, false)
+	add("oltp host", "oltp", experiment.ArmSpec{Environment: "host", Neighbour: "hogs"}, false)
+	add("sysbench docker", "sysbench", experiment.ArmSpec{Environment: "docker", CPUs: 1.5, Memory: 256 << 20}, true)
+	add("sysbench small", "sysbench", experiment.ArmSpec{Environment: "cgroup", Set: map[string]string{"buffer_pool": "5M"}}, true)
+	add("pgbench docker", "pgbench", experiment.ArmSpec{Environment: "docker", Set: map[string]string{"shared_buffers": "1M"}}, true)
+	add("oltp limit", "oltp", experiment.ArmSpec{Environment: "cpu-limit"}, false)
+	add("sysbench besteffort", "sysbench", experiment.ArmSpec{Environment: "besteffort:volume=emptydir"}, true)
+	add("sysbench guaranteed", "sysbench", experiment.ArmSpec{Environment: "guaranteed:cpu=1,volume=pvc:fast"}, true)
+	loop := all["sysbench docker"]
+	loop.Volume = "loop:ext4"
+	all["sysbench loop"] = loop
+	return all
+}
+
+var nameOfArm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+
+// Every remedy is described, for a cause that exists, and applies to one of the shapes. Its settings are of
+// the vocabulary, undone for each that is applied, and its arm is one that an experiment can have.
+func TestRemedies(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range remedy.All() {
+		if !nameOfArm.MatchString(r.Name) || seen[r.Name] || r.Does == "" || r.Gives == "" || r.Sets == "" || !(r.Part > 0 && r.Part <= 1) || len(r.For) == 0 {
+			t.Errorf("%+v", r)
+		}
+		seen[r.Name] = true
+		for _, c := range r.For {
+			if !slices.Contains(record.LossCauses(), c) {
+				t.Errorf("%s is for %q", r.Name, c)
+			}
+		}
+		applied := 0
+		for shape, l := range shapes(t) {
+			if trial, ok := r.On(l); ok {
+				applied++
+				checkTrial(t, r.Name+" on "+shape, l, trial, strings.Fields(shape)[0])
+			}
+		}
+		if applied == 0 {
+			t.Errorf("%s applies to no arm", r.Name)
+		}
+	}
+}
+
+func checkTrial(t *testing.T, name string, l remedy.Lost, trial remedy.Trial, kind string) {
+	t.Helper()
+	undone := map[record.RemedySetting]bool{}
+	for _, s := range trial.Undo {
+		undone[record.RemedySetting{On: s.On, Key: s.Key}] = true
+	}
+	for _, s := range slices.Concat(trial.Apply, trial.Undo) {
+		if !slices.Contains(record.SettingKeys(), s.Key) || !slices.Contains([]record.SettingOn{record.OnLoad, record.OnNeighbour, record.OnServer}, s.On) {
+			t.Errorf("%s: %+v is not of the vocabulary", name, s)
+		}
+		if !undone[record.RemedySetting{On: s.On, Key: s.Key}] {
+			t.Errorf("%s: %+v is not undone", name, s)
+		}
+	}
+	if len(trial.Apply) == 0 || len(trial.Apply) != len(trial.Undo) {
+		t.Errorf("%s: applied by %v, undone by %v", name, trial.Apply, trial.Undo)
+	}
+	if trial.Not != nil {
+		if trial.Not.Reason == "" || trial.Not.Remedy == "" || trial.Arm.Environment != "" {
+			t.Errorf("%s: %+v", name, trial)
+		}
+		return
+	}
+	e := experimentOf(t, kind)
+	base := l.Arm
+	base.Name, base.Neighbour = "base", ""
+	trial.Arm.Name = "trial"
+	src := e.Only("w", base, l.Arm, trial.Arm).YAML()
+	again, err := experiment.Parse("trial.yaml", src, catalog.Words())
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, src)
+	}
+	if w := again.Workload("w"); len(w.Named) != 3 || w.Baseline != "base" || string(again.YAML()) != string(src) {
+		t.Errorf("%s: read again as %+v", name, w)
+	}
+	if same := l.Arm; same.Name == "lost" {
+		same.Name = "trial"
+		if string(e.Only("w", base, same).YAML()) == string(e.Only("w", base, trial.Arm).YAML()) {
+			t.Errorf("%s: the arm is the one that lost", name)
+		}
+	}
+}
+
+func experimentOf(t *testing.T, kind string) *experiment.Experiment {
+	t.Helper()
+	e, err := experiment.Parse("e.yaml", []byte("neighbours: {hogs: {kind: spin}}\narms: {a: {environment: host}, b: {environment: host, neighbour: hogs, isolation: nice}}\nworkloads: {w: {kind: "+kind+"}, x: {kind: rpc}}\n"), catalog.Words())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// durable are the parameters that decide what a commit survives. Of the flush methods only those may be
+// exchanged that flush log and data.
+var durable = []string{"flush_log_at_trx_commit", "sync_binlog", "doublewrite", "binlog", "fsync", "synchronous_commit", "full_page_writes", "wal_sync_method", "appendonly", "appendfsync", "save", "sync"}
+
+// No remedy keeps less of what is committed.
+func TestRemediesKeepCommits(t *testing.T) {
+	for _, r := range remedy.All() {
+		for shape, l := range shapes(t) {
+			trial, ok := r.On(l)
+			if !ok {
+				continue
+			}
+			for name, value := range trial.Arm.Set {
+				if slices.Contains(durable, name) || name == "flush_method" && !slices.Contains([]string{"fsync", "O_DIRECT", "O_DSYNC"}, value) {
+					t.Errorf("%s on %s sets %s=%s", r.Name, shape, name, value)
+				}
+			}
+			if trial.Arm.Volume == "tmpfs" {
+				t.Errorf("%s on %s puts the data into memory", r.Name, shape)
+			}
+		}
+	}
+}
+
+// The candidates are for the causes, the largest expected part first.
+func TestCandidates(t *testing.T) {
+	all := shapes(t)
+	share := func(x float64, causes ...record.LossCause) record.CauseShare {
+		return record.CauseShare{Causes: causes, Share: &record.Share{Share: x, Low: x, High: x}}
+	}
+	for _, c := range []struct {
+		shape  string
+		causes []record.CauseShare
+		first  string
+		none   string // is no candidate
+	}{
+		{"oltp neighbour", []record.CauseShare{share(1, record.LossNeighbourCPU)}, "cpu-idle", "io-max"},
+		{"oltp neighbour", []record.CauseShare{share(0.9, record.LossNeighbourDisk), share(0.1, record.LossNeighbourCPU)}, "io-max", "memory-high"},
+		{"oltp host", []record.CauseShare{share(1, record.LossNeighbourCPU)}, "cpu-idle", "no-cpu-limit"},
+		{"sysbench docker", []record.CauseShare{share(0.8, record.LossNAT), share(0.1, record.LossSeccomp)}, "host-network", "cpu-idle"},
+		{"sysbench docker", []record.CauseShare{share(1, record.LossCPULimit)}, "no-cpu-limit", "host-network"},
+		{"sysbench docker", []record.CauseShare{{Causes: []record.LossCause{record.LossSeccomp}}}, "seccomp-off", "host-network"},
+		{"sysbench besteffort", []record.CauseShare{share(1, record.LossNeighbourCPU)}, "pod-requests", "cpu-idle"},
+	} {
+		got := remedy.Candidates(all[c.shape], c.causes)
+		if len(got) == 0 || got[0].Arm != c.first {
+			t.Errorf("%s, %+v: %+v, want %s first", c.shape, c.causes, got, c.first)
+			continue
+		}
+		for i, x := range got {
+			if x.Arm == c.none || len(x.For) == 0 || x.Spec.Name != x.Arm && x.Skipped == nil || i > 0 && x.Expected > got[i-1].Expected {
+				t.Errorf("%s: candidate %d is %+v", c.shape, i, x.Candidate)
+			}
+		}
+	}
+	if got := remedy.Candidates(all["oltp neighbour"], []record.CauseShare{share(1, record.LossServer)}); len(got) > 0 {
+		t.Errorf("a load that is slower by itself: %+v", got)
+	}
+}
+
+// A name that the experiment has is not taken by the arm of a candidate.
+func TestNamesThatAreTaken(t *testing.T) {
+	l := shapes(t)["oltp neighbour"]
+	l.Taken = append(l.Taken, "cpu-idle")
+	got := remedy.Candidates(l, []record.CauseShare{{Causes: []record.LossCause{record.LossNeighbourCPU}}})
+	if got[0].Arm != "with-cpu-idle" || got[0].Spec.Name != "with-cpu-idle" || got[0].Remedies[0] != "cpu-idle" {
+		t.Errorf("%+v", got[0])
+	}
+}
+
+// Two remedies go together unless they set the same; the way back is in reverse.
+func TestTogether(t *testing.T) {
+	l := shapes(t)["oltp neighbour"]
+	by := map[string]remedy.Candidate{}
+	for _, c := range remedy.Candidates(l, []record.CauseShare{{Causes: []record.LossCause{record.LossNeighbourCPU}}}) {
+		by[c.Arm] = c
+	}
+	if _, ok := remedy.Together(l, by["cpu-idle"], by["cpu-weight"]); ok {
+		t.Error("cpu.idle and cpu.weight set the same")
+	}
+	both, ok := remedy.Together(l, by["cpu-idle"], by["cpu-split"])
+	if !ok || !slices.Equal(both.Spec.Isolation, []string{"cpu.idle", "cpuset.split=1"}) || both.Spec.Name != remedy.BothName || len(both.Does) != 2 {
+		t.Fatalf("%v, %+v", ok, both)
+	}
+	if n := len(both.Undo); len(both.Apply) != 3 || n != 3 || both.Undo[n-1].Key != record.KeyCPUIdle || both.Apply[0].Key != record.KeyCPUIdle {
+		t.Errorf("applied by %v, undone by %v", both.Apply, both.Undo)
+	}
+	if _, ok := remedy.Together(l, both, by["cpu-quota"]); ok {
+		t.Error("three remedies together")
+	}
+}
+
+// Without the arms that are protected, an experiment is still one.
+func TestUnprotected(t *testing.T) {
+	for _, name := range experiment.Presets() {
+		_, src, _ := experiment.Preset(name)
+		e, err := experiment.Parse(name+".yaml", src, catalog.Words())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Unprotected()
+		again, err := experiment.Parse(name+".yaml", e.YAML(), catalog.Words())
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, e.YAML())
+		}
+		for i := range again.Workloads {
+			for _, a := range again.ArmsOf(&again.Workloads[i]) {
+				if len(a.Isolation) > 0 {
+					t.Errorf("%s: arm %s has %v", name, a.Name, a.Isolation)
+				}
+			}
+		}
+	}
+}
+
+// Spec has every key of an arm: what it leaves out, trials would measure without.
+func TestSpecIsComplete(t *testing.T) {
+	a := record.Arm{
+		Name: "a", Environment: "docker", Neighbour: "n", Isolation: []string{"cpu.idle"}, Volume: "bind", Network: "host", Seccomp: "default",
+		Capabilities: "none", AppArmor: "p", CPUs: 1.5, MemoryBytes: 5, CPUSet: "0", Image: "i", Set: map[string]string{"x": "1"},
+	}
+	spec := reflect.ValueOf(remedy.Spec(a))
+	for i := range spec.NumField() {
+		if spec.Field(i).IsZero() {
+			t.Errorf("Spec leaves %s out, or this test does", spec.Type().Field(i).Name)
+		}
+	}
+}
