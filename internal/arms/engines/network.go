@@ -14,7 +14,6 @@ import (
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
-	"github.com/tarelab/tare/internal/linux/netns"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/outside/engine"
 	"github.com/tarelab/tare/record"
@@ -36,7 +35,7 @@ func (a *arm) openNetwork(ctx context.Context) error {
 		return a.OpenNetwork()
 	}
 	if a.kind == Podman {
-		room, err := netns.NewRoom()
+		room, err := engine.NewRoom()
 		if err != nil {
 			return err
 		}
