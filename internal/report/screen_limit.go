@@ -14,7 +14,8 @@ import (
 func limitTable(w workload, t record.AnswerTable) table {
 	m := w.metricWord(t.Metric)
 	out := table{columns: []column{
-		{head: text("head.arm"), flex: 10}, {head: text("limit.limit"), drop: 2}, {head: text("limit.used"), align: right}, {head: text("limit.throttled"), align: right},
+		{head: text("head.arm"), flex: 10}, {head: text("limit.limit"), drop: 2},
+		{head: text("limit.used"), align: right}, {head: text("limit.throttled"), align: right},
 		{head: m.head, align: right}, {head: text("head.against", "baseline", t.Baseline), align: right},
 	}}
 	p99 := t.Metric != catalogue.P99.Name

@@ -44,7 +44,9 @@ func throttled(l *record.CPULimit) bool {
 
 // objective is the table of a load with an objective: whether each arm reaches it.
 func objective(w arrange.Workload) record.AnswerTable {
-	t := record.AnswerTable{Question: record.AskedObjective, Workload: w.Name, Baseline: w.Baseline, Metric: w.Objective.Metric, Objective: w.Objective}
+	t := record.AnswerTable{
+		Question: record.AskedObjective, Workload: w.Name, Baseline: w.Baseline, Metric: w.Objective.Metric, Objective: w.Objective,
+	}
 	for _, arm := range slices.Concat(w.Ladder, w.Beside) {
 		own := w.Arm[arm].Reached
 		t.Rows = append(t.Rows, record.AnswerRow{Workload: w.Name, Arm: arm, Own: own, Says: reaches(w, own)})

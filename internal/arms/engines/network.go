@@ -14,7 +14,6 @@ import (
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
-	"github.com/tarelab/tare/internal/linux/netns"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/outside/engine"
 	"github.com/tarelab/tare/record"
@@ -36,7 +35,7 @@ func (a *arm) openNetwork(ctx context.Context) error {
 		return a.OpenNetwork()
 	}
 	if a.kind == Podman {
-		room, err := netns.NewRoom()
+		room, err := engine.NewRoom()
 		if err != nil {
 			return err
 		}
@@ -54,9 +53,11 @@ func (a *arm) openNetwork(ctx context.Context) error {
 // networkChange is the change that the engine makes for its own network.
 func (k Kind) networkChange() facts.Change {
 	if k == Podman {
-		return facts.Change{What: "a network namespace", Detail: "without a name, held by a descriptor; Podman makes its bridge and its rules there"}
+		return facts.Change{What: "a network and a mount namespace",
+			Detail: "without names, held by descriptors; Podman makes its bridge and its rules there"}
 	}
-	return facts.Change{What: "a port of 127.0.0.1", Detail: "published by Docker, which takes it back with the container: a rule and docker-proxy"}
+	return facts.Change{What: "a port of 127.0.0.1",
+		Detail: "published by Docker, which takes it back with the container: a rule and docker-proxy"}
 }
 
 // networkSettings reads back the address and the published port.

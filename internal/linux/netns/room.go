@@ -16,8 +16,9 @@ type Room struct {
 	mounts *os.File
 }
 
-// NewRoom makes a room, which the caller closes. It needs CAP_SYS_ADMIN.
-func NewRoom() (r *Room, err error) {
+// NewRoom makes a room, which the caller closes. It needs CAP_SYS_ADMIN. The directories of own are empty
+// in the room, and what is written there ends with it; directories that are not there are skipped.
+func NewRoom(own ...string) (r *Room, err error) {
 	r = &Room{}
 	if r.Net, err = New(); err != nil {
 		return nil, err
@@ -28,6 +29,12 @@ func NewRoom() (r *Room, err error) {
 		}
 		if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 			return fmt.Errorf("keep mounts in the mount namespace: %w", err)
+		}
+		for _, dir := range own {
+			err := unix.Mount("tmpfs", dir, "tmpfs", 0, "mode=0700")
+			if err != nil && !errors.Is(err, unix.ENOENT) {
+				return fmt.Errorf("hide %s in the mount namespace: %w", dir, err)
+			}
 		}
 		r.mounts, err = os.Open("/proc/thread-self/ns/mnt")
 		return err

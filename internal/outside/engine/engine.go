@@ -88,6 +88,11 @@ func NewDocker(address string) (Engine, error) {
 	return Engine{kind: &docker, path: docker.name, address: address}, nil
 }
 
+// NewRoom makes a room for Podman. The addresses that it gave to containers are there too.
+func NewRoom() (*netns.Room, error) {
+	return netns.NewRoom("/var/lib/cni", "/run/containers/networks")
+}
+
 // NewPodman is Podman with the path of its program.
 func NewPodman(path string) Engine { return Engine{kind: &podman, path: path} }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/linux/netns"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/trust"
 )
@@ -64,7 +63,7 @@ func (s ContainerStep) Undo(u *journal.Undoing) error {
 	defer cancel()
 	if !e.kind.daemon {
 		// Podman takes its rules and its bridge back, which were in a namespace that ended with the run.
-		if e.Room, err = netns.NewRoom(); err == nil {
+		if e.Room, err = NewRoom(); err == nil {
 			defer e.Room.Close()
 		}
 	}

@@ -88,7 +88,8 @@ func workloadKeys(words Words) []key[Workload] {
 		value("share", "weight in the division of the budget", share, formatNumber, func(x *w) *float64 { return &x.Share }),
 		writtenIf(value("optional", "true: only when --workload names it", truth("optional"), strconv.FormatBool, func(x *w) *bool { return &x.Optional }),
 			func(x *w) bool { return x.Optional }),
-		writtenIf(value("objective", "latency that is good enough; the answer says of each arm whether it is", objective, formatObjective, func(x *w) *Objective { return &x.Objective }),
+		writtenIf(value("objective", "latency that is good enough; the answer says of each arm whether it is",
+			objective, formatObjective, func(x *w) *Objective { return &x.Objective }),
 			func(x *w) bool { return x.Objective.Metric != "" }),
 		{
 			"arms", "all: those of the experiment",

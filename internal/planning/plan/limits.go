@@ -58,7 +58,8 @@ func burstOf(l cgroup.Limits, host facts.Host) error {
 	case l.CPUs == 0:
 		return hint.New(errors.New("burst: there is no quota whose unused time could be saved up"), "cpus: N beside it")
 	case l.Burst > l.CPUs:
-		return hint.New(fmt.Errorf("burst: %v is more than the quota, which is the kernel's most", l.Burst), fmt.Sprintf("burst: %v or less", l.CPUs))
+		return hint.New(fmt.Errorf("burst: %v is more than the quota, which is the kernel's most", l.Burst),
+			fmt.Sprintf("burst: %v or less", l.CPUs))
 	}
 	m, _ := isolation.Find("cpu.burst")
 	return requireSupport(m.Support(host))

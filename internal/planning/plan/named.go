@@ -198,7 +198,8 @@ func checkContainer(a PlannedArm, r Rung) error {
 		return hint.New(fmt.Errorf("%s makes no container whose network, seccomp, capabilities or profile could be chosen", r.Name()),
 			"environment: container, runc, crun, podman or docker")
 	case a.Container.Network == environment.NetworkEngine && !can.Networks:
-		return hint.New(fmt.Errorf("network %s: %s is made without an engine", environment.NetworkEngine, r.Name()), "environment: docker or podman")
+		return hint.New(fmt.Errorf("network %s: %s is made without an engine", environment.NetworkEngine, r.Name()),
+			"environment: docker or podman")
 	case a.Container.Image != "" && !can.Images:
 		return hint.New(fmt.Errorf("%s has no images", r.Name()), "environment: podman or docker")
 	case a.Container.Image != "" && !a.Volume.Binds():
