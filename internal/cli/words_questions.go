@@ -13,6 +13,7 @@ var questions = []question{
 	{"Neighbour: how much is lost beside a batch job, and which setting protects?", "colocation"},
 	{"Pod: how much is lost in Kubernetes, by QoS class?", "kubernetes"},
 	{"Volume: how fast is each?", "volumes storage"},
+	{"Change: is a new version or option file of a database slower?", "ab"},
 	{"Others", ""},
 }
 
