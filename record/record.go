@@ -37,6 +37,17 @@ type Plan struct {
 	Precision  float64    `json:"precision"` // wanted half-width, as a ratio (0.01 is 1 %)
 	Margin     float64    `json:"margin"`    // smallest effect that matters, as a ratio
 	Workloads  []Workload `json:"workloads"`
+	// Adopted are settings of the user's own server that the servers have otherwise or not at all.
+	Adopted []Adopted `json:"adopted,omitempty"`
+}
+
+// Adopted is a setting of the user's own server that the servers of the arms do not have as it stands.
+type Adopted struct {
+	From  string `json:"from,omitempty"` // FILE:LINE, or the address of a server
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"`
+	Used  string `json:"used,omitempty"` // what the servers have instead; empty: the setting is left out
+	Why   string `json:"why"`
 }
 
 // Workload is one load with the arms in which it runs and which are compared.

@@ -92,6 +92,7 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 		}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "experiment", Title: "What to measure:"},
+			{Key: "database", Title: "Your database:"},
 			{Key: kubernetesGroup, Title: "Kubernetes:"},
 			{Key: "limits", Title: "What to judge:"},
 			{Key: "output", Title: "Output:"},

@@ -44,6 +44,8 @@ type experimentFlags struct {
 	Namespace string `group:"kubernetes" hidden:"" placeholder:"NAME" help:"An existing namespace, for pods on another node. Default: the run makes its own."`
 	PodImage  string `group:"kubernetes" hidden:"" placeholder:"IMAGE" help:"Image for pods on another node, where an arm names none: with sh and the programs of the load."`
 
+	databaseFlags
+
 	pods *pods.Target // see cluster
 }
 
@@ -93,6 +95,16 @@ func (f *experimentFlags) plan(e *experiment.Experiment, host facts.Host) (*plan
 	if err != nil {
 		return nil, err
 	}
+	smaller, err := f.fit(e, p)
+	if err == nil && smaller {
+		if err = f.applyTaken(e, catalog.Words()); err == nil {
+			p, err = plan.Build(e, catalog.Plan(f.cluster()), host, nil)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Record.Adopted = f.adopted()
 	_, _, preset := experiment.Preset(cmp.Or(f.Experiment, experiment.Quick))
 	if preset && f.Command == "" && len(f.Workload) == 0 {
 		leaveOutUninstalled(p)
@@ -198,6 +210,9 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 			p.Text = strings.TrimPrefix(p.Text, prefix)
 			all = append(all, p)
 		}
+	}
+	if err := f.takeOver(e, words); err != nil {
+		return err
 	}
 	all = f.conflicts()
 	across := len(f.Volume) > 1 || len(f.Volume) > 0 && e.ComparesVolumesOfPods(words)
@@ -330,6 +345,9 @@ func (f *experimentFlags) unseededCommand() []string {
 		if s.value != "" {
 			out = append(out, "--"+s.flag+"="+s.value)
 		}
+	}
+	for _, s := range f.databaseFlags.given() {
+		out = append(out, "--"+s.flag+"="+s.value)
 	}
 	for _, s := range f.Set {
 		out = append(out, "--set="+s)

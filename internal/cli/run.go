@@ -69,6 +69,9 @@ func (r *runCommand) Run(c *console) error {
 	}
 	r.cluster().Rights = r.rightsCommand(r.Nodes, r.throughHelpers())
 	if r.throughHelpers() {
+		if err := r.onlyHere(); err != nil {
+			return err
+		}
 		return r.onNodes(c, e)
 	}
 	helper, err := r.helperRun(r.cluster())
@@ -92,7 +95,7 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(installed(p), worthwhile(p), longEnough(p, fewer), roomy(p, dir, host.Groups)); err != nil {
+	if err := errors.Join(installed(p), checkSQL(p), worthwhile(p), longEnough(p, fewer), roomy(p, dir, host.Groups)); err != nil {
 		return err
 	}
 	p.Record.Command = helper.command(r.nodeFlags.command(r.experimentFlags.command(p.Record.Seed)), p.Record.Seed)
@@ -106,7 +109,7 @@ func (r *runCommand) Run(c *console) error {
 	}
 	show := c.progress(p, r.Quiet)
 	show.start(p, helper.resultDir(dir))
-	for _, line := range append(codeLines(p), first...) {
+	for _, line := range slices.Concat(adoptedLines(p.Record.Adopted), codeLines(p), first) {
 		show.say(line)
 	}
 	r.cluster().Told(show.say)

@@ -14,6 +14,7 @@ var questions = []question{
 	{"CPU limit: what does it cost below the limit?", "limit"},
 	{"Pod: how much is lost in Kubernetes, by QoS class and by network?", "kubernetes pod-network"},
 	{"Volume: how fast is each?", "volumes storage disk"},
+	{"Change: is a new version or option file of a database slower?", "ab"},
 	{"Others", ""},
 }
 

@@ -32,7 +32,7 @@ func (m Service) Describe() db.Description {
 		Name: m.Flavour, Protocol: Family, VersionArgs: []string{"--no-defaults", "--version"},
 		Programs: []db.Program{{Role: db.Server, Names: []string{"mysqld"}}},
 		Settings: m.settings(),
-		Options:  allowed, Users: users(),
+		Options:  allowed, Users: users(), Conf: m.conf(),
 	}
 	switch m.Flavour {
 	case MariaDB:
@@ -191,5 +191,5 @@ const (
 	finish = "SELECT CONCAT('ANALYZE TABLE `', table_schema, '`.`', table_name, '`') AS stmt" +
 		" FROM information_schema.tables WHERE table_schema = '" + db.Database + "' AND table_type = 'BASE TABLE' ORDER BY 1"
 	warm = "SELECT DISTINCT CONCAT('SELECT COUNT(*) FROM `', table_schema, '`.`', table_name, '` FORCE INDEX (`', index_name, '`)') AS stmt" +
-		" FROM information_schema.statistics WHERE table_schema = '" + db.Database + "' ORDER BY 1"
+		" FROM information_schema.statistics WHERE table_schema = '" + db.Database + "' AND index_type = 'BTREE' ORDER BY 1"
 )

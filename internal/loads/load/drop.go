@@ -140,6 +140,9 @@ func (s Script) Open(next int) (name string, copied *os.File, err error) {
 	return Inherited(next), copied, err
 }
 
+// Generated is a script that tare makes.
+func Generated(text []byte) Script { return Script{text: text} }
+
 // Text is the content of the user's file.
 func (s Script) Text() []byte { return s.text }
 

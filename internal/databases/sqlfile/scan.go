@@ -1,0 +1,343 @@
+package sqlfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// scan reads one statement.
+type scan struct {
+	*Reader
+	first   int    // line of the first word; 0: there is none yet
+	command string // the line, if it is a command of a client
+	text    strings.Builder
+	plain   strings.Builder
+	// executable is the number of open comments of the form /*! ... */.
+	executable int
+	// body is the depth of BEGIN ATOMIC and CASE, each ended by END: semicolons there end nothing.
+	body int
+	word []byte // the last word, in upper case
+	last string // the word before it
+}
+
+// at is the line of an error.
+func (s *scan) at() int {
+	if s.first > 0 {
+		return s.first
+	}
+	return s.line
+}
+
+// statement reads up to a delimiter. It returns io.EOF at the end of the file, also behind a statement
+// without a delimiter.
+func (s *scan) statement() error {
+	for {
+		if s.first == 0 {
+			if err := s.begin(); err != nil || s.command != "" {
+				return err
+			}
+		}
+		if s.ahead(s.delimiter) {
+			if s.endWord(); s.body == 0 {
+				s.skip(len(s.delimiter))
+				return nil
+			}
+		}
+		c, err := s.next()
+		if err != nil {
+			s.endWord()
+			return err
+		}
+		if err := s.add(c); err != nil {
+			switch err {
+			case errEnds:
+				return nil
+			case io.EOF:
+				return fmt.Errorf("the file ends within a quote or a comment: %w", io.ErrUnexpectedEOF)
+			}
+			return err
+		}
+		if s.text.Len() > longest {
+			return fmt.Errorf("a statement of more than %d bytes", longest)
+		}
+	}
+}
+
+// begin skips blanks and lines that are commands of a client, before the first word of a statement.
+func (s *scan) begin() error {
+	for {
+		b, err := s.in.Peek(1)
+		switch {
+		case err != nil:
+			return err
+		case strings.ContainsRune(" \t\r\n", rune(b[0])):
+			s.skip(1)
+		case b[0] == '\\':
+			line := s.line
+			if command := s.restOfLine(); !restricts.MatchString(command) {
+				s.first, s.command = line, command
+				return s.allowed(command)
+			}
+		case s.dialect == MySQL && (b[0] == 'd' || b[0] == 'D'):
+			if !s.delimits() {
+				s.first = s.line
+				return nil
+			}
+		default:
+			if err := s.comment(b[0]); err != nil || s.first > 0 {
+				return err
+			}
+		}
+	}
+}
+
+// comment skips a comment, or marks the begin of a statement.
+func (s *scan) comment(c byte) error {
+	switch {
+	case s.lineComment(c):
+		s.restOfLine()
+	case s.ahead("/*") && !s.ahead("/*!") && !s.ahead("/*M!"), s.ahead("/*M!999999"), s.ahead("/*!999999"):
+		s.skip(2)
+		return s.blockComment(false)
+	default:
+		s.first = s.line
+	}
+	return nil
+}
+
+// lineComment says whether a comment begins that goes to the end of the line.
+func (s *scan) lineComment(c byte) bool {
+	if s.dialect == MySQL {
+		return c == '#' || s.ahead("-- ") || s.ahead("--\t") || s.ahead("--\n") || s.ahead("--\r")
+	}
+	return s.ahead("--")
+}
+
+// delimits reads a line DELIMITER of the client of MySQL, if there is one.
+func (s *scan) delimits() bool {
+	const word = "delimiter"
+	b, _ := s.in.Peek(len(word) + 1)
+	if len(b) <= len(word) || !strings.EqualFold(string(b[:len(word)]), word) || b[len(word)] != ' ' && b[len(word)] != '\t' {
+		return false
+	}
+	s.skip(len(word))
+	if d := strings.Fields(s.restOfLine()); len(d) > 0 {
+		s.delimiter = d[0]
+	}
+	return true
+}
+
+// errEnds ends a statement of pgbench without a delimiter: one with \gset behind it.
+var errEnds = errors.New("the statement ends")
+
+// allowed returns why a command of a client may not run; nil: it may, in a script.
+func (s *scan) allowed(command string) error {
+	word, _, _ := strings.Cut(strings.TrimPrefix(command, "\\"), " ")
+	if !s.scripted || !slices.Contains(commands[s.dialect], word) {
+		return clientCommand(command)
+	}
+	return nil
+}
+
+// commands are the commands that a script may have.
+var commands = map[Dialect][]string{
+	MySQL:    {"set"},
+	Postgres: {"set", "gset", "aset", "if", "elif", "else", "endif", "sleep", "startpipeline", "endpipeline", "syncpipeline"},
+}
+
+// add adds a byte of the statement, with the whole quote or comment that it begins.
+func (s *scan) add(c byte) error {
+	s.text.WriteByte(c)
+	switch {
+	case wordByte(c):
+		s.word = append(s.word, upper(c))
+		return nil
+	case c == '\'' || s.dialect == MySQL && c == '"':
+		escapes := s.dialect == MySQL || string(s.word) == "E"
+		s.endWord()
+		s.plain.WriteString("''")
+		return s.quote(c, escapes, nil)
+	case c == '"' || c == '`' && s.dialect == MySQL:
+		s.endWord()
+		s.plain.WriteByte('"')
+		defer s.plain.WriteByte('"')
+		return s.quote(c, false, &s.plain)
+	case c == '$' && s.dialect == Postgres:
+		return s.dollar()
+	case c == '#' && s.dialect == MySQL, c == '-' && s.isDashes():
+		s.endWord()
+		s.text.WriteString(s.restOfLine() + "\n")
+		s.plain.WriteByte(' ')
+		return nil
+	}
+	s.endWord()
+	return s.other(c)
+}
+
+// isDashes says whether the second dash of a comment follows.
+func (s *scan) isDashes() bool {
+	return s.ahead("-") && (s.dialect == Postgres || s.ahead("- ") || s.ahead("-\t") || s.ahead("-\n") || s.ahead("-\r"))
+}
+
+// other adds a byte that is no part of a word and begins no quote.
+func (s *scan) other(c byte) error {
+	switch {
+	case c == '/' && s.dialect == MySQL && s.ahead("*!"):
+		s.executable++
+		s.keep(len("*!"))
+	case c == '/' && s.dialect == MySQL && s.ahead("*M!"):
+		s.executable++
+		s.keep(len("*M!"))
+	case c == '/' && s.ahead("*"):
+		s.keep(1)
+		return s.blockComment(true)
+	case c == '*' && s.executable > 0 && s.ahead("/"):
+		s.executable--
+		s.keep(1)
+		s.plain.WriteByte(' ')
+	case c == '\\' && s.scripted && s.ahead(";"): // of pgbench: sent together with the next statement
+		s.keep(1)
+	case c == '\\' && !(s.dialect == MySQL && s.ahead("N")):
+		if err := s.allowed("\\" + s.restOfLine()); err != nil {
+			return err
+		}
+		return errEnds
+	case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		s.plain.WriteByte(' ')
+	case c == ',' || c == '(' || c == ')' || c == '=' || c == ';':
+		s.plain.WriteByte(c)
+	default:
+		s.plain.WriteByte(' ')
+	}
+	return nil
+}
+
+// keep copies n bytes to the text alone.
+func (s *scan) keep(n int) {
+	for range n {
+		if c, err := s.next(); err == nil {
+			s.text.WriteByte(c)
+		}
+	}
+}
+
+// quote reads up to the closing quote, which two quotes are not. The inside goes to also, in upper case.
+func (s *scan) quote(q byte, escapes bool, also *strings.Builder) error {
+	for {
+		c, err := s.next()
+		if err != nil {
+			return err
+		}
+		s.text.WriteByte(c)
+		switch {
+		case escapes && c == '\\':
+			s.keep(1)
+		case c == q && s.ahead(string(q)):
+			s.keep(1)
+		case c == q:
+			return nil
+		case also != nil:
+			also.WriteByte(upper(c))
+		}
+	}
+}
+
+// dollar reads a quote of PostgreSQL: $tag$ ... $tag$. Other dollars are parts of words or parameters.
+func (s *scan) dollar() error {
+	tag := "$"
+	for {
+		b, err := s.in.Peek(len(tag))
+		if err != nil {
+			return nil
+		}
+		c := b[len(tag)-1]
+		if tag += string(c); c == '$' {
+			break
+		}
+		if !wordByte(c) || len(tag) > 64 {
+			return nil
+		}
+	}
+	if len(s.word) > 0 { // a dollar inside of a word
+		return nil
+	}
+	s.keep(len(tag) - 1)
+	s.plain.WriteString("''")
+	for !s.ahead(tag) {
+		c, err := s.next()
+		if err != nil {
+			return err
+		}
+		s.text.WriteByte(c)
+	}
+	s.keep(len(tag))
+	return nil
+}
+
+// blockComment reads to the end of a comment. Those of PostgreSQL nest.
+func (s *scan) blockComment(keep bool) error {
+	for depth := 1; depth > 0; {
+		c, err := s.next()
+		if err != nil {
+			return errors.Join(io.ErrUnexpectedEOF, errors.New("the file ends within a comment"))
+		}
+		if keep {
+			s.text.WriteByte(c)
+		}
+		switch {
+		case c == '*' && s.ahead("/"):
+			depth--
+		case c == '/' && s.ahead("*") && s.dialect == Postgres:
+			depth++
+		default:
+			continue
+		}
+		if c, err = s.next(); err == nil && keep {
+			s.text.WriteByte(c)
+		}
+	}
+	s.plain.WriteByte(' ')
+	return nil
+}
+
+// endWord adds the last word to the plain text, unless it is a number.
+func (s *scan) endWord() {
+	if len(s.word) == 0 {
+		return
+	}
+	if c := s.word[0]; c < '0' || c > '9' {
+		word := string(s.word)
+		s.plain.WriteString(" " + word)
+		if s.dialect == Postgres {
+			s.follow(word)
+		}
+		s.last = word
+	}
+	s.word = s.word[:0]
+}
+
+// follow counts bodies in the SQL standard's form: BEGIN ATOMIC ...; END.
+func (s *scan) follow(word string) {
+	switch {
+	case word == "ATOMIC" && s.last == "BEGIN":
+		s.body = 1
+	case s.body > 0 && word == "CASE":
+		s.body++
+	case s.body > 0 && word == "END":
+		s.body--
+	}
+}
+
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '@' || c == '.' || c >= 0x80
+}
+
+func upper(c byte) byte {
+	if c >= 'a' && c <= 'z' {
+		return c - 'a' + 'A'
+	}
+	return c
+}

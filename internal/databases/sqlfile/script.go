@@ -1,0 +1,105 @@
+package sqlfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/undo/trust"
+)
+
+// Ending is the ending of the name of a file of statements.
+const Ending = ".sql"
+
+// Step is a step of a script: a statement, or a number that is drawn for a name.
+type Step struct {
+	Line int
+	// Text is a statement in which :NAME stands for the number of that name.
+	Text string
+	// Name, Low and High are of \set NAME random(LOW, HIGH); both are equal for \set NAME NUMBER.
+	Name      string
+	Low, High uint32
+}
+
+// CheckScript returns an error with the line if a script may not run.
+func CheckScript(path string, d Dialect) error {
+	text, err := trust.ReadGiven(path)
+	if err != nil {
+		return fmt.Errorf("read the statements: %w", err)
+	}
+	if d == MySQL {
+		_, err = Script(text)
+	} else {
+		_, err = steps(text, d, func(Statement) (Step, error) { return Step{}, nil })
+	}
+	if err != nil {
+		return At(path, err)
+	}
+	return nil
+}
+
+// Script reads the steps of a script for the MySQL family. Its only command is \set.
+func Script(text []byte) ([]Step, error) {
+	return steps(text, MySQL, func(s Statement) (Step, error) {
+		if s.Command == "" {
+			return Step{Line: s.Line, Text: s.Text}, nil
+		}
+		step, err := drawn(s.Command)
+		step.Line = s.Line
+		return step, err
+	})
+}
+
+var errNoStatement = errors.New("no statement in it")
+
+// steps makes steps of each statement and command of a script.
+func steps(text []byte, d Dialect, step func(Statement) (Step, error)) (all []Step, err error) {
+	r := NewReader(bytes.NewReader(text), d)
+	r.scripted = true
+	statements := 0
+	err = Each(r, func(s Statement) error {
+		one, err := step(s)
+		switch {
+		case err != nil:
+			return &Error{s.Line, err}
+		case s.Rows:
+			return &Error{s.Line, hint.New(errors.New("COPY with rows"), removeIt)}
+		case s.Command == "":
+			statements++
+		}
+		all = append(all, one)
+		return nil
+	})
+	if err == nil && statements == 0 {
+		err = errNoStatement
+	}
+	return all, err
+}
+
+var set = regexp.MustCompile(`^\\set\s+([A-Za-z_][A-Za-z0-9_]*)\s+(?:random\(\s*(\d+)\s*,\s*(\d+)\s*\)|(\d+))$`)
+
+// drawn reads \set NAME random(LOW, HIGH) or \set NAME NUMBER.
+func drawn(command string) (s Step, err error) {
+	m := set.FindStringSubmatch(strings.TrimSpace(command))
+	if m == nil {
+		return s, hint.New(fmt.Errorf("%q: want \\set NAME random(LOW, HIGH) or \\set NAME NUMBER", command), "other functions of pgbench are not for sysbench")
+	}
+	low, high := m[2], m[3]
+	if m[4] != "" {
+		low, high = m[4], m[4]
+	}
+	var bounds [2]uint64
+	for i, text := range []string{low, high} {
+		if bounds[i], err = strconv.ParseUint(text, 10, 32); err != nil {
+			return s, fmt.Errorf("%s: want a whole number below 2^32", text)
+		}
+	}
+	if bounds[0] > bounds[1] {
+		return s, fmt.Errorf("random(%s, %s): the first number is the larger one", low, high)
+	}
+	return Step{Name: m[1], Low: uint32(bounds[0]), High: uint32(bounds[1])}, nil
+}

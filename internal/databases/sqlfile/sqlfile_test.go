@@ -1,0 +1,179 @@
+package sqlfile
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/base/hint"
+)
+
+// all are the statements of a text, "LINE: TEXT", and the rows of COPY.
+func all(text string, d Dialect) (out []string, err error) {
+	r := NewReader(strings.NewReader(text), d)
+	for {
+		s, err := r.Next()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		if s.Text != "" {
+			out = append(out, s.Text)
+		}
+		for more := s.Rows; more; {
+			var row string
+			if row, more, err = r.Row(); err != nil {
+				return out, err
+			}
+			if more {
+				out = append(out, "row "+row)
+			}
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		d    Dialect
+		want []string
+	}{
+		"comments": {"-- a;\n# b;\n/* c; */ SELECT 1; -- d;\nSELECT/* e; */2 -- f\n;", MySQL, []string{"SELECT 1", "SELECT/* e; */2 -- f"}},
+		"quotes":   {"SELECT ';''\\';', \";\", `;`; SELECT 2", MySQL, []string{"SELECT ';''\\';', \";\", `;`", "SELECT 2"}},
+		"executable": {"/*M!999999\\- enable the sandbox mode */ \n/*!40101 SET NAMES utf8 */;\n/*!50003 CREATE*/ /*!50017 DEFINER=`root`@`localhost`*/ /*!50003 TRIGGER x */;", MySQL,
+			[]string{"/*!40101 SET NAMES utf8 */", "/*!50003 CREATE*/ /*!50017 */ /*!50003 TRIGGER x */"}},
+		"delimiter": {"DELIMITER ;;\nCREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2; END;;\ndelimiter ;\nDELETE FROM t;", MySQL,
+			[]string{"CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2; END", "DELETE FROM t"}},
+		"null":    {`SELECT \N;`, MySQL, []string{`SELECT \N`}},
+		"no end":  {"SELECT 1;\nSELECT 2", Postgres, []string{"SELECT 1", "SELECT 2"}},
+		"dollars": {"DO $x$ BEGIN; $$;$$ END; $x$; SELECT $1, a$b;", Postgres, []string{"DO $x$ BEGIN; $$;$$ END; $x$", "SELECT $1, a$b"}},
+		"nested":  {"/* a /* b; */ c; */ SELECT 1;", Postgres, []string{"SELECT 1"}},
+		"escapes": {`SELECT '\', E'\';', "a;""b";`, Postgres, []string{`SELECT '\', E'\';', "a;""b"`}},
+		"atomic":  {"CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END; SELECT 2; END;\nSELECT 3;", Postgres, []string{"CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END; SELECT 2; END", "SELECT 3"}},
+		"rows":    {"\\restrict abc\nCOPY public.t (a, b) FROM stdin;\n1;\t'\n\\N\t\\.x\n\\.\nSELECT 1;\n\\unrestrict abc\n", Postgres, []string{"COPY public.t (a, b) FROM stdin", "row 1;\t'", "row \\N\t\\.x", "SELECT 1"}},
+		"owners":  {"ALTER TABLE public.t OWNER TO postgres;\nSET transaction_timeout = 0;\nCOMMENT ON EXTENSION plpgsql IS 'x';\nSELECT 1;", Postgres, []string{"SELECT 1"}},
+		"binlog":  {"SET @MYSQLDUMP_TEMP_LOG_BIN = @@SESSION.SQL_LOG_BIN;\nSET @@SESSION.SQL_LOG_BIN= 0;\nSET @OLD_SQL_NOTES=@@SQL_NOTES, SQL_NOTES=0;", MySQL, []string{"SET @OLD_SQL_NOTES=@@SQL_NOTES, SQL_NOTES=0"}},
+	} {
+		if got, err := all(c.text, c.d); !slices.Equal(got, c.want) || err != nil {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// Each of these is refused, at its line, with a remedy; the same words in strings, comments and names are not.
+func TestRefused(t *testing.T) {
+	const fine = "SELECT 'x', 'COPY t FROM PROGRAM', \"LOAD DATA\" /* GRANT ALL */;\n"
+	for _, c := range []struct {
+		d    Dialect
+		text string
+	}{
+		{MySQL, `\! id`}, {MySQL, `SELECT 1 \! id`}, {MySQL, `\. other.sql`}, {MySQL, "system id"}, {MySQL, "source other.sql"},
+		{MySQL, "LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE t"}, {MySQL, "load/* x */data infile 'x' into table t"},
+		{MySQL, "/*!50000 LOAD DATA INFILE 'x' INTO TABLE t */"}, {MySQL, "SELECT 1 INTO OUTFILE '/tmp/x'"}, {MySQL, "SELECT a FROM t INTO\nDUMPFILE 'x'"},
+		{MySQL, "SELECT LOAD_FILE('/etc/passwd')"}, {MySQL, "CREATE USER x"}, {MySQL, "GRANT ALL ON *.* TO x"}, {MySQL, "SET GLOBAL max_connections = 1"},
+		{MySQL, "SET @@GLOBAL.GTID_PURGED='x'"}, {MySQL, "SET sql_mode = '', @@global.x = 1"}, {MySQL, "CREATE DATABASE `shop`"}, {MySQL, "USE shop"},
+		{MySQL, "CREATE FUNCTION f RETURNS STRING SONAME 'x.so'"}, {MySQL, "INSTALL PLUGIN x SONAME 'y'"}, {MySQL, "CREATE TABLE t (a int) ENGINE=CONNECT"},
+		{MySQL, "CREATE TABLE t (a int) DATA DIRECTORY = '/tmp'"}, {MySQL, "SHUTDOWN"}, {MySQL, "CHANGE MASTER TO MASTER_HOST='x'"},
+		{Postgres, `\! id`}, {Postgres, `\i other.sql`}, {Postgres, `\connect shop`}, {Postgres, `SELECT 1 \g |id`}, {Postgres, `\copy t from 'x'`},
+		{Postgres, "COPY t FROM PROGRAM 'id'"}, {Postgres, "COPY t FROM '/etc/passwd'"}, {Postgres, "copy (select 1) to 'x'"}, {Postgres, "COPY t (a)\nTO PROGRAM 'id'"},
+		{Postgres, "SELECT lo_import('/etc/passwd')"}, {Postgres, `SELECT pg_catalog."lo_import"('x')`}, {Postgres, "SELECT pg_read_file('x')"},
+		{Postgres, "CREATE EXTENSION dblink"}, {Postgres, "CREATE FUNCTION f() RETURNS int LANGUAGE c AS 'x'"}, {Postgres, "CREATE OR REPLACE FUNCTION f() RETURNS int AS $$ x $$ LANGUAGE plpython3u"},
+		{Postgres, "CREATE ROLE x"}, {Postgres, "ALTER USER postgres SUPERUSER"}, {Postgres, "GRANT ALL ON t TO x"}, {Postgres, "ALTER SYSTEM SET fsync = off"},
+		{Postgres, "CREATE DATABASE shop"}, {Postgres, "LOAD 'x'"}, {Postgres, "SET ROLE postgres"}, {Postgres, "SET SESSION AUTHORIZATION postgres"},
+	} {
+		_, err := all(fine+"\n"+c.text+";\n", c.d)
+		var at *Error
+		if !errors.As(err, &at) || at.Line != 3 || hint.Of(err) == "" {
+			t.Errorf("%s: %v (%s)", c.text, err, hint.Of(err))
+		}
+		if err != nil && len(err.Error()) > 200 {
+			t.Errorf("a long error: %v", err)
+		}
+	}
+	for d, text := range map[Dialect]string{
+		MySQL:    "CREATE TABLE `system` (`grant` int, `use` text);\nINSERT INTO `system` VALUES (1,'\\\\! id');\nLOCK TABLES t WRITE;\nSET FOREIGN_KEY_CHECKS=0;\n",
+		Postgres: "CREATE SCHEMA app;\nALTER SCHEMA app RENAME TO app2;\nCREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$ BEGIN END $$;\nSELECT pg_catalog.set_config('search_path', '', false);\n",
+	} {
+		if _, err := all(fine+text, d); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestCutOff(t *testing.T) {
+	for text, d := range map[string]Dialect{"SELECT 'a": MySQL, "SELECT /* a": Postgres, "DO $$ x": Postgres, "COPY t FROM stdin;\n1\n": Postgres} {
+		if _, err := all(text, d); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestScript(t *testing.T) {
+	got, err := Script([]byte("\\set id random(1, 1000)\n\\set n 7\nSELECT c FROM t WHERE id = :id;\n-- end\nUPDATE t SET k = :n;\n"))
+	want := []Step{{Line: 1, Name: "id", Low: 1, High: 1000}, {Line: 2, Name: "n", Low: 7, High: 7}, {Line: 3, Text: "SELECT c FROM t WHERE id = :id"}, {Line: 5, Text: "UPDATE t SET k = :n"}}
+	if !slices.Equal(got, want) || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, text := range []string{"", "\\set a 1\n", "\\shell id\nSELECT 1;", "SELECT 1;\n\\set a random_zipfian(1, 2, 3)\n", "\\set a random(5, 1)\nSELECT 1;", "\\set a 99999999999\nSELECT 1;"} {
+		if _, err := Script([]byte(text)); err == nil {
+			t.Errorf("%q is a script", text)
+		}
+	}
+}
+
+// pgbench's own commands are allowed, but for those that start programs.
+func TestCheckScript(t *testing.T) {
+	for text, line := range map[string]string{
+		"\\set aid random(1, 100000 * :scale)\nBEGIN;\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid \\gset\n\\if :abalance > 0\nSELECT 1;\n\\endif\nEND;\n": "",
+		"SELECT 1;\n\\setshell x id\n": ":2: ",
+		"SELECT 1;\n\\shell id\n":      ":2: ",
+		"COPY t FROM PROGRAM 'id';":    ":1: ",
+		"COPY t FROM stdin;\n1\n\\.\n": ":1: ",
+	} {
+		path := filepath.Join(t.TempDir(), "mine.sql")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckScript(path, Postgres); (err != nil) != (line != "") || err != nil && !strings.HasPrefix(err.Error(), path+line) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for name, begin := range map[string]string{"a.xz": "\xfd7zXZ\x00", "a.dump": "PGDMP\x01\x0e"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(begin+"rest"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Check(path, Postgres); err == nil || hint.Of(err) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	f.Add("SELECT 1; COPY t FROM stdin;\n1\n\\.\n", true)
+	f.Add("DELIMITER ;;\n/*!1 x */;;", false)
+	f.Fuzz(func(t *testing.T, text string, mysql bool) {
+		d := Postgres
+		if mysql {
+			d = MySQL
+		}
+		got, err := all(text, d)
+		if err != nil {
+			return
+		}
+		for _, s := range got {
+			if strings.TrimSpace(s) == "" {
+				t.Errorf("an empty statement in %q", got)
+			}
+		}
+	})
+}
