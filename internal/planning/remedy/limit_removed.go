@@ -18,7 +18,7 @@ func limitRemoved() Remedy {
 			if name, _ := l.levels(); name == "cpu-limit" {
 				a.Environment, limited = strings.Replace(a.Environment, "cpu-limit", "cgroup", 1), true
 			}
-			a.CPUs = 0
+			a.CPUs, a.Burst = 0, 0
 			return change(a, record.OnLoad, record.KeyCPUMax, "", l.limit()), limited
 		},
 	}

@@ -140,6 +140,7 @@ func Spec(a record.Arm) experiment.ArmSpec {
 	return experiment.ArmSpec{
 		Name: a.Name, Environment: a.Environment, Neighbour: a.Neighbour, Isolation: slices.Clone(a.Isolation), Volume: a.Volume,
 		Network: a.Network, Seccomp: a.Seccomp, Capabilities: a.Capabilities, AppArmor: a.AppArmor,
-		CPUs: a.CPUs, Memory: a.MemoryBytes, CPUSet: a.CPUSet, Image: a.Image, Set: maps.Clone(a.Set),
+		CPUs: a.CPUs, Burst: a.Burst, Weight: a.Weight, Memory: a.MemoryBytes, CPUSet: a.CPUSet, Image: a.Image,
+		Against: a.Against, Set: maps.Clone(a.Set),
 	}
 }

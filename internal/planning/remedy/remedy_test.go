@@ -245,7 +245,7 @@ func TestUnprotected(t *testing.T) {
 func TestSpecIsComplete(t *testing.T) {
 	a := record.Arm{
 		Name: "a", Environment: "docker", Neighbour: "n", Isolation: []string{"cpu.idle"}, Volume: "bind", Network: "host", Seccomp: "default",
-		Capabilities: "none", AppArmor: "p", CPUs: 1.5, MemoryBytes: 5, CPUSet: "0", Image: "i", Set: map[string]string{"x": "1"},
+		Capabilities: "none", AppArmor: "p", CPUs: 1.5, Burst: 0.5, Weight: 5, MemoryBytes: 5, CPUSet: "0", Image: "i", Against: "b", Set: map[string]string{"x": "1"},
 	}
 	spec := reflect.ValueOf(remedy.Spec(a))
 	for i := range spec.NumField() {
