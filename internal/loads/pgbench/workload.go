@@ -28,7 +28,7 @@ func (Workload) Params() []workload.Param {
 		workload.ServerParam("; auto: the newest that is installed"),
 		{Name: "pgbench", Default: serve.Auto, Check: workload.CheckProgram,
 			Help: "path of pgbench 10 or later; auto: that beside the server"},
-		{Name: "script", Default: tool.SelectOnly, Words: tool.Builtin(), Check: pgScript,
+		{Name: "script", Default: tool.SelectOnly, Check: pgScript,
 			Help: "one of pgbench's scripts, or the absolute path of a file"},
 		workload.DumpParam(),
 		{Name: "scale", Default: "10", Check: workload.Whole(1, 100_000),
