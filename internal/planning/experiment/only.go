@@ -22,8 +22,8 @@ func (e *Experiment) Unprotected() {
 	e.dropRemoved(before)
 }
 
-// Only is the experiment with one workload and these arms alone, of which the first is the baseline. The
-// seed is chosen anew.
+// Only is the experiment with one workload and these arms alone, of which the first is the baseline; no arm
+// is compared with another besides. The seed is chosen anew.
 func (e *Experiment) Only(workload string, arms ...ArmSpec) *Experiment {
 	c := e.clone()
 	c.Named, c.Arms, c.Sizes, c.Seed = nil, nil, nil, 0
@@ -31,6 +31,9 @@ func (e *Experiment) Only(workload string, arms ...ArmSpec) *Experiment {
 	for i := range c.Workloads {
 		w := &c.Workloads[i]
 		w.Named, w.Arms, w.Baseline, w.Optional, w.Share = cloneArms(arms), nil, arms[0].Name, false, 1
+		for k := range w.Named {
+			w.Named[k].Against = ""
+		}
 	}
 	c.Neighbours = slices.DeleteFunc(c.Neighbours, func(h Neighbour) bool {
 		return !slices.ContainsFunc(arms, func(a ArmSpec) bool { return a.Neighbour == h.Name })
