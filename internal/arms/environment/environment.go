@@ -163,8 +163,8 @@ type Spec struct {
 	// directory in it, and bind-mounts it into its root file system if it has one. Empty: the data
 	// directory is on the file system of Scratch.
 	Volume string
-	// Port is the TCP port of a server in the arm; 0 when there is none. An arm that was kept has the
-	// port of before: Place says which.
+	// Port is the TCP port of a server in the arm; 0 when there is none. A later launch of an
+	// arm may keep the port of the first: Place says which.
 	Port int
 	// Keep allows the environment to keep what it made when the arm is closed. All processes end.
 	// The caller calls Keeper.Release after the last arm.

@@ -84,6 +84,7 @@ func (p Pod) openRemote(ctx context.Context, spec environment.Spec, c *kube.Clus
 	if err != nil {
 		return nil, err
 	}
+	spec.Port = p.On.sharedBy(spec.Run).portOf(spec.Arm, spec.Port)
 	sandbox, err := launch.NewSandbox(spec, launch.Groups{})
 	if err != nil {
 		return nil, err
@@ -95,7 +96,6 @@ func (p Pod) openRemote(ctx context.Context, spec environment.Spec, c *kube.Clus
 	}
 	if a.podSet != nil {
 		sandbox.Undo(c.Close) // the pods have a connection of their own
-		a.Spec.Port = a.of.Port
 		err = a.refill(ctx)
 	} else {
 		a.podSet = &podSet{kind: p.asRemote(), cluster: c, node: node, of: spec, asked: p}

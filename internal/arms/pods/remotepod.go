@@ -48,10 +48,13 @@ func (s *podSet) start(ctx context.Context, spec kube.PodSpec, data string) (*re
 		defer cancel()
 		return c.DeletePod(ctx, manifest.Namespace, manifest.Name)
 	})
-	if err := c.CreatePod(ctx, manifest); err != nil {
+	err := awaitNoPod(ctx, c, manifest.Namespace, manifest.Name)
+	if err == nil {
+		err = c.CreatePod(ctx, manifest)
+	}
+	if err != nil {
 		return nil, err
 	}
-	var err error
 	if p.pod, err = c.AwaitRunning(ctx, manifest.Namespace, manifest.Name); err != nil {
 		return nil, err
 	}
@@ -63,6 +66,26 @@ func (s *podSet) start(ctx context.Context, spec kube.PodSpec, data string) (*re
 		return nil, err
 	}
 	return p, p.join(ctx, s)
+}
+
+// awaitNoPod waits until the pod of that name that an earlier launch had is gone.
+func awaitNoPod(ctx context.Context, c *kube.Cluster, namespace, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, removeBound)
+	defer cancel()
+	for {
+		_, err := c.Pod(ctx, namespace, name)
+		switch {
+		case errors.Is(err, kube.ErrNone):
+			return nil
+		case err != nil:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("pod %s of an earlier launch is still there: %w", name, ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // cmpHint is the hint of an error, or other if it has none.

@@ -3,6 +3,7 @@ package pods
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"os/exec"
 	"slices"
 	"sync"
@@ -21,6 +22,69 @@ type shared struct {
 	made   bool
 	claims bool // the last arm waits until their volumes are gone
 	kept   []*podSet
+	// ports are the ports of the servers of remote arms, which stay: a Service of the arm may exist.
+	ports map[string]int
+	// claimed and services are the arms with a claim, and with a Service at an address; both exist as long as
+	// what is shared.
+	claimed  map[string]bool
+	services map[string]netip.Addr
+}
+
+// claim makes the claim of an arm with create, unless an earlier pod of the arm had it.
+func (s *shared) claim(arm string, create func() error) error {
+	s.mu.Lock()
+	had := s.claimed[arm]
+	s.mu.Unlock()
+	if had {
+		return nil
+	}
+	if err := create(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.claimed == nil {
+		s.claimed = map[string]bool{}
+	}
+	s.claimed[arm] = true
+	return nil
+}
+
+// service is the address of an arm's Service, which create makes if there is none.
+func (s *shared) service(arm string, create func() (netip.Addr, error)) (netip.Addr, error) {
+	s.mu.Lock()
+	at, ok := s.services[arm]
+	s.mu.Unlock()
+	if ok {
+		return at, nil
+	}
+	at, err := create()
+	if err != nil {
+		return at, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.services == nil {
+		s.services = map[string]netip.Addr{}
+	}
+	s.services[arm] = at
+	return at, nil
+}
+
+// portOf is the port of an arm's server: that of its first launch, or port; 0: there is no server.
+func (s *shared) portOf(arm string, port int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ports == nil {
+		s.ports = map[string]int{}
+	}
+	if s.ports[arm] == 0 {
+		s.ports[arm] = port
+	}
+	if port == 0 {
+		return 0
+	}
+	return s.ports[arm]
 }
 
 // removeBound is how long the cluster may take to remove an object.
@@ -88,7 +152,7 @@ func (a member) leave(s *shared) error {
 	if s.arms--; s.arms > 0 {
 		return nil
 	}
-	s.made = false
+	s.made, s.claimed, s.services = false, nil, nil
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
 	remove, namespace := a.cluster.DeleteNamespace, kube.NamespaceOf(a.run)

@@ -1,6 +1,7 @@
 package like
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -42,8 +43,12 @@ func File(s db.Service, v db.Version, paths ...string) (Adopted, error) {
 	var given []db.Given
 	for _, path := range paths {
 		more, err := s.Describe().Conf.Read(path, v)
-		if err != nil {
-			return Adopted{}, fmt.Errorf("read the settings: %w", err)
+		var line *db.LineError
+		switch {
+		case errors.As(err, &line):
+			return Adopted{}, hint.New(fmt.Errorf("read the settings: %w", err), correctLine)
+		case err != nil:
+			return Adopted{}, hint.New(fmt.Errorf("read the settings: %w", err), nameReadable)
 		}
 		given = append(given, more...)
 	}

@@ -13,8 +13,10 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/tarelab/tare/internal/databases"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/databases/db"
+	"github.com/tarelab/tare/internal/databases/like"
 	"github.com/tarelab/tare/internal/databases/mysql"
 	"github.com/tarelab/tare/internal/databases/postgres"
 	"github.com/tarelab/tare/internal/testing/testneed"
@@ -45,6 +47,7 @@ func restored(t *testing.T, kind string, store dataset.Store, dump string, quest
 	if err := c.ExecEach(t.Context(), r.Warm); err != nil {
 		t.Errorf("read the data set: %v", err)
 	}
+	asksSettings(t, kind, db.Address{Dial: listen, User: db.User, Secret: secret(t, dir), Database: db.Database})
 	for question, want := range questions {
 		if got, err := c.Value(t.Context(), question); got != want || err != nil {
 			t.Errorf("%s: %q, %v; want %q", question, got, err, want)
@@ -214,5 +217,23 @@ func TestDumpHasNoRights(t *testing.T) {
 	}
 	if _, err := os.Stat("/tmp/tare-out"); err == nil {
 		t.Error("a statement wrote a file")
+	}
+}
+
+// asksSettings takes over the settings of the running server, which has a cache of 128 MiB.
+func asksSettings(t *testing.T, kind string, at db.Address) {
+	t.Helper()
+	s, err := databases.Find(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _, err := like.Ask(t.Context(), s, at, "here")
+	size, _ := db.Size(a.Settings[map[string]string{mysql.MariaDB: "buffer_pool", postgres.Name: "shared_buffers"}[kind]])
+	if err != nil || size != 128<<20 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	at.Secret = "guessed"
+	if _, denied, err := like.Ask(t.Context(), s, at, "here"); !denied || err == nil {
+		t.Errorf("with a wrong password: %v", err)
 	}
 }
