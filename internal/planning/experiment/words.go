@@ -24,6 +24,8 @@ type Words struct {
 	Mechanisms []string
 	// Volume checks the word of a volume.
 	Volume func(string) error
+	// Metric is tare's name of a metric that other tools call otherwise; nil: a name stays.
+	Metric func(string) string
 	// Networks, Seccomp and Capabilities are the words for these settings of a container.
 	Networks, Seccomp, Capabilities []string
 
