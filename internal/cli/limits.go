@@ -134,6 +134,29 @@ func ofOneNode(dir string) error {
 	return &usageError{hint.New(err, "check one: tare check "+filepath.Join(dir, side.Nodes.Nodes[0].Dir)), ""}
 }
 
+// limitError is the error with the exit code of the answer to the limits of the run; nil: they pass, or there are
+// none.
+func (r *runCommand) limitError(result *record.Result, e *record.Effects) error {
+	g, err := ownGate(result, e)
+	if g == nil {
+		return err
+	}
+	return gateError(g, r.Format != "text")
+}
+
+// worstAnswer is the error of the nodes' answers that decides the exit code: an exceeded limit before an invalid
+// one, and that before an undecided one.
+func worstAnswer(answers []error) error {
+	for _, code := range []int{exitUsage, exitError, exitExceeded, exitInvalid, exitUndecided} {
+		for _, err := range answers {
+			if err != nil && exitCode(err) == code {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // sameLimits refuses limits other than those of the result that a run continues.
 func sameLimits(dir string, was, is []record.Limit) error {
 	if slices.Equal(was, is) {

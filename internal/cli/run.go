@@ -171,29 +171,6 @@ func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
 	return err
 }
 
-// limitError is the error with the exit code of the answer to the limits of the run; nil: they pass, or there are
-// none.
-func (r *runCommand) limitError(result *record.Result, e *record.Effects) error {
-	g, err := ownGate(result, e)
-	if g == nil {
-		return err
-	}
-	return gateError(g, r.Format != "text")
-}
-
-// worstAnswer is the error of the nodes' answers that decides the exit code: an exceeded limit before an invalid
-// one, and that before an undecided one.
-func worstAnswer(answers []error) error {
-	for _, code := range []int{exitUsage, exitError, exitExceeded, exitInvalid, exitUndecided} {
-		for _, err := range answers {
-			if err != nil && exitCode(err) == code {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // anyBlock says whether any workload has a complete block.
 func anyBlock(e *record.Effects) bool {
 	return slices.ContainsFunc(e.Workloads, func(w record.WorkloadResult) bool { return w.Blocks > 0 })

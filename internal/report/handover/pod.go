@@ -72,6 +72,6 @@ func kubelet() Target {
 	table := map[record.SettingKey]form{record.KeyCPUManager: flat("cpuManagerPolicy: %s", asIs)}
 	return Target{"kubelet", onThing, from(table, notInKubelet), func(_ Thing, lines []string) Snippet {
 		return Snippet{File: "/var/lib/kubelet/config.yaml", Lines: lines, Undo: []string{
-			"cpuManagerPolicy: none", "# then: systemctl stop kubelet; rm /var/lib/kubelet/cpu_manager_state; systemctl start kubelet"}}
+			"cpuManagerPolicy: none", newState}}
 	}}
 }

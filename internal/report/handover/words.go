@@ -20,5 +20,6 @@ const (
 	noUnitVolume   = "move the data directory, and name it in the option file of the server"
 	noClass        = "the class follows from requests and limits; Guaranteed: limits equal to requests, of CPU and memory"
 	noClaimChange  = "a claim keeps its StorageClass: make a new claim of this class, and copy the data"
+	newState       = "# then: systemctl stop kubelet; rm /var/lib/kubelet/cpu_manager_state; systemctl start kubelet"
 	composeRenamed = "Compose has no key for it"
 )
