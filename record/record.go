@@ -36,6 +36,7 @@ type Plan struct {
 	Budget     float64    `json:"budget_seconds"`
 	Precision  float64    `json:"precision"` // wanted half-width, as a ratio (0.01 is 1 %)
 	Margin     float64    `json:"margin"`    // smallest effect that matters, as a ratio
+	Limits     []Limit    `json:"limits,omitempty"`
 	Workloads  []Workload `json:"workloads"`
 	// Adopted are settings of the user's own server that the servers have otherwise or not at all.
 	Adopted []Adopted `json:"adopted,omitempty"`
@@ -61,6 +62,9 @@ type Workload struct {
 	Note    string  `json:"note,omitempty"`
 	Budget  float64 `json:"budget_seconds"`
 	Primary string  `json:"primary"` // the metric whose precision ends the run
+	// UntilDecided says that the run ends when every limit of this workload is decided, at one of the looks of
+	// package stat, instead of when its intervals are narrow.
+	UntilDecided bool `json:"until_decided,omitempty"`
 	// Judged lists the metrics whose intervals hold simultaneously for all arms, the primary metric
 	// first. It is empty in older records, which judged Primary alone.
 	Judged []string `json:"judged,omitempty"`

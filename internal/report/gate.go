@@ -23,6 +23,13 @@ func Gate(g *record.Gate) Document {
 	return d
 }
 
+// limitSection is the answer to the limits of a run, for its report.
+func limitSection(g *record.Gate) section {
+	return section{title: text("gate.limits"), about: answerWord(g.Answer), blocks: []block{
+		{items: []item{{text: gateAnswer(g)}}, tables: []table{gateTable(g)}, notes: gateNotes(g)},
+	}}
+}
+
 func gateTitle(g *record.Gate) sentence {
 	s := msg("title.name", "experiment", strings.TrimRight("tare check "+g.Experiment, " "))
 	if g.Host.Name != "" {

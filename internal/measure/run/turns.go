@@ -38,7 +38,7 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 	for i, weight := range weigh(loads) {
 		shares += loads[i].schedule.beginSecondPass(weight)
 	}
-	reason = "precision"
+	reason = r.config.reached()
 	for _, l := range loads {
 		s := &l.schedule
 		remaining := seconds(r.config.Plan.Record.Budget) - time.Since(started)
@@ -53,7 +53,7 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 				return reasonOf(err), err
 			}
 		}
-		if s.endReason != "precision" && s.skipped == nil {
+		if s.endReason != r.config.reached() && s.skipped == nil {
 			reason = "budget"
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/record"
 )
 
 // Experiment says what to compare, how precisely, for how long.
@@ -22,6 +23,10 @@ type Experiment struct {
 	// Precision is the wanted half-width of an interval, Margin the smallest effect that
 	// matters. Both are ratios (0.01 is 1 %).
 	Precision, Margin float64
+	// Limits are the largest costs that the user accepts. UntilDecided: the run may stop when every limit is
+	// decided; else when its intervals have the precision.
+	Limits       []record.Limit
+	UntilDecided bool
 	// Seed is the seed of the order of the arms; 0: plan.Build chooses one and records it.
 	Seed uint64
 	// Volume is the word of the volume under the data directory, see Words.Volume.
@@ -76,6 +81,12 @@ type Objective struct {
 const (
 	Refuse = "refuse"
 	Mark   = "mark"
+)
+
+// Values of the key until, see Experiment.UntilDecided.
+const (
+	UntilPrecise = "precise"
+	UntilDecided = "decided"
 )
 
 // Defaults of an experiment and its workloads.

@@ -27,6 +27,13 @@ func experimentKeys(words Words) []key[Experiment] {
 			func(x *e) *float64 { return &x.Precision }),
 		ratio("margin", "smallest effect that matters", 0.0001, 0.5,
 			func(x *e) *float64 { return &x.Margin }),
+		writtenIf(key[e]{
+			"limits", "largest costs that pass, by metric: {throughput: 5%, p99: 10%}",
+			func(x *e, n *yaml.Node, s *sink) { readLimits(x, n, words, s) },
+			func(x *e) *yaml.Node { return writeLimits(x.Limits) },
+		}, func(x *e) bool { return len(x.Limits) > 0 }),
+		writtenIf(value("until", "decided: the run may stop as soon as every limit is", readUntil,
+			func(bool) string { return UntilDecided }, func(x *e) *bool { return &x.UntilDecided }), func(x *e) bool { return x.UntilDecided }),
 		value("seed", "orders the arms; auto: chosen and recorded", seed, formatAuto[uint64], func(x *e) *uint64 { return &x.Seed }),
 		volumeKey("what is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4 ...", words,
 			func(x *e) *string { return &x.Volume }),

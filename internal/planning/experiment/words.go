@@ -26,6 +26,8 @@ type Words struct {
 	Volume func(string) error
 	// OfPod says that a volume is one that only a pod has; nil: none is.
 	OfPod func(volume string) bool
+	// Metric is tare's name of a metric that other tools call otherwise; nil: a name stays.
+	Metric func(string) string
 	// Networks, Seccomp and Capabilities are the words for these settings of a container.
 	Networks, Seccomp, Capabilities []string
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/tarelab/tare/record"
 )
 
 // YAML writes everything, and Parse reads it as the same experiment.
@@ -57,6 +59,11 @@ func anyExperiment(t *rapid.T) *Experiment {
 		Window:      auto(10*time.Millisecond, 10*time.Minute),
 		Discard:     auto(time.Millisecond, time.Minute),
 		Arms:        arms.Draw(t, "arms"),
+
+		UntilDecided: rapid.Bool().Draw(t, "until"),
+	}
+	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"throughput", "p99.9", "cpu_per_op", "a b: c"}), 0, 3, rapid.ID).Draw(t, "limits") {
+		e.Limits = append(e.Limits, record.Limit{Metric: name, Most: rapid.Float64Range(0, 3).Draw(t, "most")})
 	}
 	for _, name := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z0-9][a-z0-9_-]{0,6}`), 1, 4, rapid.ID).Draw(t, "names") {
 		kind, _ := words.kind(rapid.SampledFrom(words.kindNames()).Draw(t, "kind"))

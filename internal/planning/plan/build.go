@@ -24,7 +24,7 @@ func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []strin
 		Record: record.Plan{
 			Schema: record.PlanSchema, Experiment: e.Name, Source: string(e.YAML()),
 			Command: command, Seed: e.Seed, Budget: e.Budget.Seconds(),
-			Precision: e.Precision, Margin: e.Margin,
+			Precision: e.Precision, Margin: e.Margin, Limits: e.Limits,
 		},
 	}
 	if p.Record.Seed == 0 {
@@ -38,6 +38,7 @@ func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []strin
 		if err != nil {
 			return nil, err
 		}
+		l.UntilDecided = e.UntilDecided
 		l.Budget = w.Share * float64(len(l.Arms))
 		p.Loads = append(p.Loads, l)
 		p.Left = append(p.Left, left...)
