@@ -72,7 +72,7 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 	}
 	p.left(built.Left)
 	if len(r.Adopted) > 0 {
-		p.heading("settings of your server that are used otherwise, or left out")
+		p.heading("settings of your server that are changed or skipped")
 		for _, line := range adoptedLines(r.Adopted) {
 			p.entry("  ", 2, line)
 		}

@@ -75,8 +75,8 @@ func asked(e *record.Effects, t record.AnswerTable) sentence {
 			key = "asked.logs.one"
 		}
 	}
-	if t.Question == record.AskedLogs && !slices.ContainsFunc(t.Rows, hasInterval) {
-		key += ".bare"
+	if bare := map[messages.Key]messages.Key{"asked.logs": "asked.logs.bare", "asked.logs.one": "asked.logs.one.bare"}[key]; bare != "" && !slices.ContainsFunc(t.Rows, hasInterval) {
+		key = bare
 	}
 	return msg(key, "arm", layerName(t.Subject), "baseline", t.Baseline, "load", load, "neighbour", t.Neighbour, "metric", w.metricWord(t.Metric).of)
 }

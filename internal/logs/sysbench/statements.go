@@ -24,7 +24,7 @@ func StatementsScript(steps []Step) []byte {
 	b.WriteString("local steps = {\n")
 	for _, s := range steps {
 		if s.Name != "" {
-			fmt.Fprintf(&b, "   {name=%s, low=%d, high=%d},\n", quote(s.Name), s.Low, s.High)
+			fmt.Fprintf(&b, "{name=%s,low=%d,high=%d},\n", quote(s.Name), s.Low, s.High)
 		} else {
 			fmt.Fprintf(&b, "   {sql=%s},\n", quote(s.SQL))
 		}
