@@ -18,7 +18,7 @@ func Advice(a *record.Advice, details bool) Document {
 	for _, l := range a.Losses {
 		d.add(section{blocks: []block{proofSheet(a, l, details)}})
 		if details {
-			d.add(section{title: l.Workload, about: text("advise.about"), blocks: []block{candidates(l), candidateSettings(l)}})
+			d.add(section{title: l.Workload, about: text("advise.about"), blocks: []block{candidates(l), candidateSettings(l), applying(l)}})
 		}
 	}
 	if len(a.Losses) == 0 {
