@@ -75,8 +75,9 @@ func asked(e *record.Effects, t record.AnswerTable) sentence {
 			key = "asked.logs.one"
 		}
 	}
-	if bare := map[messages.Key]messages.Key{"asked.logs": "asked.logs.bare", "asked.logs.one": "asked.logs.one.bare"}[key]; bare != "" && !slices.ContainsFunc(t.Rows, hasInterval) {
-		key = bare
+	bare := map[messages.Key]messages.Key{"asked.logs": "asked.logs.bare", "asked.logs.one": "asked.logs.one.bare"}
+	if without, ok := bare[key]; ok && !slices.ContainsFunc(t.Rows, hasInterval) {
+		key = without
 	}
 	return msg(key, "arm", layerName(t.Subject), "baseline", t.Baseline, "load", load, "neighbour", t.Neighbour, "metric", w.metricWord(t.Metric).of)
 }
@@ -179,13 +180,19 @@ func legend(t table) []sentence {
 	return []sentence{{{strings.Join(said, "; "), faint}}}
 }
 
-// reasons are those of invalid and skipped rows, and the layers that the rows are about.
+// reasons are those of undecided, invalid and skipped rows, why a row with a verdict is unequal, and the
+// layers that the rows are about.
 func reasons(e *record.Effects, t record.AnswerTable) []sentence {
 	var notes []sentence
-	var why arrange.Grouped[[2]string]
+	var why, unequal arrange.Grouped[[2]string]
 	for _, r := range t.Rows {
 		if s := r.Says; s.Reason != "" && !(s.Word == record.SaysUndecided && s.Bound > 0) {
-			why.Add([2]string{strings.ReplaceAll(string(s.Word), "_", " ") + ": " + strings.TrimRight(s.Reason, "."), s.Remedy}, rowName(answerOf(e), t, r))
+			reason, name := strings.TrimRight(s.Reason, "."), rowName(answerOf(e), t, r)
+			if s.Word.Decided() {
+				unequal.Add([2]string{reason, s.Remedy}, name)
+			} else {
+				why.Add([2]string{string(s.Word) + ": " + reason, s.Remedy}, name)
+			}
 		}
 	}
 	if t.Question == record.AskedLayers && t.Subject == "" && !t.Container {
@@ -199,6 +206,9 @@ func reasons(e *record.Effects, t record.AnswerTable) []sentence {
 	}
 	for reason, rows := range why.All() {
 		notes = append(notes, remedied(say(list(rows)+" "+reason[0]+"."), reason[1]))
+	}
+	for reason, rows := range unequal.All() {
+		notes = append(notes, remedied(say(markUnequal+" "+list(rows)+": "+reason[0]+"."), reason[1]))
 	}
 	said := slices.ContainsFunc(t.Rows, func(r record.AnswerRow) bool { return r.Says.Word == record.SaysInvalid })
 	if t.Invalid != "" && !said {

@@ -199,3 +199,44 @@ func oneLaunch(e *record.Effects) {
 		}
 	}
 }
+
+// Dropped windows stand on the first screen from a twentieth of the windows on, each reason with its number.
+func TestDroppedWindows(t *testing.T) {
+	for _, c := range []struct {
+		d    record.Dropped
+		want string
+	}{
+		{record.Dropped{Windows: 45, WindowsOf: 280, Reasons: map[string]int{"b": 25, "a": 20}}, "45 of 280 windows were dropped: a (20) and b (25)."},
+		{record.Dropped{Windows: 14, WindowsOf: 280, Reasons: map[string]int{"a": 14}}, "14 of 280 windows were dropped: a (14)."},
+		{record.Dropped{Windows: 13, WindowsOf: 280, Reasons: map[string]int{"a": 13}}, ""},
+		{record.Dropped{Windows: 4, WindowsOf: 8, Reasons: map[string]int{"a": 4}}, ""}, {record.Dropped{}, ""},
+	} {
+		got := ""
+		for _, x := range droppedWindows(c.d) {
+			got += x.text
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q, want %q", c.d, got, c.want)
+		}
+	}
+}
+
+// A row with a verdict gives the reason why it is unequal behind the mark of its numbers, another row that of
+// its missing verdict.
+func TestReasonsOfRows(t *testing.T) {
+	x := record.AnswerTable{Question: record.AskedArms, Rows: []record.AnswerRow{
+		{Workload: "db", Arm: "tmpfs", Says: record.Says{Word: record.SaysNoDifference, Reason: "its data is in memory"}},
+		{Workload: "db", Arm: "nfs", Says: record.Says{Word: record.SaysSkipped, Reason: "no server", Remedy: "mount it"}},
+	}}
+	var got []string
+	for _, s := range reasons(&record.Effects{Answer: &record.Answers{Tables: []record.AnswerTable{x}}}, x) {
+		text := ""
+		for _, c := range s {
+			text += c.text
+		}
+		got = append(got, text)
+	}
+	if len(got) != 2 || got[0] != "nfs skipped: no server.\n→ mount it" || got[1] != "≠ tmpfs: its data is in memory." {
+		t.Errorf("%q", got)
+	}
+}
