@@ -17,6 +17,9 @@ for tool in qemu-system-x86_64 mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb; do
 done
 limit=${TARETEST_VM_LIMIT:-2400} # seconds
 
+# The size of the root file system: volumes are made in its /tmp, two of btrfs at once.
+size=4G
+
 # Packages in the guest.
 packages=busybox-static,runc,crun,apparmor,e2fsprogs,xfsprogs,btrfs-progs,util-linux,kmod,iproute2
 
@@ -47,7 +50,7 @@ prefetch() {
 	exec 9>"$all/lock"
 	flock 9
 	kernel=$(newest)
-	cache=$all/$kernel-$(echo "$packages $modules" | cat - tools/vm/initrd | sha256sum | cut -c1-8)
+	cache=$all/$kernel-$(echo "$packages $modules $size" | cat - tools/vm/initrd | sha256sum | cut -c1-8)
 	if [ -e "$cache/done" ]; then
 		if [ "$(kept)" = "$(cat "$cache/done")" ]; then
 			touch "$cache" # what has not been used for a week is removed
@@ -66,7 +69,7 @@ prefetch() {
 	userland
 	cp -a "$work/deb/tree/lib/modules" "$work/root/usr/lib/"
 	chroot "$work/root" depmod "$(ls "$work/deb/tree/lib/modules")"
-	mkfs.ext4 -q -d "$work/root" "$cache/root.img" 3G >/dev/null
+	mkfs.ext4 -q -d "$work/root" "$cache/root.img" $size >/dev/null
 	rm -rf --one-file-system "$work/root" "$work/deb"
 	kept >"$cache/done"
 }
