@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -79,6 +80,29 @@ func TestLossCausesHaveWords(t *testing.T) {
 	for _, c := range record.LossCauses() {
 		if _, ok := lossCauses[c]; !ok {
 			t.Errorf("no words for %s", c)
+		}
+	}
+}
+
+// Lines to be typed are whole and keep their spaces, however narrow the terminal is.
+func TestLinesAreWhole(t *testing.T) {
+	a := advices()["proved"]
+	c := &a.Losses[0].Candidates[0]
+	c.Apply = []record.RemedySetting{{On: record.OnLoad, Key: record.KeyNetwork, Value: "host"}, {On: record.OnLoad, Key: record.KeyCPUMax, Value: "2"}}
+	c.Undo = []record.RemedySetting{{On: record.OnLoad, Key: record.KeyCPUMax, Value: "1.5"}, {On: record.OnLoad, Key: record.KeyNetwork, Value: "bridge"}}
+	var out, markdown bytes.Buffer
+	if err := errors.Join(Print(&out, Advice(a, true), Options{Width: 60}), PrintMarkdown(&markdown, Advice(a, true))); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"docker run --detach --name NAME --network=host --cpus=2 IMAGE\n", "  NAME:\n", "    network_mode: host\n", "    ports: !reset null\n",
+		`--patch '{"spec":{"template":{"spec":{"containers":[{"name":"NAME","resources":{"limits":{"cpu":"2"}}}],"dnsPolicy":"ClusterFirstWithHostNet","hostNetwork":true}}}}'` + "\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+		if want = strings.TrimRight(want, "\n"); !strings.Contains(markdown.String(), want+"`") {
+			t.Errorf("no %q in\n%s", want, markdown.String())
 		}
 	}
 }

@@ -15,6 +15,7 @@ const (
 	calm   // as it should be
 	broken // invalid, failed: not to be used
 	code   // to be typed
+	typed  // a line to be typed or copied: on its own, neither wrapped nor cut
 )
 
 // cell is a piece of text in one tone.

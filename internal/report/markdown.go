@@ -105,7 +105,7 @@ func (r *markdownRenderer) piece(c cell, stress ...tone) string {
 	switch {
 	case core == "":
 		return s
-	case c.tone == code:
+	case c.tone == code, c.tone == typed:
 		return "`" + strings.ReplaceAll(export.Clean(c.text), "`", "'") + "`"
 	case slices.Contains(stress, c.tone):
 		return strings.Replace(s, core, "**"+core+"**", 1)

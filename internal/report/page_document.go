@@ -177,7 +177,7 @@ func (r *htmlRenderer) sentence(s sentence) {
 		case c == lineBreak:
 			r.put("<br>")
 		case c.text == "":
-		case c.tone == code:
+		case c.tone == code, c.tone == typed:
 			r.put("<code>", template.HTMLEscapeString(export.Clean(c.text)), "</code>")
 		case class != "":
 			r.element("span", class, c.text)

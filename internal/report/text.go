@@ -101,7 +101,7 @@ func (r *textRenderer) items(items []item) {
 	}
 }
 
-// line writes one line without trailing spaces, never wider than the report.
+// line writes one line without trailing spaces, never wider than the report unless it is to be typed.
 func (r *textRenderer) line(indent string, s sentence) {
 	s = trimRight(s)
 	if len(s) > 0 {
@@ -109,7 +109,9 @@ func (r *textRenderer) line(indent string, s sentence) {
 	}
 	left := r.width - len(indent)
 	for _, c := range s {
-		c.text = clip(c.text, left)
+		if c.tone != typed {
+			c.text = clip(c.text, left)
+		}
 		left -= width(c.text)
 		r.out.WriteString(r.paint(c))
 	}

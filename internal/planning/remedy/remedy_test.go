@@ -1,7 +1,6 @@
 package remedy_test
 
 import (
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -11,39 +10,9 @@ import (
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/remedy"
+	"github.com/tarelab/tare/internal/testing/remedytest"
 	"github.com/tarelab/tare/record"
 )
-
-// shapes are arms that lose in different ways; every remedy applies to one of them.
-func shapes(t *testing.T) map[string]remedy.Lost {
-	t.Helper()
-	all := map[string]remedy.Lost{}
-	add := func(name, kind string, a experiment.ArmSpec, server bool) {
-		env, err := catalog.Environment(nil, a.Environment)
-		if err != nil {
-			t.Fatal(err)
-		}
-		params := map[string]string{}
-		for _, p := range catalog.Words().Kinds[kind] {
-			params[p.Name] = p.Default
-		}
-		maps.Copy(params, a.Set)
-		a.Name = "lost"
-		all[name] = remedy.Lost{Arm: a, Volume: "layer", Params: params, Server: server, Can: env.Capabilities(), CPUs: []int{0, 1, 2, 3}, Memory: 16 << 30, Taken: []string{"lost", "base"}}
-	}
-	add("oltp neighbour", "oltp", experiment.ArmSpec{Environment: "cgroup", Neighbour: "hogs"}, false)
-	add("oltp host", "oltp", experiment.ArmSpec{Environment: "host", Neighbour: "hogs"}, false)
-	add("sysbench docker", "sysbench", experiment.ArmSpec{Environment: "docker", CPUs: 1.5, Memory: 256 << 20}, true)
-	add("sysbench small", "sysbench", experiment.ArmSpec{Environment: "cgroup", Set: map[string]string{"buffer_pool": "5M"}}, true)
-	add("pgbench docker", "pgbench", experiment.ArmSpec{Environment: "docker", Set: map[string]string{"shared_buffers": "1M"}}, true)
-	add("oltp limit", "oltp", experiment.ArmSpec{Environment: "cpu-limit"}, false)
-	add("sysbench besteffort", "sysbench", experiment.ArmSpec{Environment: "besteffort:volume=emptydir"}, true)
-	add("sysbench guaranteed", "sysbench", experiment.ArmSpec{Environment: "guaranteed:cpu=1,volume=pvc:fast"}, true)
-	loop := all["sysbench docker"]
-	loop.Volume = "loop:ext4"
-	all["sysbench loop"] = loop
-	return all
-}
 
 var nameOfArm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
@@ -62,7 +31,7 @@ func TestRemedies(t *testing.T) {
 			}
 		}
 		applied := 0
-		for shape, l := range shapes(t) {
+		for shape, l := range remedytest.Losses(t) {
 			if trial, ok := r.On(l); ok {
 				applied++
 				checkTrial(t, r.Name+" on "+shape, l, trial, strings.Fields(shape)[0])
@@ -133,7 +102,7 @@ var durable = []string{"flush_log_at_trx_commit", "sync_binlog", "doublewrite", 
 // No remedy keeps less of what is committed.
 func TestRemediesKeepCommits(t *testing.T) {
 	for _, r := range remedy.All() {
-		for shape, l := range shapes(t) {
+		for shape, l := range remedytest.Losses(t) {
 			trial, ok := r.On(l)
 			if !ok {
 				continue
@@ -152,7 +121,7 @@ func TestRemediesKeepCommits(t *testing.T) {
 
 // The candidates are for the causes, the largest expected part first.
 func TestCandidates(t *testing.T) {
-	all := shapes(t)
+	all := remedytest.Losses(t)
 	share := func(x float64, causes ...record.LossCause) record.CauseShare {
 		return record.CauseShare{Causes: causes, Share: &record.Share{Share: x, Low: x, High: x}}
 	}
@@ -188,7 +157,7 @@ func TestCandidates(t *testing.T) {
 
 // A name that the experiment has is not taken by the arm of a candidate.
 func TestNamesThatAreTaken(t *testing.T) {
-	l := shapes(t)["oltp neighbour"]
+	l := remedytest.Losses(t)["oltp neighbour"]
 	l.Taken = append(l.Taken, "cpu-idle")
 	got := remedy.Candidates(l, []record.CauseShare{{Causes: []record.LossCause{record.LossNeighbourCPU}}})
 	if got[0].Arm != "with-cpu-idle" || got[0].Spec.Name != "with-cpu-idle" || got[0].Remedies[0] != "cpu-idle" {
@@ -198,7 +167,7 @@ func TestNamesThatAreTaken(t *testing.T) {
 
 // Two remedies go together unless they set the same; the way back is in reverse.
 func TestTogether(t *testing.T) {
-	l := shapes(t)["oltp neighbour"]
+	l := remedytest.Losses(t)["oltp neighbour"]
 	by := map[string]remedy.Candidate{}
 	for _, c := range remedy.Candidates(l, []record.CauseShare{{Causes: []record.LossCause{record.LossNeighbourCPU}}}) {
 		by[c.Arm] = c

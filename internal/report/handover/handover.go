@@ -4,19 +4,18 @@
 package handover
 
 import (
-	"fmt"
+	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/tarelab/tare/record"
 )
 
 // Thing is what the user runs. An empty field is printed as a placeholder in capitals.
 type Thing struct {
-	Name   string // of the container, unit, deployment or server
+	Name   string // of the container, unit, workload of Kubernetes or server
 	Image  string
 	Data   string // the data directory inside the container
+	Socket string // the directory of the server's Unix socket inside the container
 	Device string // the block device under the data, for limits of bytes per second
 }
 
@@ -25,7 +24,9 @@ type Snippet struct {
 	Target  string
 	File    string   // to put Lines into; empty: Lines are commands
 	Lines   []string // nothing to set here: none
-	Undo    []string // commands, or the lines of the file that go
+	Then    []string // commands when the file is written
+	Notes   []string // what must be known before
+	Undo    []string // commands
 	Skipped []Skipped
 }
 
@@ -33,52 +34,105 @@ type Snippet struct {
 type Skipped struct {
 	Key    record.SettingKey
 	Reason string
+	// Elsewhere: another kind of target sets it, or it follows from other settings.
+	Elsewhere bool
 }
 
 // Target is one place where settings are applied.
 type Target struct {
-	Name string
-	on   []record.SettingOn
-	// lines of one setting; a reason says why there are none.
-	lines func(Thing, record.RemedySetting) (lines []string, reason string)
-	// whole puts the lines of all settings together.
-	whole func(Thing, []string) Snippet
+	Name   string
+	on     []record.SettingOn
+	forms  map[record.SettingKey]form
+	others string // the reason for keys without a form
+	// refuses is the reason why these settings cannot be applied together; nil: they always can.
+	refuses func(change) string
+	whole   func(Thing, change) Snippet
 }
 
 // Targets are all, in the order in which they are printed.
 func Targets() []Target {
-	return []Target{docker(), podman(), compose(), quadlet(), unit(), pod(), kubelet(), mysql(), postgres()}
+	return []Target{
+		docker(), podman(), compose(), quadlet(), unit(), workload(), resize(), kustomize(), helm(), kubelet(),
+		mysql(), postgres(), redis(),
+	}
 }
 
-// Of is the snippet for the settings of one subject: load or neighbour, and the server of the load.
-func (t Target) Of(x Thing, settings []record.RemedySetting) Snippet {
-	var all []string
-	var skipped []Skipped
-	for _, s := range settings {
+// change is what a remedy sets on one subject.
+type change struct {
+	on          record.SettingOn
+	apply, undo []record.RemedySetting
+	document
+}
+
+// was is the value before the remedy; empty: the default.
+func (c change) was(key record.SettingKey) string {
+	for _, s := range c.undo {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// plain is a value that means the same in a shell, in YAML and in an option file. A record may be another's.
+var plain = regexp.MustCompile(`^[A-Za-z0-9._:/,+-]*$`)
+
+// Of is the snippet for the settings of one subject: load, neighbour, or the server of the load. It has lines for
+// all of them or none. undo are the settings before.
+func (t Target) Of(x Thing, apply, undo []record.RemedySetting) Snippet {
+	x = x.named()
+	out := Snippet{Target: t.Name}
+	c := change{document: document{tree: map[string]any{}}, undo: undo}
+	for _, s := range apply {
 		if !slices.Contains(t.on, s.On) {
 			continue
 		}
-		lines, reason := t.lines(x.named(), s)
+		f, ok := t.forms[s.Key]
+		if !ok {
+			f = form{no: t.others, elsewhere: true}
+		}
+		reason := noValue
+		if plain.MatchString(s.Value) {
+			reason = f.write(&c.document, x, s.Value)
+		}
 		if reason != "" {
-			skipped = append(skipped, Skipped{s.Key, reason})
+			out.Skipped = append(out.Skipped, Skipped{s.Key, reason, f.elsewhere})
 			continue
 		}
-		all = append(all, lines...)
+		c.on, c.apply = s.On, append(c.apply, s)
 	}
-	out := Snippet{Target: t.Name}
-	if len(all) > 0 {
-		out = t.whole(x.named(), all)
-		out.Target = t.Name
+	if len(c.apply) == 0 {
+		return out
 	}
-	out.Skipped = skipped
-	return out
+	if reason := t.reason(c, out.Skipped); reason != "" {
+		for _, s := range c.apply {
+			out.Skipped = append(out.Skipped, Skipped{Key: s.Key, Reason: reason})
+		}
+		return out
+	}
+	whole := t.whole(x, c)
+	whole.Target, whole.Skipped, whole.Notes = t.Name, out.Skipped, append(whole.Notes, c.notes...)
+	return whole
+}
+
+// reason is why the settings are not applied; empty: they are. A part of a remedy is another one, which is not proved.
+func (t Target) reason(c change, skipped []Skipped) string {
+	for _, s := range skipped {
+		if !s.Elsewhere {
+			return s.Reason
+		}
+	}
+	if t.refuses != nil {
+		return t.refuses(c)
+	}
+	return ""
 }
 
 func (x Thing) named() Thing {
 	for _, f := range []struct {
 		field *string
 		word  string
-	}{{&x.Name, "NAME"}, {&x.Image, "IMAGE"}, {&x.Data, "/DATA"}, {&x.Device, "/dev/DEVICE"}} {
+	}{{&x.Name, "NAME"}, {&x.Image, "IMAGE"}, {&x.Data, "/DATA"}, {&x.Socket, "/SOCKET"}, {&x.Device, "/dev/DEVICE"}} {
 		if *f.field == "" {
 			*f.field = f.word
 		}
@@ -87,64 +141,3 @@ func (x Thing) named() Thing {
 }
 
 var onThing = []record.SettingOn{record.OnLoad, record.OnNeighbour}
-
-// form writes the value of one key. A form that begins with no is the reason why the target has none.
-type form struct {
-	lines func(Thing, string) []string
-	no    string
-}
-
-func no(reason string) form { return form{no: reason} }
-
-// flat is a line with the value in the place of %s.
-func flat(format string, convert func(string) string) form {
-	return form{lines: func(_ Thing, value string) []string { return []string{fmt.Sprintf(format, convert(value))} }}
-}
-
-// from makes lines from a table; keys that the table lacks are none of the target's.
-func from(table map[record.SettingKey]form, others string) func(Thing, record.RemedySetting) ([]string, string) {
-	return func(x Thing, s record.RemedySetting) ([]string, string) {
-		f, ok := table[s.Key]
-		switch {
-		case !ok:
-			return nil, others
-		case f.no != "":
-			return nil, f.no
-		case s.Value == "":
-			return nil, removed
-		}
-		return f.lines(x, s.Value), ""
-	}
-}
-
-func asIs(value string) string { return value }
-
-// shares is a weight of version 2 as shares of version 1, in which engines write it. runc and crun turn it back
-// into a weight: 1 + (shares - 2) * 9999 / 262142.
-func shares(weight string) string {
-	n, _ := strconv.Atoi(weight)
-	return strconv.Itoa(2 + ((n-1)*262142+9998)/9999)
-}
-
-// percent is CPU seconds per second as systemd has it.
-func percent(cpus string) string {
-	x, _ := strconv.ParseFloat(cpus, 64)
-	return strconv.FormatFloat(100*x, 'f', -1, 64) + "%"
-}
-
-// hostPath is the directory on the host for a word of tare's --volume.
-func hostPath(x Thing, word string) string {
-	if dir, ok := strings.CutPrefix(word, "dir:"); ok {
-		return dir
-	}
-	return "/srv/" + strings.ToLower(x.Name)
-}
-
-// indent indents lines.
-func indent(by string, lines []string) []string {
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		out[i] = by + l
-	}
-	return out
-}

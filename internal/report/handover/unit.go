@@ -18,33 +18,33 @@ func microseconds(share string) string {
 	return strconv.FormatFloat(x*period, 'f', 0, 64)
 }
 
-// serviceKeys are the keys of systemd's section [Service].
+// serviceKeys are the keys of systemd's section [Service]. An empty value restores the default.
 func serviceKeys() map[record.SettingKey]form {
 	return map[record.SettingKey]form{
-		record.KeyCPUIdle: {lines: func(_ Thing, value string) []string {
+		record.KeyCPUIdle: lines(func(_ Thing, value string) []string {
 			if value == "0" {
-				return []string{"CPUWeight=100"}
+				return []string{"CPUWeight="}
 			}
 			return []string{"CPUWeight=idle"}
-		}},
-		record.KeyCPUWeight: flat("CPUWeight=%s", asIs),
-		record.KeyCPUMax:    flat("CPUQuota=%s", percent),
+		}),
+		record.KeyCPUWeight: flat("CPUWeight=%s", asIs).or("CPUWeight="),
+		record.KeyCPUMax:    flat("CPUQuota=%s", percent).or("CPUQuota="),
 		record.KeyCPUBurst:  no(noBurstOfUnits),
-		record.KeyCPUSet:    flat("AllowedCPUs=%s", asIs),
-		record.KeySched:     flat("CPUSchedulingPolicy=%s", asIs),
-		record.KeyIOWeight:  flat("IOWeight=%s", asIs),
-		record.KeyIOBytes: {lines: func(x Thing, rate string) []string {
+		record.KeyCPUSet:    flat("AllowedCPUs=%s", asIs).or("AllowedCPUs="),
+		record.KeySched:     flat("CPUSchedulingPolicy=%s", asIs).or("CPUSchedulingPolicy=other"),
+		record.KeyIOWeight:  flat("IOWeight=%s", asIs).or("IOWeight="),
+		record.KeyIOBytes: lines(func(x Thing, rate string) []string {
 			return []string{fmt.Sprintf("IOReadBandwidthMax=%s %s", x.Device, rate), fmt.Sprintf("IOWriteBandwidthMax=%s %s", x.Device, rate)}
-		}},
-		record.KeyMemoryHigh: flat("MemoryHigh=%s", asIs),
-		record.KeyMemoryMax:  flat("MemoryMax=%s", asIs),
+		}).or("IOReadBandwidthMax=", "IOWriteBandwidthMax="),
+		record.KeyMemoryHigh: flat("MemoryHigh=%s", asIs).or("MemoryHigh="),
+		record.KeyMemoryMax:  flat("MemoryMax=%s", asIs).or("MemoryMax="),
 		record.KeyQoSLevel:   no(noQoS),
 		record.KeyNetwork:    no(noUnitNetwork),
-		record.KeyConnect:    no(noSocket),
+		record.KeyConnect:    no(noUnitSocket),
 		record.KeyVolume:     no(noUnitVolume),
-		record.KeySeccomp: {lines: func(Thing, string) []string {
+		record.KeySeccomp: lines(func(Thing, string) []string {
 			return []string{"SystemCallFilter="} // an empty value removes all filters
-		}},
+		}),
 	}
 }
 
@@ -52,48 +52,65 @@ func serviceKeys() map[record.SettingKey]form {
 func dropIn(dir, suffix string) func(Thing, []string) Snippet {
 	return func(x Thing, lines []string) Snippet {
 		file := dir + "/" + x.Name + suffix + ".d/50-tare.conf"
-		return Snippet{File: file, Lines: lines, Undo: []string{"rm " + file, "systemctl daemon-reload", "systemctl restart " + x.Name}}
+		again := []string{"systemctl daemon-reload", "systemctl restart " + x.Name}
+		return Snippet{File: file, Lines: lines, Then: again, Undo: append([]string{"rm " + file}, again...)}
 	}
 }
 
 func unit() Target {
 	whole := dropIn("/etc/systemd/system", ".service")
-	return Target{"systemd", onThing, from(serviceKeys(), notInUnit), func(x Thing, lines []string) Snippet {
-		return whole(x, append([]string{"[Service]"}, lines...))
+	return Target{Name: "systemd", on: onThing, forms: serviceKeys(), others: notInUnit, whole: func(x Thing, c change) Snippet {
+		return whole(x, append([]string{"[Service]"}, c.lines...))
 	}}
 }
 
 // inContainer marks lines of Quadlet's section [Container].
 const inContainer = "[Container] "
 
-func quadlet() Target {
+// quadletKeys are those of a unit, except where the setting is the container's: the burst needs the quota in the
+// same control group, and the container's processes are no children of the unit's own.
+func quadletKeys() map[record.SettingKey]form {
 	table := serviceKeys()
 	maps.Copy(table, map[record.SettingKey]form{
+		record.KeyCPUMax: lines(func(_ Thing, cpus string) []string {
+			return []string{inContainer + "PodmanArgs=--cpus=" + cpus, "CPUQuota="}
+		}).or(inContainer+"PodmanArgs=--cpus=0", "CPUQuota="),
 		record.KeyCPUBurst: flat(inContainer+"PodmanArgs=--cgroup-conf=cpu.max.burst=%s", microseconds),
-		record.KeySched:    no(noSched), // the container is no child of the unit's own process
-		record.KeyNetwork:  flat(inContainer+"Network=%s", asIs),
-		record.KeyVolume: {lines: func(x Thing, word string) []string {
-			return []string{inContainer + "Volume=" + hostPath(x, word) + ":" + x.Data}
-		}},
+		record.KeyMemoryMax: lines(func(_ Thing, bytes string) []string {
+			return []string{inContainer + "PodmanArgs=--memory=" + bytes + "b", "MemoryMax="}
+		}),
+		record.KeySched:   no(noSched),
+		record.KeyNetwork: flat(inContainer+"Network=%s", asIs).noting(withoutPorts),
+		record.KeyConnect: lines(func(x Thing, _ string) []string {
+			return []string{inContainer + "Volume=" + socketVolume(x) + ":" + x.Socket}
+		}).noting(shareSocket),
+		record.KeyVolume: {add: func(d *document, x Thing, word string) {
+			d.lines = append(d.lines, inContainer+"Volume="+onto(d, x, word)+":"+x.Data)
+		}, note: copyData},
 		record.KeySeccomp: flat(inContainer+"SeccompProfile=%s", asIs),
 	})
+	return table
+}
+
+func quadlet() Target {
 	whole := dropIn("/etc/containers/systemd", ".container")
-	return Target{"quadlet", onThing, from(table, notInContainer), func(x Thing, lines []string) Snippet {
-		var container, service []string
-		for _, l := range lines {
+	return Target{Name: "quadlet", on: onThing, forms: quadletKeys(), others: notInContainer, whole: func(x Thing, c change) Snippet {
+		var container, service, all []string
+		for _, l := range c.lines {
 			if own, ok := strings.CutPrefix(l, inContainer); ok {
 				container = append(container, own)
 			} else {
 				service = append(service, l)
 			}
 		}
-		var all []string
 		if len(container) > 0 {
 			all = append([]string{"[Container]"}, container...)
 		}
 		if len(service) > 0 {
 			all = append(append(all, "[Service]"), service...)
 		}
-		return whole(x, all)
+		s := whole(x, all)
+		s.Notes = []string{quadletDropIns}
+		return s
 	}}
 }
