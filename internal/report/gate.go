@@ -103,7 +103,7 @@ func gateTable(g *record.Gate) table {
 	for _, j := range byAnswer(g.Judgements) {
 		t.rows = append(t.rows, row{
 			{j.Workload, plain}, {j.Arm, strong}, {j.Metric, plain},
-			{costOf(j), answerTone(j.Answer)}, {quantity.Size(j.Most), plain}, {answerWords(j), answerTone(j.Answer)},
+			costCell(j), {quantity.Size(j.Most), plain}, {answerWords(j), answerTone(j.Answer)},
 		})
 	}
 	return t
@@ -116,6 +116,13 @@ func byAnswer(js []record.Judgement) []record.Judgement {
 		return slices.Index(order, a.Answer) - slices.Index(order, b.Answer)
 	})
 	return sorted
+}
+
+func costCell(j record.Judgement) cell {
+	if j.Cost == nil {
+		return cell{none, faint}
+	}
+	return cell{costOf(j), answerTone(j.Answer)}
 }
 
 // costOf prints a cost with its interval, without a sign: "3.1 % [2.4, 3.8]".

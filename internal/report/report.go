@@ -56,9 +56,9 @@ func PrintMarkdown(w io.Writer, d Document) error {
 }
 
 // Markdown prints the report for a pull request comment: the answer and the
-// ladders open, everything else folded.
-func Markdown(w io.Writer, e *record.Effects) error {
-	return PrintMarkdown(w, full(e, "", nil))
+// ladders open, everything else folded. g is the answer to the limits of the run; nil: it has none.
+func Markdown(w io.Writer, e *record.Effects, g *record.Gate) error {
+	return PrintMarkdown(w, full(e, "", g))
 }
 
 // full is everything: the screen, then each load, then the quality of the data.

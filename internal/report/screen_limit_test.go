@@ -73,7 +73,7 @@ func TestLimitTables(t *testing.T) {
 		}
 		golden(t, name+".short.txt", b.Bytes())
 		b.Reset()
-		if err := Markdown(&b, e); err != nil {
+		if err := Markdown(&b, e, nil); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name+".md", b.Bytes())
