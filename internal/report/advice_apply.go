@@ -26,7 +26,8 @@ func applying(l record.AdviceLoss) block {
 		for _, t := range handover.Targets() {
 			s := t.Of(handover.Thing{}, apply, undo)
 			if len(s.Lines) > 0 {
-				b.items = append(b.items, item{label: cell{text("advise.apply.target", "target", s.Target, "on", on), strong}, text: snippet(s)})
+				label := cell{text("advise.apply.target", "target", s.Target, "on", on), strong}
+				b.items = append(b.items, item{label: label, text: snippet(s)})
 				continue
 			}
 			if i := slices.IndexFunc(s.Skipped, func(k handover.Skipped) bool { return !k.Elsewhere }); i >= 0 {
@@ -38,7 +39,8 @@ func applying(l record.AdviceLoss) block {
 			reasons = append(reasons, text("advise.apply.reason", "targets", strings.Join(targets, ", "), "reason", reason))
 		}
 		if len(reasons) > 0 {
-			b.items = append(b.items, item{label: cell{text("advise.apply.none", "on", on), strong}, text: say(strings.Join(reasons, "; "))})
+			label := cell{text("advise.apply.none", "on", on), strong}
+			b.items = append(b.items, item{label: label, text: say(strings.Join(reasons, "; "))})
 		}
 	}
 	return b

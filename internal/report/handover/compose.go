@@ -35,7 +35,8 @@ func composeKeys() map[record.SettingKey]form {
 		record.KeyCPUMax:    service(number, "cpus").orReset("cpus").noting(composeDeploy),
 		record.KeyCPUSet:    service(word, "cpuset"),
 		record.KeySched:     no(noSched),
-		record.KeyIOWeight:  service(func(v string) any { return number(ioWeight(v)) }, "blkio_config", "weight").noting(leastIOWeight),
+		record.KeyIOWeight: service(func(v string) any { return number(ioWeight(v)) }, "blkio_config", "weight").
+			noting(leastIOWeight),
 		record.KeyIOBytes: {add: func(d *document, x Thing, rate string) {
 			for _, way := range []string{"device_read_bps", "device_write_bps"} {
 				d.also(map[string]any{"path": x.Device, "rate": number(rate)}, "service", "blkio_config", way)
@@ -63,7 +64,8 @@ func composeKeys() map[record.SettingKey]form {
 
 // compose is a file beside the user's own, which Compose merges.
 func compose() Target {
-	return Target{Name: "compose", on: onThing, forms: composeKeys(), others: notInContainer, whole: func(x Thing, c change) Snippet {
+	t := Target{Name: "compose", on: onThing, forms: composeKeys(), others: notInContainer}
+	t.whole = func(x Thing, c change) Snippet {
 		file := map[string]any{"services": map[string]any{x.Name: c.tree["service"]}}
 		if volumes, ok := c.tree["volumes"]; ok {
 			file["volumes"] = volumes
@@ -73,5 +75,6 @@ func compose() Target {
 			Then: []string{"docker compose --file compose.yaml --file compose.tare.yaml up --detach " + x.Name},
 			Undo: []string{"docker compose up --detach " + x.Name, "rm compose.tare.yaml"},
 		}
-	}}
+	}
+	return t
 }

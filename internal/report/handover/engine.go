@@ -19,7 +19,8 @@ func engineFlags() map[record.SettingKey]form {
 		record.KeySched:     no(noSched),
 		record.KeyIOWeight:  flat("--blkio-weight=%s", ioWeight).noting(leastIOWeight),
 		record.KeyIOBytes: lines(func(x Thing, rate string) []string {
-			return []string{fmt.Sprintf("--device-read-bps=%s:%s", x.Device, rate), fmt.Sprintf("--device-write-bps=%s:%s", x.Device, rate)}
+			limit := x.Device + ":" + rate
+			return []string{"--device-read-bps=" + limit, "--device-write-bps=" + limit}
 		}),
 		record.KeyMemoryMax: flat("--memory=%sb", asIs),
 		record.KeyQoSLevel:  no(noQoS),
@@ -58,7 +59,9 @@ func engineRun(program string) func(Thing, change) Snippet {
 		return Snippet{
 			Notes: []string{ownFlags},
 			Lines: append(commands, program+" rename "+x.Name+" "+before, run),
-			Undo:  []string{program + " rm --force " + x.Name, program + " rename " + before + " " + x.Name, program + " start " + x.Name},
+			Undo: []string{
+				program + " rm --force " + x.Name, program + " rename " + before + " " + x.Name, program + " start " + x.Name,
+			},
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 // Thing is what the user runs. An empty field is printed as a placeholder in capitals.
 type Thing struct {
 	Name   string // of the container, unit, workload of Kubernetes or server
+	Pod    string // of the workload
 	Image  string
 	Data   string // the data directory inside the container
 	Socket string // the directory of the server's Unix socket inside the container
@@ -132,7 +133,10 @@ func (x Thing) named() Thing {
 	for _, f := range []struct {
 		field *string
 		word  string
-	}{{&x.Name, "NAME"}, {&x.Image, "IMAGE"}, {&x.Data, "/DATA"}, {&x.Socket, "/SOCKET"}, {&x.Device, "/dev/DEVICE"}} {
+	}{
+		{&x.Name, "NAME"}, {&x.Pod, "POD"}, {&x.Image, "IMAGE"},
+		{&x.Data, "/DATA"}, {&x.Socket, "/SOCKET"}, {&x.Device, "/dev/DEVICE"},
+	} {
 		if *f.field == "" {
 			*f.field = f.word
 		}

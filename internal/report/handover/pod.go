@@ -2,7 +2,6 @@ package handover
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/tarelab/tare/record"
 )
@@ -40,7 +39,8 @@ func podFields() map[record.SettingKey]form {
 			d.set("Unconfined", container, "securityContext", "seccompProfile", "type")
 		}},
 		record.KeyVolume: {add: func(d *document, x Thing, word string) {
-			d.also(map[string]any{"name": ownVolume, "hostPath": map[string]any{"path": onto(d, x, word), "type": "DirectoryOrCreate"}}, podSpec, "volumes")
+			dir := map[string]any{"path": onto(d, x, word), "type": "DirectoryOrCreate"}
+			d.also(map[string]any{"name": ownVolume, "hostPath": dir}, podSpec, "volumes")
 			d.also(map[string]any{"name": ownVolume, "mountPath": x.Data}, container, "volumeMounts")
 		}, note: copyOnNode},
 		record.KeyPodClass:     elsewhere(noClass),
@@ -90,7 +90,8 @@ func jsonOf(tree any) string {
 // workload is a strategic merge patch, after which the pods are made anew. To undo it, the rollout goes back by one
 // revision.
 func workload() Target {
-	return Target{Name: "kubectl patch", on: onThing, forms: podFields(), others: notInPod, whole: func(x Thing, c change) Snippet {
+	t := Target{Name: "kubectl patch", on: onThing, forms: podFields(), others: notInPod}
+	t.whole = func(x Thing, c change) Snippet {
 		_, kind := c.kind()
 		patch := map[string]any{"spec": map[string]any{"template": map[string]any{"spec": c.spec(x)}}}
 		name := kind + "/" + x.Name
@@ -99,33 +100,41 @@ func workload() Target {
 			Lines: []string{"kubectl patch " + name + " --patch '" + jsonOf(patch) + "'"},
 			Undo:  []string{"kubectl rollout undo " + name},
 		}
-	}}
+	}
+	return t
 }
 
 // resize changes a running pod in place: amounts of the same class that had a value before, because one that is
 // set cannot be taken away.
 func resize() Target {
-	return Target{Name: "kubectl patch, in place", on: onThing, forms: podFields(), others: notInPod,
-		refuses: notInPlace,
-		whole: func(x Thing, c change) Snippet {
-			back := document{tree: map[string]any{}}
-			for _, s := range c.apply {
-				podFields()[s.Key].write(&back, x, c.was(s.Key))
-			}
-			return Snippet{Notes: []string{resizeVersion},
-				Lines: []string{resizing(x, c)}, Undo: []string{resizing(x, change{document: back})}}
-		}}
+	t := Target{Name: "kubectl patch, in place", on: onThing, forms: podFields(), others: notInPod, refuses: notInPlace}
+	t.whole = func(x Thing, c change) Snippet {
+		back := document{tree: map[string]any{}}
+		for _, s := range c.apply {
+			podFields()[s.Key].write(&back, x, c.was(s.Key))
+		}
+		return Snippet{
+			Notes: []string{resizeVersion},
+			Lines: []string{resizing(x, c)}, Undo: []string{resizing(x, change{document: back})},
+		}
+	}
+	return t
 }
 
-// amounts are the settings that a running pod can change.
-var amounts = [...]record.SettingKey{
-	record.KeyPodCPURequest, record.KeyPodCPULimit, record.KeyPodMemoryRequest, record.KeyPodMemoryLimit, record.KeyCPUMax, record.KeyMemoryMax,
+// isAmount says whether a running pod can change a setting.
+func isAmount(key record.SettingKey) bool {
+	switch key {
+	case record.KeyPodCPURequest, record.KeyPodCPULimit, record.KeyPodMemoryRequest, record.KeyPodMemoryLimit,
+		record.KeyCPUMax, record.KeyMemoryMax:
+		return true
+	}
+	return false
 }
 
 func notInPlace(c change) string {
 	for _, s := range c.apply {
 		switch {
-		case !slices.Contains(amounts[:], s.Key):
+		case !isAmount(s.Key):
 			return noResize
 		case c.was(record.KeyPodClass) != "":
 			return noResizeClass
@@ -137,13 +146,15 @@ func notInPlace(c change) string {
 }
 
 func resizing(x Thing, c change) string {
-	return "kubectl patch pod/" + x.Name + " --subresource resize --patch '" + jsonOf(map[string]any{"spec": c.spec(x)}) + "'"
+	patch := jsonOf(map[string]any{"spec": c.spec(x)})
+	return "kubectl patch pod/" + x.Pod + " --subresource resize --patch '" + patch + "'"
 }
 
 // kustomize is the patch as a file of an overlay.
 func kustomize() Target {
 	const file = "tare-patch.yaml"
-	return Target{Name: "kustomize", on: onThing, forms: podFields(), others: notInPod, whole: func(x Thing, c change) Snippet {
+	t := Target{Name: "kustomize", on: onThing, forms: podFields(), others: notInPod}
+	t.whole = func(x Thing, c change) Snippet {
 		kind, _ := c.kind()
 		return Snippet{
 			File: file, Notes: []string{kustomization},
@@ -154,7 +165,8 @@ func kustomize() Target {
 			Then: []string{"kustomize edit add patch --path " + file, "kubectl apply --kustomize ."},
 			Undo: []string{"kustomize edit remove patch --path " + file, "rm " + file, "kubectl apply --kustomize ."},
 		}
-	}}
+	}
+	return t
 }
 
 // helm has the keys of the chart that helm create writes; hostNetwork is a habit of charts.
@@ -178,7 +190,8 @@ func helm() Target {
 // kubelet is the part of the kubelet's configuration. Its state has to go with the policy.
 func kubelet() Target {
 	table := map[record.SettingKey]form{record.KeyCPUManager: flat("cpuManagerPolicy: %s", asIs).noting(reservedCPUs)}
-	return Target{Name: "kubelet", on: onThing, forms: table, others: notInKubelet, whole: func(_ Thing, c change) Snippet {
+	t := Target{Name: "kubelet", on: onThing, forms: table, others: notInKubelet}
+	t.whole = func(_ Thing, c change) Snippet {
 		const file = "/var/lib/kubelet/config.yaml"
 		emptied := []string{"kubectl drain NODE --ignore-daemonsets", "systemctl stop kubelet"}
 		filled := []string{"rm /var/lib/kubelet/cpu_manager_state", "systemctl start kubelet", "kubectl uncordon NODE"}
@@ -186,5 +199,6 @@ func kubelet() Target {
 			File: file, Lines: c.lines, Then: append(emptied, filled...),
 			Undo: append(append(emptied[:2:2], "sed -i 's/^cpuManagerPolicy: .*/cpuManagerPolicy: none/' "+file), filled...),
 		}
-	}}
+	}
+	return t
 }

@@ -80,9 +80,9 @@ func TestResizeIsForAmounts(t *testing.T) {
 	set := func(key record.SettingKey, value string) []record.RemedySetting {
 		return []record.RemedySetting{{On: record.OnLoad, Key: key, Value: value}}
 	}
-	s := resize().Of(Thing{Name: "db"}, set(record.KeyCPUMax, "2"), set(record.KeyCPUMax, "1.5"))
-	if fmt.Sprint(s.Lines, s.Undo) != `[kubectl patch pod/db --subresource resize --patch '{"spec":{"containers":[{"name":"db","resources":{"limits":{"cpu":"2"}}}]}}'] `+
-		`[kubectl patch pod/db --subresource resize --patch '{"spec":{"containers":[{"name":"db","resources":{"limits":{"cpu":"1.5"}}}]}}']` {
+	s := resize().Of(Thing{Name: "db", Pod: "db-0"}, set(record.KeyCPUMax, "2"), set(record.KeyCPUMax, "1.5"))
+	if fmt.Sprint(s.Lines, s.Undo) != `[kubectl patch pod/db-0 --subresource resize --patch '{"spec":{"containers":[{"name":"db","resources":{"limits":{"cpu":"2"}}}]}}'] `+
+		`[kubectl patch pod/db-0 --subresource resize --patch '{"spec":{"containers":[{"name":"db","resources":{"limits":{"cpu":"1.5"}}}]}}']` {
 		t.Errorf("%+v", s)
 	}
 	for _, c := range []struct {

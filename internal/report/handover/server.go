@@ -24,7 +24,8 @@ func mysql() Target {
 
 // postgres has a size in bytes with its unit, B.
 func postgres() Target {
-	return options("postgresql.conf", "/etc/postgresql/VERSION/main/conf.d/50-tare.conf", "postgresql", nil, map[record.SettingKey]form{
+	const file = "/etc/postgresql/VERSION/main/conf.d/50-tare.conf"
+	return options("postgresql.conf", file, "postgresql", nil, map[record.SettingKey]form{
 		record.KeySharedBuffers: flat(string(record.KeySharedBuffers)+" = '%sB'", asIs),
 		record.KeyConnect:       socketLines("unix_socket_directories = '/run/postgresql'"),
 	})

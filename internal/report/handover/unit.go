@@ -1,7 +1,6 @@
 package handover
 
 import (
-	"fmt"
 	"maps"
 	"strconv"
 	"strings"
@@ -34,7 +33,8 @@ func serviceKeys() map[record.SettingKey]form {
 		record.KeySched:     flat("CPUSchedulingPolicy=%s", asIs).or("CPUSchedulingPolicy=other"),
 		record.KeyIOWeight:  flat("IOWeight=%s", asIs).or("IOWeight="),
 		record.KeyIOBytes: lines(func(x Thing, rate string) []string {
-			return []string{fmt.Sprintf("IOReadBandwidthMax=%s %s", x.Device, rate), fmt.Sprintf("IOWriteBandwidthMax=%s %s", x.Device, rate)}
+			limit := x.Device + " " + rate
+			return []string{"IOReadBandwidthMax=" + limit, "IOWriteBandwidthMax=" + limit}
 		}).or("IOReadBandwidthMax=", "IOWriteBandwidthMax="),
 		record.KeyMemoryHigh: flat("MemoryHigh=%s", asIs).or("MemoryHigh="),
 		record.KeyMemoryMax:  flat("MemoryMax=%s", asIs).or("MemoryMax="),
@@ -59,9 +59,9 @@ func dropIn(dir, suffix string) func(Thing, []string) Snippet {
 
 func unit() Target {
 	whole := dropIn("/etc/systemd/system", ".service")
-	return Target{Name: "systemd", on: onThing, forms: serviceKeys(), others: notInUnit, whole: func(x Thing, c change) Snippet {
-		return whole(x, append([]string{"[Service]"}, c.lines...))
-	}}
+	t := Target{Name: "systemd", on: onThing, forms: serviceKeys(), others: notInUnit}
+	t.whole = func(x Thing, c change) Snippet { return whole(x, append([]string{"[Service]"}, c.lines...)) }
+	return t
 }
 
 // inContainer marks lines of Quadlet's section [Container].
@@ -94,7 +94,8 @@ func quadletKeys() map[record.SettingKey]form {
 
 func quadlet() Target {
 	whole := dropIn("/etc/containers/systemd", ".container")
-	return Target{Name: "quadlet", on: onThing, forms: quadletKeys(), others: notInContainer, whole: func(x Thing, c change) Snippet {
+	t := Target{Name: "quadlet", on: onThing, forms: quadletKeys(), others: notInContainer}
+	t.whole = func(x Thing, c change) Snippet {
 		var container, service, all []string
 		for _, l := range c.lines {
 			if own, ok := strings.CutPrefix(l, inContainer); ok {
@@ -112,5 +113,6 @@ func quadlet() Target {
 		s := whole(x, all)
 		s.Notes = []string{quadletDropIns}
 		return s
-	}}
+	}
+	return t
 }

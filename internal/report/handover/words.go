@@ -45,7 +45,7 @@ const (
 	newPods        = "the pods start anew; a workload of another kind takes the same patch"
 	resizeVersion  = "Kubernetes 1.33 or later"
 	kustomization  = "without the program kustomize: add path: tare-patch.yaml to the patches of kustomization.yaml"
-	chartKeys      = "these keys follow the convention of charts (helm create); the chart defines its own: helm show values CHART"
+	chartKeys      = "the chart defines its keys; these are the convention: helm show values CHART; lists are replaced"
 	reservedCPUs   = "the policy static needs a reserve of CPU: kubeReserved, systemReserved or reservedSystemCPUs"
 )
 
