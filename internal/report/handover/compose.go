@@ -42,7 +42,7 @@ func composeKeys() map[record.SettingKey]form {
 				d.also(map[string]any{"path": x.Device, "rate": number(rate)}, "service", "blkio_config", way)
 			}
 		}},
-		record.KeyMemoryMax: service(func(v string) any { return v + "b" }, "mem_limit").noting(composeDeploy),
+		record.KeyMemoryMax: service(func(v string) any { return v + "b" }, "mem_limit").orReset("mem_limit").noting(composeDeploy),
 		record.KeyQoSLevel:  no(noQoS),
 		record.KeyNetwork: {add: func(d *document, _ Thing, mode string) {
 			d.set(mode, "service", "network_mode")

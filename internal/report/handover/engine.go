@@ -22,7 +22,7 @@ func engineFlags() map[record.SettingKey]form {
 			limit := x.Device + ":" + rate
 			return []string{"--device-read-bps=" + limit, "--device-write-bps=" + limit}
 		}),
-		record.KeyMemoryMax: flat("--memory=%sb", asIs),
+		record.KeyMemoryMax: flat("--memory=%sb", asIs).or("--memory=0"),
 		record.KeyQoSLevel:  no(noQoS),
 		record.KeyNetwork:   flat("--network=%s", asIs).noting(withoutPorts),
 		record.KeyConnect: lines(func(x Thing, _ string) []string {

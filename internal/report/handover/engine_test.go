@@ -44,7 +44,7 @@ func TestPodmanTakesTheFlags(t *testing.T) {
 		}
 		return l
 	}
-	snippets := append(all(t, podman()), every(t, podman()))
+	snippets := append(all(t, podman()), every(t, podman()), defaults(t, podman()))
 	for i, m := range snippets {
 		run(t, true, nil, "sh", "-c", line(m, fmt.Sprintf("c%d", i)))
 	}
@@ -57,7 +57,7 @@ func TestDockerParsesTheFlags(t *testing.T) {
 	testneed.Tool(t, "docker")
 	env := []string{"DOCKER_HOST=unix:///nonexistent/docker.sock"}
 	last := ""
-	for _, m := range append(all(t, docker()), every(t, docker())) {
+	for _, m := range append(all(t, docker()), every(t, docker()), defaults(t, docker())) {
 		last = m.Lines[len(m.Lines)-1]
 		if out := run(t, false, env, "sh", "-c", last); !strings.Contains(strings.ToLower(out), "daemon") {
 			t.Errorf("%s: %s\n%s", m.remedy, last, out)
@@ -160,12 +160,12 @@ func TestComposeTakesTheFile(t *testing.T) {
 		}
 		return file.Services["db"]
 	}
-	snippets := all(t, compose())
+	snippets := append(all(t, compose()), defaults(t, compose()))
 	for _, m := range snippets {
 		got := merged(m)
 		cpus, limited := got["cpus"]
 		switch name, _, _ := strings.Cut(m.remedy, " "); {
-		case name == "no-cpu-limit" && limited, name == "whole-cpus" && fmt.Sprint(cpus) != "2", name == "cpu-quota" && fmt.Sprint(cpus) != "1":
+		case name == "defaults" && got["mem_limit"] != nil, (name == "no-cpu-limit" || name == "defaults") && limited, name == "whole-cpus" && fmt.Sprint(cpus) != "2", name == "cpu-quota" && fmt.Sprint(cpus) != "1":
 			t.Errorf("%s: cpus is %v", m.remedy, cpus)
 		case name == "host-network" && (got["network_mode"] != "host" || got["ports"] != nil), name == "bind" && !strings.Contains(fmt.Sprint(got["volumes"]), "source:/srv/db"):
 			t.Errorf("%s: %v", m.remedy, got)

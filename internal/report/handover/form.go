@@ -124,9 +124,10 @@ func hostPath(x Thing, word string) string {
 	return "/srv/" + strings.ToLower(x.Name)
 }
 
-// onto is hostPath, with a note where its file system is what matters.
+// onto is hostPath, with what must be known of the data.
 func onto(d *document, x Thing, word string) string {
 	dir := hostPath(x, word)
+	d.note(oldData)
 	if fs, ok := strings.CutPrefix(word, "loop:"); ok {
 		d.note(onFileSystem(dir, fs))
 	}

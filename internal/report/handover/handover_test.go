@@ -47,6 +47,20 @@ func every(t *testing.T, target Target) made {
 	return made{remedy: "every key", on: record.OnLoad, Snippet: s}
 }
 
+// defaults is the snippet with the default of all keys for which a target can write it.
+func defaults(t *testing.T, target Target) made {
+	t.Helper()
+	all := slices.DeleteFunc(everyKey(&target), func(s record.RemedySetting) bool { return target.forms[s.Key].unset == nil })
+	for i := range all {
+		all[i].Value = ""
+	}
+	s := target.Of(thing(t), all, nil)
+	if len(s.Lines) == 0 {
+		t.Fatalf("%+v", s)
+	}
+	return made{remedy: "defaults", on: record.OnLoad, Snippet: s}
+}
+
 // checkAnswered: each setting of a subject of the target has a part in the lines or a reason, and what has lines
 // has its way back.
 func checkAnswered(t *testing.T, name string, target Target, apply []record.RemedySetting, got Snippet) {

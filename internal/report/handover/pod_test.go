@@ -37,7 +37,7 @@ func checkPatched(t *testing.T, m made, text string) {
 	limit, limited := db.Resources.Limits["cpu"]
 	wrong := false
 	switch name, _, _ := strings.Cut(m.remedy, " "); name {
-	case "no-cpu-limit":
+	case "no-cpu-limit", "defaults":
 		wrong = limited
 	case "whole-cpus":
 		wrong = limit.String() != "2"
@@ -63,7 +63,7 @@ func kindOf(m made) string { kind, _ := change{on: m.on}.kind(); return kind }
 func TestKubectlTakesThePatch(t *testing.T) {
 	testneed.Tool(t, "kubectl")
 	file := filepath.Join(t.TempDir(), "workload.yaml")
-	for _, m := range all(t, workload()) {
+	for _, m := range append(all(t, workload()), defaults(t, workload())) {
 		write(t, file, fmt.Sprintf(workloads, kindOf(m)))
 		_, patch, _ := strings.Cut(m.Lines[0], " --patch ")
 		checkPatched(t, m, run(t, true, nil, "sh", "-c", "kubectl patch --local -o json -f "+file+" --patch "+patch))
@@ -105,7 +105,7 @@ func TestKustomizeTakesThePatch(t *testing.T) {
 	testneed.Tool(t, "kubectl")
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "kustomization.yaml"), "resources: [workload.yaml]", "patches: [{path: tare-patch.yaml}]")
-	for _, m := range all(t, kustomize()) {
+	for _, m := range append(all(t, kustomize()), defaults(t, kustomize())) {
 		write(t, filepath.Join(dir, "workload.yaml"), fmt.Sprintf(workloads, kindOf(m)))
 		write(t, filepath.Join(dir, m.File), m.Lines...)
 		checkPatched(t, m, run(t, true, nil, "kubectl", "kustomize", dir))
@@ -126,7 +126,7 @@ func TestHelmValuesAreFields(t *testing.T) {
 		Volumes         []corev1.Volume             `json:"volumes"`
 		VolumeMounts    []corev1.VolumeMount        `json:"volumeMounts"`
 	}
-	for _, m := range append(all(t, helm()), every(t, helm())) {
+	for _, m := range append(all(t, helm()), every(t, helm()), defaults(t, helm())) {
 		var v values
 		if err := yaml.UnmarshalStrict([]byte(strings.Join(m.Lines, "\n")), &v); err != nil || !slices.Contains(m.Notes, chartKeys) {
 			t.Errorf("%s: %v\n%s", m.remedy, err, strings.Join(m.Lines, "\n"))

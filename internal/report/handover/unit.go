@@ -78,7 +78,7 @@ func quadletKeys() map[record.SettingKey]form {
 		record.KeyCPUBurst: flat(inContainer+"PodmanArgs=--cgroup-conf=cpu.max.burst=%s", microseconds),
 		record.KeyMemoryMax: lines(func(_ Thing, bytes string) []string {
 			return []string{inContainer + "PodmanArgs=--memory=" + bytes + "b", "MemoryMax="}
-		}),
+		}).or(inContainer+"PodmanArgs=--memory=0", "MemoryMax="),
 		record.KeySched:   no(noSched),
 		record.KeyNetwork: flat(inContainer+"Network=%s", asIs).noting(withoutPorts),
 		record.KeyConnect: lines(func(x Thing, _ string) []string {

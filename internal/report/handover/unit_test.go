@@ -28,7 +28,7 @@ func TestSystemdKnowsTheLines(t *testing.T) {
 		write(t, filepath.Join(dir, name+".service.d/50-tare.conf"), lines...)
 		files = append(files, file)
 	}
-	for i, m := range all(t, unit()) {
+	for i, m := range append(all(t, unit()), defaults(t, unit())) {
 		add(fmt.Sprintf("remedy%d", i), m.Lines)
 	}
 	every := every(t, unit())
@@ -56,7 +56,7 @@ func TestQuadletTakesTheLines(t *testing.T) {
 		write(t, filepath.Join(dir, name+".container.d/50-tare.conf"), lines...)
 	}
 	var files []string
-	snippets := append(all(t, quadlet()), every(t, quadlet()))
+	snippets := append(all(t, quadlet()), every(t, quadlet()), defaults(t, quadlet()))
 	for i, m := range snippets {
 		name := fmt.Sprintf("remedy%d", i)
 		add(name, m.Lines)

@@ -37,6 +37,7 @@ const (
 	withoutPorts   = "leave out ports that you publish, and networks of your own"
 	copyData       = "stop the service and copy the data into the directory first"
 	copyOnNode     = "the pod must stay on this node; stop it and copy the data into the directory first"
+	oldData        = "the way back has the data of before: dump what was written since, and load it again"
 	leastIOWeight  = "engines take weights of I/O from 10"
 	shareSocket    = "give the client's container the same volume, and let it connect to the socket"
 	clientSocket   = "clients connect to this socket instead of TCP"
