@@ -64,6 +64,9 @@ func proofSheet(a *record.Advice, l record.AdviceLoss, details bool) block {
 		c := l.Candidates[*l.Remedy]
 		add("advise.label.remedy", msg("advise.remedy", "name", strings.Join(c.Remedies, " + "), "does", strings.Join(c.Does, "; ")))
 		add("advise.label.set", settingSentence(c))
+		if !details && l.Standing == record.StandingProved {
+			add("advise.label.lines", lineTargets(c))
+		}
 		add("advise.label.regained", regainedSentence(l))
 		add("advise.label.price", priceSentence(l.Proof, c))
 	}

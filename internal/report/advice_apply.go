@@ -46,6 +46,23 @@ func applying(l record.AdviceLoss) block {
 	return b
 }
 
+// lineTargets names the targets that have lines for a remedy.
+func lineTargets(c record.Candidate) sentence {
+	var names []string
+	for _, t := range handover.Targets() {
+		for _, on := range []record.SettingOn{record.OnLoad, record.OnNeighbour, record.OnServer} {
+			s := t.Of(handover.Thing{}, settingsOn(on, c.Apply), settingsOn(on, c.Undo))
+			if len(s.Lines) > 0 && !slices.Contains(names, s.Target) {
+				names = append(names, s.Target)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return msg("advise.lines", "targets", strings.Join(names, ", "))
+}
+
 func settingsOn(on record.SettingOn, all []record.RemedySetting) []record.RemedySetting {
 	return slices.DeleteFunc(slices.Clone(all), func(s record.RemedySetting) bool { return s.On != on })
 }

@@ -35,15 +35,17 @@ func composeKeys() map[record.SettingKey]form {
 		record.KeyCPUMax:    service(number, "cpus").orReset("cpus").noting(composeDeploy),
 		record.KeyCPUSet:    service(word, "cpuset"),
 		record.KeySched:     no(noSched),
-		record.KeyIOWeight: service(func(v string) any { return number(ioWeight(v)) }, "blkio_config", "weight").
-			noting(leastIOWeight),
+		record.KeyIOWeight: {add: func(d *document, _ Thing, v string) {
+			d.set(number(ioWeight(d, v)), "service", "blkio_config", "weight")
+		}},
 		record.KeyIOBytes: {add: func(d *document, x Thing, rate string) {
 			for _, way := range []string{"device_read_bps", "device_write_bps"} {
 				d.also(map[string]any{"path": x.Device, "rate": number(rate)}, "service", "blkio_config", way)
 			}
 		}},
-		record.KeyMemoryMax: service(func(v string) any { return v + "b" }, "mem_limit").orReset("mem_limit").noting(composeDeploy),
-		record.KeyQoSLevel:  no(noQoS),
+		record.KeyMemoryMax: service(func(v string) any { return v + "b" }, "mem_limit").orReset("mem_limit").
+			noting(composeDeploy),
+		record.KeyQoSLevel: no(noQoS),
 		record.KeyNetwork: {add: func(d *document, _ Thing, mode string) {
 			d.set(mode, "service", "network_mode")
 			d.set(reset(), "service", "networks")

@@ -17,7 +17,9 @@ func engineFlags() map[record.SettingKey]form {
 		record.KeyCPUMax:    flat("--cpus=%s", asIs).or("--cpus=0"),
 		record.KeyCPUSet:    flat("--cpuset-cpus=%s", asIs),
 		record.KeySched:     no(noSched),
-		record.KeyIOWeight:  flat("--blkio-weight=%s", ioWeight).noting(leastIOWeight),
+		record.KeyIOWeight: {add: func(d *document, _ Thing, weight string) {
+			d.lines = append(d.lines, "--blkio-weight="+ioWeight(d, weight))
+		}},
 		record.KeyIOBytes: lines(func(x Thing, rate string) []string {
 			limit := x.Device + ":" + rate
 			return []string{"--device-read-bps=" + limit, "--device-write-bps=" + limit}
@@ -35,9 +37,10 @@ func engineFlags() map[record.SettingKey]form {
 	}
 }
 
-// ioWeight is a weight of version 2 as engines take it: from 10.
-func ioWeight(weight string) string {
+// ioWeight is a weight of version 2 as Docker takes it: from 10.
+func ioWeight(d *document, weight string) string {
 	if len(weight) == 1 {
+		d.note(leastIOWeight)
 		return "10"
 	}
 	return weight
@@ -77,6 +80,7 @@ func podman() Target {
 		record.KeyCPUIdle:    flat("--cgroup-conf=cpu.idle=%s", asIs),
 		record.KeyCPUWeight:  flat("--cgroup-conf=cpu.weight=%s", asIs),
 		record.KeyCPUBurst:   flat("--cgroup-conf=cpu.max.burst=%s", microseconds),
+		record.KeyIOWeight:   flat("--cgroup-conf=io.bfq.weight=%s", asIs),
 		record.KeyMemoryHigh: flat("--cgroup-conf=memory.high=%s", asIs),
 	})
 	return Target{Name: "podman", on: onThing, forms: table, others: notInContainer, whole: engineRun("podman")}

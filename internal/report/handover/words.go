@@ -38,7 +38,7 @@ const (
 	copyData       = "stop the service and copy the data into the directory first"
 	copyOnNode     = "the pod must stay on this node; stop it and copy the data into the directory first"
 	oldData        = "the way back has the data of before: dump what was written since, and load it again"
-	leastIOWeight  = "engines take weights of I/O from 10"
+	leastIOWeight  = "Docker takes weights of I/O from 10; a smaller one was measured"
 	shareSocket    = "give the client's container the same volume, and let it connect to the socket"
 	clientSocket   = "clients connect to this socket instead of TCP"
 	composeDeploy  = "if the service has deploy.resources.limits, change these instead"
