@@ -44,6 +44,7 @@ want_tests() {
 		clickhouse-server clickhouse-server
 		clickhouse-client clickhouse-client
 		chromium chromium
+		kubectl kubernetes-client
 		/usr/lib/python3/dist-packages/prometheus_client/openmetrics python3-prometheus-client
 	END
 }
@@ -55,6 +56,7 @@ want_cluster() {
 		runc runc
 		/usr/lib/cni/bridge containernetworking-plugins
 		iptables iptables
+		kubectl kubernetes-client
 		nft nftables
 		nsenter util-linux
 		mariadbd mariadb-server
