@@ -8,7 +8,7 @@ import (
 )
 
 // applying has the lines that apply the proved remedy where the user runs the load or its neighbour, with the
-// way back: one item for each target that can have the settings.
+// way back: one listing for each target that can have the settings.
 func applying(l record.AdviceLoss) block {
 	if l.Remedy == nil || l.Standing != record.StandingProved {
 		return block{}
@@ -19,28 +19,22 @@ func applying(l record.AdviceLoss) block {
 		own := slices.DeleteFunc(slices.Clone(settings), func(s record.RemedySetting) bool { return s.On != on })
 		for _, t := range handover.Targets() {
 			if s := t.Of(handover.Thing{}, own); len(s.Lines) > 0 {
-				b.items = append(b.items, item{label: cell{text("advise.apply.target", "target", s.Target, "on", on), strong}, text: snippet(s)})
+				b.listings = append(b.listings, snippet(t.Name, on, s)...)
 			}
 		}
 	}
-	if len(b.items) == 0 {
+	if len(b.listings) == 0 {
 		return block{}
 	}
 	return b
 }
 
 // snippet is a file or commands, and how they are undone.
-func snippet(s handover.Snippet) sentence {
-	var out sentence
+func snippet(target string, on record.SettingOn, s handover.Snippet) []listing {
+	name := cell{text("advise.apply.target", "target", target, "on", on), strong}
+	title := sentence{name}
 	if s.File != "" {
-		out = append(out, cell{s.File + ":", plain}, lineBreak)
+		title = append(title, cell{": ", plain}, cell{s.File, code})
 	}
-	for _, line := range s.Lines {
-		out = append(out, cell{"\u00a0\u00a0", plain}, cell{line, code}, lineBreak)
-	}
-	out = append(out, cell{text("advise.apply.back"), faint})
-	for _, line := range s.Undo {
-		out = append(out, lineBreak, cell{"\u00a0\u00a0", plain}, cell{line, code})
-	}
-	return out
+	return []listing{{title, s.Lines}, {sentence{{text("advise.apply.back", "target", target, "on", on), faint}}, s.Undo}}
 }
