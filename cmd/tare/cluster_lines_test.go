@@ -25,18 +25,18 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// throttled is a workload of Burstable pods with a limit.
-const throttled = `{"apiVersion": "apps/v1", "kind": %q, "metadata": {"name": "db"}, "spec": {%s "selector": {"matchLabels": {"app": %q}},
+// limitedPods is a workload of Burstable pods with a limit.
+const limitedPods = `{"apiVersion": "apps/v1", "kind": %q, "metadata": {"name": "db"}, "spec": {%s "selector": {"matchLabels": {"app": %q}},
   "template": {"metadata": {"labels": {"app": %q}}, "spec": {"terminationGracePeriodSeconds": 0, "volumes": [{"name": "claim", "emptyDir": {}}],
     "containers": [{"name": "db", "image": "localhost/tare-pause:1", "volumeMounts": [{"name": "claim", "mountPath": "/data"}],
       "resources": {"requests": {"cpu": "50m", "memory": "32Mi"}, "limits": {"cpu": "1500m", "memory": "256Mi"}}}]}}}}`
 
-func throttledAs(kind string) string {
+func limitedAs(kind string) string {
 	more := ""
 	if kind == "StatefulSet" {
 		more = `"serviceName": "db",`
 	}
-	return fmt.Sprintf(throttled, kind, more, kind, kind)
+	return fmt.Sprintf(limitedPods, kind, more, kind, kind)
 }
 
 // lined is a namespace with workloads to which lines of a remedy are applied.
@@ -97,7 +97,7 @@ func TestClusterLines(t *testing.T) {
 	dir := t.TempDir()
 	for _, kind := range []string{"StatefulSet", "Deployment"} {
 		file := filepath.Join(dir, kind+".json")
-		if err := os.WriteFile(file, []byte(throttledAs(kind)), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(limitedAs(kind)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		l.must("kubectl apply --filename " + file)
@@ -106,7 +106,7 @@ func TestClusterLines(t *testing.T) {
 	l.every(dir)
 	l.kubelets()
 
-	whole := l.snippet("kubectl patch, in place", "2", "1.5")
+	whole := l.snippet("kubectl resize", "2", "1.5")
 	l.must(whole.Lines[0])
 	resized := l.pod("resized", limited("2"))
 	l.must(whole.Undo[0])
@@ -174,7 +174,7 @@ func (l lined) every(dir string) {
 			}
 		}
 	}
-	for _, name := range []string{"kubectl patch", "kubectl patch, in place", "kustomize"} {
+	for _, name := range []string{"kubectl patch", "kubectl resize", "kustomize"} {
 		if tried[name] == 0 {
 			l.Errorf("no line of %s was tried", name)
 		}

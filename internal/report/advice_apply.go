@@ -10,7 +10,7 @@ import (
 )
 
 // applying has the lines that apply the proved remedy where the user runs the load or its neighbour, with the
-// way back: one item for each target that can have the settings, then the reasons of the others.
+// way back: listings for each target that can have the settings, then the reasons of the others.
 func applying(l record.AdviceLoss) block {
 	if l.Remedy == nil || l.Standing != record.StandingProved {
 		return block{}
@@ -18,40 +18,41 @@ func applying(l record.AdviceLoss) block {
 	b := block{title: text("advise.apply")}
 	c := l.Candidates[*l.Remedy]
 	for _, on := range []record.SettingOn{record.OnLoad, record.OnNeighbour, record.OnServer} {
-		apply, undo := settingsOn(on, c.Apply), settingsOn(on, c.Undo)
-		if len(apply) == 0 {
-			continue
-		}
 		var without arrange.Grouped[string]
-		for _, t := range handover.Targets() {
-			s := t.Of(handover.Thing{}, apply, undo)
+		for _, s := range snippets(c, on) {
 			if len(s.Lines) > 0 {
-				label := cell{text("advise.apply.target", "target", s.Target, "on", on), strong}
-				b.items = append(b.items, item{label: label, text: snippet(s)})
+				b.listings = append(b.listings, listings(on, s)...)
 				continue
 			}
 			if i := slices.IndexFunc(s.Skipped, func(k handover.Skipped) bool { return !k.Elsewhere }); i >= 0 {
 				without.Add(s.Skipped[i].Reason, s.Target)
 			}
 		}
-		var reasons []string
 		for reason, targets := range without.All() {
-			reasons = append(reasons, text("advise.apply.reason", "targets", strings.Join(targets, ", "), "reason", reason))
-		}
-		if len(reasons) > 0 {
-			label := cell{text("advise.apply.none", "on", on), strong}
-			b.items = append(b.items, item{label: label, text: say(strings.Join(reasons, "; "))})
+			b.notes = append(b.notes, msg("advise.apply.none", "targets", list(targets), "on", on, "reason", reason))
 		}
 	}
+	if len(b.listings) == 0 && len(b.notes) == 0 {
+		return block{}
+	}
 	return b
+}
+
+// snippets are those of all targets for the settings of a remedy on one subject.
+func snippets(c record.Candidate, on record.SettingOn) (all []handover.Snippet) {
+	other := func(s record.RemedySetting) bool { return s.On != on }
+	apply, undo := slices.DeleteFunc(slices.Clone(c.Apply), other), slices.DeleteFunc(slices.Clone(c.Undo), other)
+	for _, t := range handover.Targets() {
+		all = append(all, t.Of(handover.Thing{}, apply, undo))
+	}
+	return all
 }
 
 // lineTargets names the targets that have lines for a remedy.
 func lineTargets(c record.Candidate) sentence {
 	var names []string
-	for _, t := range handover.Targets() {
-		for _, on := range []record.SettingOn{record.OnLoad, record.OnNeighbour, record.OnServer} {
-			s := t.Of(handover.Thing{}, settingsOn(on, c.Apply), settingsOn(on, c.Undo))
+	for _, on := range []record.SettingOn{record.OnLoad, record.OnNeighbour, record.OnServer} {
+		for _, s := range snippets(c, on) {
 			if len(s.Lines) > 0 && !slices.Contains(names, s.Target) {
 				names = append(names, s.Target)
 			}
@@ -63,36 +64,18 @@ func lineTargets(c record.Candidate) sentence {
 	return msg("advise.lines", "targets", strings.Join(names, ", "))
 }
 
-func settingsOn(on record.SettingOn, all []record.RemedySetting) []record.RemedySetting {
-	return slices.DeleteFunc(slices.Clone(all), func(s record.RemedySetting) bool { return s.On != on })
-}
-
-// snippet is a file and commands, what to know before, and how they are undone.
-func snippet(s handover.Snippet) sentence {
-	var out sentence
-	each := func(lines []string) {
-		for _, line := range lines {
-			out = append(out, lineBreak, cell{"  " + line, typed})
-		}
-	}
-	part := func(title string, lines []string) {
-		if len(lines) > 0 {
-			out = append(out, lineBreak, cell{title, faint})
-			each(lines)
-		}
+// listings are a file and commands, and how they are undone. The title has what must be known before.
+func listings(on record.SettingOn, s handover.Snippet) []listing {
+	title := sentence{{text("advise.apply.target", "target", s.Target, "on", on), strong}}
+	if s.File != "" {
+		title = append(title, cell{": ", plain}, cell{s.File, code})
 	}
 	if len(s.Notes) > 0 {
-		out = append(out, cell{strings.Join(s.Notes, "; "), plain})
+		title = append(title, cell{" (" + strings.Join(s.Notes, "; ") + ")", plain})
 	}
-	if s.File != "" {
-		part(text("advise.apply.file", "file", s.File), s.Lines)
-	} else {
-		each(s.Lines)
+	all := []listing{{title, s.Lines}}
+	if len(s.Then) > 0 {
+		all = append(all, listing{sentence{{text("advise.apply.then", "target", s.Target, "on", on), faint}}, s.Then})
 	}
-	part(text("advise.apply.then"), s.Then)
-	part(text("advise.apply.back"), s.Undo)
-	if out[0] == lineBreak {
-		out = out[1:]
-	}
-	return out
+	return append(all, listing{sentence{{text("advise.apply.back", "target", s.Target, "on", on), faint}}, s.Undo})
 }

@@ -80,10 +80,6 @@ func wrap(s sentence, n int) []sentence {
 			flush()
 			continue
 		}
-		if w[0].tone == typed {
-			line, used = w, 1 // until the line break behind it
-			continue
-		}
 		size := 0
 		for _, c := range w {
 			size += width(c.text)
@@ -122,10 +118,6 @@ func words(s sentence) []sentence {
 				out, word = append(out, word), nil
 			}
 			out = append(out, sentence{lineBreak})
-			continue
-		}
-		if c.tone == typed {
-			out = append(out, sentence{{export.Clean(c.text), typed}})
 			continue
 		}
 		for i, part := range strings.Split(glue(export.Clean(c.text)), " ") {

@@ -56,6 +56,13 @@ func (r *markdownRenderer) block(b block) {
 	if len(b.items) > 0 {
 		r.put("\n")
 	}
+	for _, l := range b.listings {
+		r.put(r.sentence(l.title), "\n\n```\n")
+		for _, line := range l.lines {
+			r.put(strings.ReplaceAll(export.Clean(line), "```", "'''"), "\n")
+		}
+		r.put("```\n\n")
+	}
 	for _, t := range b.tables {
 		r.table(t)
 	}
@@ -105,7 +112,7 @@ func (r *markdownRenderer) piece(c cell, stress ...tone) string {
 	switch {
 	case core == "":
 		return s
-	case c.tone == code, c.tone == typed:
+	case c.tone == code:
 		return "`" + strings.ReplaceAll(export.Clean(c.text), "`", "'") + "`"
 	case slices.Contains(stress, c.tone):
 		return strings.Replace(s, core, "**"+core+"**", 1)

@@ -61,6 +61,9 @@ func (r *textRenderer) block(b block) {
 		}
 	}
 	r.items(b.items)
+	for _, l := range b.listings {
+		r.listing(l)
+	}
 	if r.tables(b.tables) && len(b.notes) > 0 {
 		r.line("", nil)
 	}
@@ -101,7 +104,18 @@ func (r *textRenderer) items(items []item) {
 	}
 }
 
-// line writes one line without trailing spaces, never wider than the report unless it is to be typed.
+// listing prints lines as they are, also those that are wider than the report.
+func (r *textRenderer) listing(l listing) {
+	for _, line := range wrap(l.title, r.width-len(indent)) {
+		r.line(indent, line)
+	}
+	for _, line := range l.lines {
+		r.out.WriteString(strings.TrimRight(indent+indent+export.Clean(line), " ") + "\n")
+		r.lines++
+	}
+}
+
+// line writes one line without trailing spaces, never wider than the report.
 func (r *textRenderer) line(indent string, s sentence) {
 	s = trimRight(s)
 	if len(s) > 0 {
@@ -109,9 +123,7 @@ func (r *textRenderer) line(indent string, s sentence) {
 	}
 	left := r.width - len(indent)
 	for _, c := range s {
-		if c.tone != typed {
-			c.text = clip(c.text, left)
-		}
+		c.text = clip(c.text, left)
 		left -= width(c.text)
 		r.out.WriteString(r.paint(c))
 	}

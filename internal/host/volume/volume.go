@@ -82,6 +82,11 @@ func Parse(word string) (Volume, error) {
 	case !more && slices.Contains([]string{Layer, Bind, Tmpfs, EmptyDir, HostPath}, kind):
 		return v, nil
 	}
+	if first, _, several := strings.Cut(word, ","); several {
+		if _, err := Parse(first); err == nil {
+			return Volume{}, fmt.Errorf("volume %q: want one word; --volume can be given several times", word)
+		}
+	}
 	return Volume{}, fmt.Errorf("unknown volume %q%s", word, hint.DidYouMean(word, Words()))
 }
 

@@ -78,6 +78,17 @@ func armKeys(words Words) []key[ArmSpec] {
 	}
 }
 
+// Settings are the arm's container settings, limits and volume, each "key value" as in a file.
+func (a ArmSpec) Settings() (all []string) {
+	besides := []string{"environment", "neighbour", "isolation", "against", "set"}
+	for _, k := range armKeys(Words{}) {
+		if n := k.write(&a); n != nil && !slices.Contains(besides, k.name) {
+			all = append(all, k.name+" "+n.Value)
+		}
+	}
+	return all
+}
+
 // environmentKey is the key environment. Its value is NAME or NAME:LEVELS, with a name from among.
 func environmentKey[T any](help string, among []string, words Words, field func(*T) *string) key[T] {
 	return value("environment", help, func(text string) (string, error) {

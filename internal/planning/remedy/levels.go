@@ -2,6 +2,7 @@ package remedy
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -33,6 +34,28 @@ func withLevel(class, levels, name, value string) (string, bool) {
 		}
 	}
 	return class + ":" + strings.Join(append(kept, name+"="+value), ","), true
+}
+
+// withoutLevel is the word without a level.
+func withoutLevel(class, levels, name string) string {
+	kept := slices.DeleteFunc(split(levels), func(level string) bool { return strings.HasPrefix(level, name+"=") })
+	if len(kept) == 0 {
+		return class
+	}
+	return class + ":" + strings.Join(kept, ",")
+}
+
+// cpusOf is an amount of CPUs of Kubernetes, such as 1500m or 2, in CPUs; 0: it is a word or not given.
+func cpusOf(amount string) float64 {
+	digits, milli := strings.CutSuffix(amount, "m")
+	n, err := strconv.ParseFloat(digits, 64)
+	switch {
+	case err != nil:
+		return 0
+	case milli:
+		return n / 1000
+	}
+	return n
 }
 
 // levelOf is the value of a level; empty: it is not given.

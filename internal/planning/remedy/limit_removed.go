@@ -14,6 +14,10 @@ func limitRemoved() Remedy {
 		Gives: "the bound on what the load takes from others", Part: 0.95, Sets: "cpu limit",
 		On: func(l Lost) (Trial, bool) {
 			a := l.arm()
+			if class, levels := l.levels(); levelOf(levels, "cpu-limit") != "" {
+				a.Environment = withoutLevel(class, levels, "cpu-limit")
+				return change(a, record.OnLoad, record.KeyPodCPULimit, "", decimal(cpusOf(levelOf(levels, "cpu-limit")))), true
+			}
 			limited := a.CPUs > 0
 			if name, _ := l.levels(); name == "cpu-limit" {
 				a.Environment, limited = strings.Replace(a.Environment, "cpu-limit", "cgroup", 1), true
@@ -29,5 +33,7 @@ func (l Lost) limit() string {
 	if l.Arm.CPUs == 0 {
 		return ""
 	}
-	return strconv.FormatFloat(l.Arm.CPUs, 'g', -1, 64)
+	return decimal(l.Arm.CPUs)
 }
+
+func decimal(cpus float64) string { return strconv.FormatFloat(cpus, 'g', -1, 64) }

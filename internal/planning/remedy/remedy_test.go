@@ -223,3 +223,36 @@ func TestSpecIsComplete(t *testing.T) {
 		}
 	}
 }
+
+// The limit of a pod is removed or rounded up without a change of its class.
+func TestPodLimits(t *testing.T) {
+	all := remedytest.Losses(t)
+	for _, tt := range []struct {
+		shape, remedy, environment string
+		apply, undo                []string
+	}{
+		{"sysbench throttled", "no-cpu-limit", "burstable:cpu=100m", []string{"pod.cpu.limit="}, []string{"pod.cpu.limit=0.5"}},
+		{"sysbench throttled", "whole-cpus", "burstable:cpu=100m,cpu-limit=1", []string{"pod.cpu.limit=1"}, []string{"pod.cpu.limit=0.5"}},
+		{
+			"sysbench half", "whole-cpus", "guaranteed:memory=1Gi,cpu=1",
+			[]string{"pod.cpu.limit=1", "pod.cpu.request=1"}, []string{"pod.cpu.request=0.5", "pod.cpu.limit=0.5"},
+		},
+		{"sysbench half", "no-cpu-limit", "", nil, nil},
+		{"sysbench guaranteed", "whole-cpus", "", nil, nil},
+	} {
+		r, _ := remedy.Find(tt.remedy)
+		trial, ok := r.On(all[tt.shape])
+		if !ok {
+			trial = remedy.Trial{}
+		}
+		words := func(all []record.RemedySetting) (out []string) {
+			for _, s := range all {
+				out = append(out, string(s.Key)+"="+s.Value)
+			}
+			return out
+		}
+		if trial.Arm.Environment != tt.environment || !slices.Equal(words(trial.Apply), tt.apply) || !slices.Equal(words(trial.Undo), tt.undo) {
+			t.Errorf("%s on %s: %+v", tt.remedy, tt.shape, trial)
+		}
+	}
+}

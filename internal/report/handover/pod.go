@@ -107,7 +107,7 @@ func workload() Target {
 // resize changes a running pod in place: amounts of the same class that had a value before, because one that is
 // set cannot be taken away.
 func resize() Target {
-	t := Target{Name: "kubectl patch, in place", on: onThing, forms: podFields(), others: notInPod, refuses: notInPlace}
+	t := Target{Name: "kubectl resize", on: onThing, forms: podFields(), others: notInPod, refuses: notInPlace}
 	t.whole = func(x Thing, c change) Snippet {
 		back := document{tree: map[string]any{}}
 		for _, s := range c.apply {

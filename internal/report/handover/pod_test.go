@@ -40,7 +40,7 @@ func checkPatched(t *testing.T, m made, text string) {
 	case "no-cpu-limit", "defaults":
 		wrong = limited
 	case "whole-cpus":
-		wrong = limit.String() != "2"
+		wrong = limit.String() != map[bool]string{true: "2", false: "1"}[strings.Contains(m.remedy, "docker")] // 1.5 and 0.5, rounded up
 	case "pod-guaranteed":
 		wrong = limit.String() != "3" || !limit.Equal(db.Resources.Requests["cpu"]) || db.Resources.Limits.Memory().Value() != 2<<30
 	case "pod-requests":

@@ -36,6 +36,8 @@ func Losses(t *testing.T) map[string]remedy.Lost {
 	add("oltp limit", "oltp", experiment.ArmSpec{Environment: "cpu-limit"}, false)
 	add("sysbench besteffort", "sysbench", experiment.ArmSpec{Environment: "besteffort:volume=emptydir"}, true)
 	add("sysbench guaranteed", "sysbench", experiment.ArmSpec{Environment: "guaranteed:cpu=1,volume=pvc:fast"}, true)
+	add("sysbench throttled", "sysbench", experiment.ArmSpec{Environment: "burstable:cpu=100m,cpu-limit=500m"}, true)
+	add("sysbench half", "sysbench", experiment.ArmSpec{Environment: "guaranteed:cpu=500m,memory=1Gi"}, true)
 	loop := all["sysbench docker"]
 	loop.Volume = "loop:ext4"
 	all["sysbench loop"] = loop
