@@ -29,7 +29,7 @@ type Step struct {
 func CheckScript(path string, d Dialect) error {
 	text, err := trust.ReadGiven(path)
 	if err != nil {
-		return fmt.Errorf("read the statements: %w", err)
+		return hint.New(fmt.Errorf("read the statements: %w", err), nameRegular)
 	}
 	if d == MySQL {
 		_, err = Script(text)
@@ -54,12 +54,24 @@ func Script(text []byte) ([]Step, error) {
 	})
 }
 
-var errNoStatement = errors.New("no statement in it")
+// shells matches the commands of pgbench that start programs, also in strings and comments: versions of pgbench
+// disagree on where some strings end.
+var shells = regexp.MustCompile(`(?i)\\\s*(set)?shell`)
+
+// errNoStatement is the error about a file without statements.
+func errNoStatement() error { return hint.New(errors.New("no statement in it"), addOne) }
 
 // steps makes steps of each statement and command of a script.
 func steps(text []byte, d Dialect, step func(Statement) (Step, error)) (all []Step, err error) {
 	r := NewReader(bytes.NewReader(text), d)
 	r.scripted = true
+	switch at := shells.FindIndex(text); {
+	case d != Postgres:
+	case r.marked:
+		return nil, &Error{1, hint.New(errors.New(markedScript), unmark)}
+	case at != nil:
+		return nil, &Error{1 + bytes.Count(text[:at[0]], []byte("\n")), clientCommand(string(text[at[0]:at[1]]))}
+	}
 	statements := 0
 	err = Each(r, func(s Statement) error {
 		one, err := step(s)
@@ -75,7 +87,7 @@ func steps(text []byte, d Dialect, step func(Statement) (Step, error)) (all []St
 		return nil
 	})
 	if err == nil && statements == 0 {
-		err = errNoStatement
+		err = errNoStatement()
 	}
 	return all, err
 }

@@ -80,6 +80,13 @@ func TestRefused(t *testing.T) {
 		{MySQL, "SET @@GLOBAL.GTID_PURGED='x'"}, {MySQL, "SET sql_mode = '', @@global.x = 1"}, {MySQL, "CREATE DATABASE `shop`"}, {MySQL, "USE shop"},
 		{MySQL, "CREATE FUNCTION f RETURNS STRING SONAME 'x.so'"}, {MySQL, "INSTALL PLUGIN x SONAME 'y'"}, {MySQL, "CREATE TABLE t (a int) ENGINE=CONNECT"},
 		{MySQL, "CREATE TABLE t (a int) DATA DIRECTORY = '/tmp'"}, {MySQL, "SHUTDOWN"}, {MySQL, "CHANGE MASTER TO MASTER_HOST='x'"},
+		{MySQL, "/*!50000LOAD DATA INFILE 'x' INTO TABLE t */"}, {MySQL, "/*!LOAD*/ /*!50003DATA*/ infile 'x' into table t"}, {MySQL, "lOaD\n/* x */\ndAtA infile 'x' into table t"},
+		{MySQL, "SELECT 1.INTO OUTFILE '/tmp/x'"}, {MySQL, "SELECT .5INTO OUTFILE 'x'"}, {MySQL, "SELECT 1e5INTO DUMPFILE 'x'"}, {MySQL, "SELECT LOAD_FILE/**/('x')"},
+		{MySQL, "SELECT 1 /*!999999 ' */ INTO OUTFILE '/tmp/x' -- '"}, {MySQL, "/*!50003 SELECT 1 -- */ INTO OUTFILE 'x'\n*/"}, {MySQL, "SELECT 1 --\x01 '\nINTO OUTFILE 'x' -- '"},
+		{MySQL, "SET sql_mode = 'NO_BACKSLASH_ESCAPES'"}, {MySQL, "/*!50003 SET sql_mode = 'ANSI,No_Backslash_Escapes' */"}, {MySQL, "SELECT '\x00'"},
+		{MySQL, "SYSTEM id"}, {MySQL, "SoUrCe other.sql"}, {MySQL, "Load Xml infile 'x' into table t"},
+		{Postgres, "SET standard_conforming_strings TO 'off'"}, {Postgres, "SELECT set_config('standard_conforming_strings', 'off', false)"},
+		{Postgres, "copy t\nfrom\n  pRoGrAm 'id'"}, {Postgres, `\COPY t FROM 'x'`}, {Postgres, "SELECT 1; \\copy t from program 'id'"},
 		{Postgres, `\! id`}, {Postgres, `\i other.sql`}, {Postgres, `\connect shop`}, {Postgres, `SELECT 1 \g |id`}, {Postgres, `\copy t from 'x'`},
 		{Postgres, "COPY t FROM PROGRAM 'id'"}, {Postgres, "COPY t FROM '/etc/passwd'"}, {Postgres, "copy (select 1) to 'x'"}, {Postgres, "COPY t (a)\nTO PROGRAM 'id'"},
 		{Postgres, "SELECT lo_import('/etc/passwd')"}, {Postgres, `SELECT pg_catalog."lo_import"('x')`}, {Postgres, "SELECT pg_read_file('x')"},
@@ -102,6 +109,62 @@ func TestRefused(t *testing.T) {
 	} {
 		if _, err := all(fine+text, d); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Another delimiter does not hide a statement behind one that is allowed.
+func TestDelimiterHidesNothing(t *testing.T) {
+	_, err := all("DELIMITER ;;\nSELECT 1; GRANT ALL ON *.* TO x;;\n", MySQL)
+	var at *Error
+	if !errors.As(err, &at) || at.Line != 2 || hint.Of(err) == "" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A file as editors of Windows write it is read, one that is no text is refused at its line.
+func TestEncodings(t *testing.T) {
+	got, err := all(byteOrderMark+"SELECT 1;\r\nSELECT '\xff\xfe';\r\n", MySQL)
+	if want := []string{"SELECT 1", "SELECT '\xff\xfe'"}; !slices.Equal(got, want) || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	for text, d := range map[string]Dialect{
+		"\xff\xfeS\x00E\x00": MySQL, "SELECT 1 -- \x00\n": MySQL, "-- \x00\n": MySQL, "/* \x00 */": MySQL, "SELECT '\\\x00'": MySQL,
+		"SELECT $$\x00$$": Postgres, "COPY t FROM stdin;\na\x00\n\\.\n": Postgres,
+	} {
+		if got, err := all(text, d); err == nil || !strings.Contains(err.Error(), zeroByte) || hint.Of(err) == "" {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+}
+
+// endless is a file without an end that repeats a byte.
+type endless byte
+
+func (e endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = byte(e)
+	}
+	return len(b), nil
+}
+
+// A file without an end is an error, wherever it goes on, before it fills the memory.
+func TestEndless(t *testing.T) {
+	for _, c := range []struct {
+		begin string
+		d     Dialect
+		e     endless
+	}{
+		{"", MySQL, ' '}, {"", MySQL, 'x'}, {"SELECT '", MySQL, 'x'}, {"-- ", MySQL, 'x'}, {"/* ", Postgres, 'x'}, {"COPY t FROM stdin;\n", Postgres, 'x'},
+	} {
+		r := NewReader(io.MultiReader(strings.NewReader(c.begin), c.e), c.d)
+		r.most = 2 << 20
+		s, err := r.Next()
+		if err == nil && s.Rows {
+			_, _, err = r.Row()
+		}
+		if err == nil || !strings.Contains(err.Error(), "more than 2 MiB") || hint.Of(err) == "" {
+			t.Errorf("%q: %v", c.begin, err)
 		}
 	}
 }
@@ -131,10 +194,13 @@ func TestScript(t *testing.T) {
 func TestCheckScript(t *testing.T) {
 	for text, line := range map[string]string{
 		"\\set aid random(1, 100000 * :scale)\nBEGIN;\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid \\gset\n\\if :abalance > 0\nSELECT 1;\n\\endif\nEND;\n": "",
-		"SELECT 1;\n\\setshell x id\n": ":2: ",
-		"SELECT 1;\n\\shell id\n":      ":2: ",
-		"COPY t FROM PROGRAM 'id';":    ":1: ",
-		"COPY t FROM stdin;\n1\n\\.\n": ":1: ",
+		"SELECT 1;\n\\setshell x id\n":     ":2: ",
+		"SELECT 1;\n\\shell id\n":          ":2: ",
+		"COPY t FROM PROGRAM 'id';":        ":1: ",
+		"SELECT 1E'\\'';\n\\Shell id\n';":  ":2: ",
+		"SELECT 1; /* \\ setshell x id */": ":1: ",
+		byteOrderMark + "SELECT 1;":        ":1: ",
+		"COPY t FROM stdin;\n1\n\\.\n":     ":1: ",
 	} {
 		path := filepath.Join(t.TempDir(), "mine.sql")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
