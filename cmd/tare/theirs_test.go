@@ -273,3 +273,57 @@ func refusedPlan(t *testing.T, says string, args ...string) {
 		t.Errorf("%q: %v, want %q:\n%s", args, err, says, strings.Join(lines[max(0, len(lines)-2):], "\n"))
 	}
 }
+
+// unpacked is a directory like that of an unpacked package: with a copy of the installed server.
+func unpacked(t *testing.T, program string) string {
+	t.Helper()
+	usr := filepath.Join(t.TempDir(), "usr")
+	if err := os.MkdirAll(filepath.Join(usr, "sbin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"bin", "lib", "share"} {
+		if err := os.Symlink("/usr/"+dir, filepath.Join(usr, dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("cp", testneed.Tool(t, program), filepath.Join(usr, "sbin")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for dir := usr; dir != filepath.Clean(os.TempDir()); dir = filepath.Dir(dir) { // the server is another user
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Dir(usr)
+}
+
+// ab compares two option files, and two programs, on the same dump under the user's statements.
+func TestTheirOldAndNew(t *testing.T) {
+	t.Parallel()
+	mine := []string{"--dump", shop(t), "--statements", written(t, "mine.sql", shopping)}
+	t.Run("option files", func(t *testing.T) {
+		testneed.Tool(t, "mariadbd")
+		before := written(t, "my.cnf", "[mysqld]\ninnodb_buffer_pool_size = 32M\n")
+		after := written(t, "my.cnf", "[mysqld]\ninnodb_buffer_pool_size = 64M\ninnodb_flush_neighbors = 0\n")
+		r := whole(t, append([]string{"ab", "--old", before, "--new", after}, mine...)...)
+		if pools := got(r, "innodb_buffer_pool_size"); len(pools) != 2 || !slices.Contains(pools, "33554432") || !slices.Contains(pools, "67108864") {
+			t.Errorf("buffer pools %q", pools)
+		}
+		lax := written(t, "my.cnf", "[mysqld]\ninnodb_flush_log_at_trx_commit = 0\n")
+		d := newRun(t)
+		d.begin(append([]string{"run", "ab", "-o", d.dir, "--budget", "12s", "--old", before, "--new", lax}, mine...)...).end(1)
+		if out := d.out.String(); !strings.Contains(out, "not as durable as old: innodb_flush_log_at_trx_commit is 0 in new and 1 in old") {
+			t.Error(out)
+		}
+	})
+	t.Run("programs", func(t *testing.T) {
+		dir := unpacked(t, "mariadbd")
+		r := whole(t, append([]string{"ab", "--old", testneed.Tool(t, "mariadbd"), "--new", dir}, mine...)...)
+		if w := r.Plan.Workloads[0]; len(r.Plan.Workloads) != 1 || !slices.ContainsFunc(w.Arms, func(a record.Arm) bool { return a.Name == "new" }) {
+			t.Errorf("%+v", r.Plan.Workloads)
+		}
+		if b, err := json.Marshal(r.Plan); err != nil || !bytes.Contains(b, []byte(filepath.Join(dir, "usr/sbin/mariadbd"))) {
+			t.Errorf("the plan has no program of --new: %s, %v", b, err)
+		}
+	})
+}
