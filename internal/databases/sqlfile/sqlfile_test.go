@@ -224,22 +224,46 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// Nothing crashes the reader, lines are within the file, and a statement that was let through is let through alone as
+// well, as the same text: the check of a whole file sees no other limits than the server, which gets each alone.
 func FuzzReader(f *testing.F) {
-	f.Add("SELECT 1; COPY t FROM stdin;\n1\n\\.\n", true)
-	f.Add("DELIMITER ;;\n/*!1 x */;;", false)
-	f.Fuzz(func(t *testing.T, text string, mysql bool) {
-		d := Postgres
-		if mysql {
-			d = MySQL
+	f.Add("SELECT 1; COPY t FROM stdin;\n1\n\\.\n", true, false)
+	f.Add("DELIMITER ;;\n/*!50003 CREATE*/ /*!50017 DEFINER=`a`@`b`*/ /*!50003 TRIGGER x BEGIN SELECT 'x;'; END */;;", false, false)
+	f.Add("\\set a random(1, 2)\nSELECT :a, '\\'' -- x\n; SELECT E'\\'', $a$;$a$ \\gset\n", true, true)
+	f.Fuzz(func(t *testing.T, text string, postgres, scripted bool) {
+		d := MySQL
+		if postgres {
+			d = Postgres
 		}
-		got, err := all(text, d)
-		if err != nil {
-			return
-		}
-		for _, s := range got {
-			if strings.TrimSpace(s) == "" {
-				t.Errorf("an empty statement in %q", got)
+		r := NewReader(strings.NewReader(text), d)
+		r.scripted = scripted
+		err := Each(r, func(s Statement) error {
+			if s.Line < 1 || s.Line > 1+strings.Count(text, "\n") {
+				t.Errorf("line %d of %q", s.Line, text)
 			}
+			if s.Text != "" && r.delimiter == ";" && !s.Rows && !scripted {
+				alone(t, s, d)
+			}
+			for more := s.Rows; more; {
+				var err error
+				if _, more, err = r.Row(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		var at *Error
+		if err != nil && (!errors.As(err, &at) || at.Line < 1 || at.Line > 1+strings.Count(text, "\n") || hint.Of(err) == "") {
+			t.Errorf("%q: %v", text, err)
 		}
 	})
+}
+
+// alone reads a statement alone.
+func alone(t *testing.T, s Statement, d Dialect) {
+	r := NewReader(strings.NewReader(s.Text+"\n;"), d)
+	again, err := r.Next()
+	if err != nil || again.Text != s.Text {
+		t.Errorf("%q alone is %q, %v", s.Text, again.Text, err)
+	}
 }
