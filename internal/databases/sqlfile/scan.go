@@ -160,7 +160,7 @@ func (s *scan) allowed(command string) error {
 
 // commands are the commands that a script may have.
 var commands = map[Dialect][]string{
-	MySQL:    {"set"},
+	MySQL:    {"set", "if", "elif", "else", "endif"},
 	Postgres: {"set", "gset", "aset", "if", "elif", "else", "endif", "sleep", "startpipeline", "endpipeline", "syncpipeline"},
 }
 

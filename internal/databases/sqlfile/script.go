@@ -15,7 +15,7 @@ import (
 // Ending is the ending of the name of a file of statements.
 const Ending = ".sql"
 
-// Step is a step of a script: a statement, or a number that is drawn for a name.
+// Step is a step of a script: a statement, a number that is drawn for a name, or a condition.
 type Step struct {
 	Line int
 	// Text is a statement in which :NAME stands for the number of that name.
@@ -23,6 +23,12 @@ type Step struct {
 	// Name, Low and High are of \set NAME random(LOW, HIGH); both are equal for \set NAME NUMBER.
 	Name      string
 	Low, High uint32
+	// Unless the number of Name has the relation Op to Low, the script goes on at the step To, counted from 0.
+	// Without Op it goes there in any case.
+	Op string
+	To int
+
+	word string // of a command: set, if, elif, else or endif
 }
 
 // CheckScript returns an error with the line if a script may not run.
@@ -42,16 +48,26 @@ func CheckScript(path string, d Dialect) error {
 	return nil
 }
 
-// Script reads the steps of a script for the MySQL family. Its only command is \set.
+// Script reads the steps of a script for the MySQL family. Its commands are some of pgbench's: \set, \if, \elif,
+// \else and \endif.
 func Script(text []byte) ([]Step, error) {
-	return steps(text, MySQL, func(s Statement) (Step, error) {
-		if s.Command == "" {
-			return Step{Line: s.Line, Text: s.Text}, nil
+	all, err := steps(text, MySQL, func(s Statement) (step Step, err error) {
+		word, _, _ := strings.Cut(strings.TrimPrefix(s.Command, "\\"), " ")
+		switch word {
+		case "":
+			step.Text = s.Text
+		case "set":
+			step, err = drawn(s.Command)
+		default:
+			step, err = condition(s.Command)
 		}
-		step, err := drawn(s.Command)
-		step.Line = s.Line
+		step.Line, step.word = s.Line, word
 		return step, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return branches(all)
 }
 
 // shells matches the commands of pgbench that start programs, also in strings and comments: versions of pgbench

@@ -180,12 +180,41 @@ func TestCutOff(t *testing.T) {
 func TestScript(t *testing.T) {
 	got, err := Script([]byte("\\set id random(1, 1000)\n\\set n 7\nSELECT c FROM t WHERE id = :id;\n-- end\nUPDATE t SET k = :n;\n"))
 	want := []Step{{Line: 1, Name: "id", Low: 1, High: 1000}, {Line: 2, Name: "n", Low: 7, High: 7}, {Line: 3, Text: "SELECT c FROM t WHERE id = :id"}, {Line: 5, Text: "UPDATE t SET k = :n"}}
+	for i := range got {
+		got[i].word = ""
+	}
 	if !slices.Equal(got, want) || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, text := range []string{"", "\\set a 1\n", "\\shell id\nSELECT 1;", "SELECT 1;\n\\set a random_zipfian(1, 2, 3)\n", "\\set a random(5, 1)\nSELECT 1;", "\\set a 99999999999\nSELECT 1;"} {
+	for _, text := range []string{"\\if :a < 1\nSELECT 1;\n\\endif\n", "\\set a 1\n\\if :a < 1\nSELECT 1;\n", "SELECT 1;\n\\else\n", "\\set a 1\n\\if :a + 1 < 2\nSELECT 1;\n\\endif\n",
+		"\\set a 1\n\\if :a < 1\nSELECT 1;\n\\else\n\\elif :a > 1\n\\endif\n", "\\set a 1\n\\ifx :a < 1\nSELECT 1;\n", "", "\\set a 1\n", "\\shell id\nSELECT 1;", "SELECT 1;\n\\set a random_zipfian(1, 2, 3)\n", "\\set a random(5, 1)\nSELECT 1;", "\\set a 99999999999\nSELECT 1;"} {
 		if _, err := Script([]byte(text)); err == nil {
 			t.Errorf("%q is a script", text)
+		}
+	}
+}
+
+// Conditions become jumps: of \if, \elif and \else one branch runs.
+func TestBranches(t *testing.T) {
+	steps, err := Script([]byte("\\set a random(1, 3)\nSELECT 0;\n\\if :a <= 1\nSELECT 1;\n\\set b 9\n\\if :b = 9\nSELECT 9;\n\\endif\n\\elif :a=2\nSELECT 2;\n\\else\nSELECT 3;\n\\endif\nSELECT 4;\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds := map[string]func(a, b uint32) bool{"<=": func(a, b uint32) bool { return a <= b }, "=": func(a, b uint32) bool { return a == b }}
+	for a, want := range map[uint32]string{1: "SELECT 0 SELECT 1 SELECT 9 SELECT 4", 2: "SELECT 0 SELECT 2 SELECT 4", 3: "SELECT 0 SELECT 3 SELECT 4"} {
+		var ran []string
+		for i := 0; i < len(steps); i++ {
+			s := steps[i]
+			of := map[string]uint32{"a": a, "b": 9}[s.Name]
+			switch {
+			case s.Jumps() && (s.Op == "" || !holds[s.Op](of, s.Low)):
+				i = s.To - 1
+			case s.Text != "":
+				ran = append(ran, s.Text)
+			}
+		}
+		if got := strings.Join(ran, " "); got != want {
+			t.Errorf("%d: %s; want %s", a, got, want)
 		}
 	}
 }
