@@ -64,6 +64,9 @@ type Reader struct {
 	failed   error
 }
 
+// blanks separate words.
+const blanks = " \t\r\n\f\v"
+
 // NewReader reads from r.
 func NewReader(r io.Reader, d Dialect) *Reader {
 	in := bufio.NewReaderSize(r, 1<<16)
@@ -88,7 +91,7 @@ func (r *Reader) Next() (Statement, error) {
 		if err != nil && err != io.EOF {
 			return Statement{}, &Error{s.at(), err}
 		}
-		found := Statement{Text: strings.TrimSpace(s.text.String()), Line: s.first, plain: strings.Join(strings.Fields(s.plain.String()), " ")}
+		found := Statement{Text: strings.Trim(s.text.String(), blanks), Line: s.first, plain: strings.Join(strings.Fields(s.plain.String()), " ")}
 		if s.command != "" {
 			return Statement{Line: s.first, Command: s.command}, nil
 		}

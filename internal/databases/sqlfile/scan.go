@@ -84,7 +84,7 @@ func (s *scan) begin() error {
 			return s.failed
 		case err != nil:
 			return err
-		case strings.ContainsRune(" \t\r\n", rune(b[0])):
+		case strings.ContainsRune(blanks, rune(b[0])):
 			s.skip(1)
 		case b[0] == '\\':
 			line := s.line

@@ -257,6 +257,7 @@ func TestOpenRefuses(t *testing.T) {
 // well, as the same text: the check of a whole file sees no other limits than the server, which gets each alone.
 func FuzzReader(f *testing.F) {
 	f.Add("SELECT 1; COPY t FROM stdin;\n1\n\\.\n", true, false)
+	f.Add("\f#\nSELECT 1;", false, false)
 	f.Add("DELIMITER ;;\n/*!50003 CREATE*/ /*!50017 DEFINER=`a`@`b`*/ /*!50003 TRIGGER x BEGIN SELECT 'x;'; END */;;", false, false)
 	f.Add("\\set a random(1, 2)\nSELECT :a, '\\'' -- x\n; SELECT E'\\'', $a$;$a$ \\gset\n", true, true)
 	f.Fuzz(func(t *testing.T, text string, postgres, scripted bool) {
