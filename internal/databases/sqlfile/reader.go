@@ -194,7 +194,7 @@ func errZero() error { return hint.New(errors.New(zeroByte), asUTF8) }
 // ahead says whether the text goes on with these bytes.
 func (r *Reader) ahead(text string) bool {
 	b, _ := r.in.Peek(len(text)) // fewer bytes are not equal
-	return string(b) == text
+	return len(b) == len(text) && b[0] == text[0] && string(b) == text
 }
 
 // skip reads n bytes that ahead has seen.

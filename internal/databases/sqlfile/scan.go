@@ -238,14 +238,16 @@ func (s *scan) other(c byte) error {
 // mark adds to the plain text what is no word. Between commas and brackets that is nothing, so that the plain
 // text of many rows stays short.
 func (s *scan) mark(text string) {
-	const joints = ",()"
-	if s.plain.Len() > 0 {
-		last := s.plain.String()[s.plain.Len()-1:]
-		if strings.Contains(joints, last) && strings.Contains(joints+" ''", text) || last == " " && text == " " {
-			return
-		}
+	if s.joined() && strings.Contains(",() ''", text) || text == " " && strings.HasSuffix(s.plain.String(), " ") {
+		return
 	}
 	s.plain.WriteString(text)
+}
+
+// joined says whether the plain text ends with a comma or a bracket.
+func (s *scan) joined() bool {
+	text := s.plain.String()
+	return text != "" && strings.IndexByte(",()", text[len(text)-1]) >= 0
 }
 
 // conditional begins a comment whose inside some versions of the server run: the first bytes and the number
@@ -280,6 +282,9 @@ func (s *scan) keep(n int) {
 func (s *scan) quote(q byte, escapes bool, also *strings.Builder) error {
 	from := s.text.Len()
 	for {
+		if also == nil {
+			s.run(q)
+		}
 		c, err := s.next()
 		if err != nil {
 			return err
@@ -296,6 +301,18 @@ func (s *scan) quote(q byte, escapes bool, also *strings.Builder) error {
 			also.WriteByte(upper(c))
 		}
 	}
+}
+
+// run copies the bytes of a string up to one that may mean something, as far as they are in the buffer.
+func (s *scan) run(q byte) {
+	b, _ := s.in.Peek(s.in.Buffered()) // no error: they are there
+	n := 0
+	for n < len(b) && b[n] != q && b[n] != '\\' && b[n] != '\n' && b[n] != 0 {
+		n++
+	}
+	s.text.Write(b[:n])
+	s.count(n)
+	_, _ = s.in.Discard(n)
 }
 
 // dollar reads a quote of PostgreSQL: $tag$ ... $tag$. Other dollars are parts of words or parameters.
@@ -368,7 +385,7 @@ func (s *scan) endWord() {
 	if c := word[0]; c >= '0' && c <= '9' || c == '.' {
 		word = number.ReplaceAllLiteralString(word, "")
 	}
-	if word != "" {
+	if word != "" && !(word == "NULL" && s.joined()) {
 		s.plain.WriteString(" " + word)
 		if s.dialect == Postgres {
 			s.follow(word)
