@@ -167,7 +167,7 @@ func newRun(t *testing.T) *database {
 func whole(t *testing.T, args ...string) *record.Result {
 	t.Helper()
 	d := newRun(t)
-	r := d.begin(append([]string{"run", "-o", d.dir, "--budget", "12s"}, args...)...).end(0)
+	r := d.begin(append([]string{"run", "-o", d.dir, "--budget", "9s"}, args...)...).end(0)
 	measured(t, d, r)
 	return r
 }
