@@ -30,9 +30,9 @@ func StatementsScript(steps []Step) []byte {
 	for _, s := range steps {
 		switch {
 		case s.Jump:
-			fmt.Fprintf(&b, "   {name=%s,op=%s,low=%d,to=%d},\n", quote(s.Name), quote(s.Op), s.Low, s.To+1)
+			fmt.Fprintf(&b, "{name=%s,op=%s,low=%d,to=%d},\n", quote(s.Name), quote(s.Op), s.Low, s.To+1)
 		case s.Name != "":
-			fmt.Fprintf(&b, "   {name=%s,low=%d,high=%d},\n", quote(s.Name), s.Low, s.High)
+			fmt.Fprintf(&b, "{name=%s,low=%d,high=%d},\n", quote(s.Name), s.Low, s.High)
 		default:
 			fmt.Fprintf(&b, "   {sql=%s},\n", quote(s.SQL))
 		}
