@@ -26,6 +26,20 @@ var pressures = []pressure{
 // aTwentieth of a second per second is the growth from which a probe counts.
 const aTwentieth = 0.05
 
+// limits are the counters that rise whenever a limit holds an arm back.
+var limits = map[string]string{"cpus": "cpu.throttled", "burst": "cpu.throttled", "memory": "memory.limit_hits"}
+
+// ruledOut reports whether the kernel counted nothing of a limit in the windows of the arm. A limit that holds
+// nothing back has no part of the loss.
+func (l *loss) ruledOut(factor string) bool {
+	for _, k := range l.w.Kernel {
+		if limits[factor] == k.Metric {
+			return l.perSecond(k, l.arm.Name) == 0
+		}
+	}
+	return false
+}
+
 // grown returns a probe value of the arm and of its baseline, per second, and whether it grew.
 func (l *loss) grown(probe string) (record.Evidence, bool) {
 	for _, k := range l.w.Kernel {
