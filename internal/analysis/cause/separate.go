@@ -22,10 +22,12 @@ func Separated(l record.AdviceLoss) []record.CauseShare {
 		})
 		if left := rest(found); len(found) == 0 {
 			out = append(out, c)
-		} else if len(open) > 0 && c.Share != nil && c.Share.Share+left.Share-1 > small {
+		} else if len(open) > 0 && c.Share != nil {
 			c.Causes, c.By = open, record.ByRest
 			c.Share = &record.Share{Share: c.Share.Share + left.Share - 1, Low: c.Share.Low + left.Low - 1, High: c.Share.High + left.High - 1}
-			out = append(out, c)
+			if c.Share.Share > small && c.Share.Low > 0 { // a rest that is not shown is no cause
+				out = append(out, c)
+			}
 		}
 	}
 	return out
@@ -50,6 +52,7 @@ func removed(l record.AdviceLoss, c record.CauseShare) (out []record.CauseShare)
 		if len(own) != 1 || share == nil {
 			continue
 		}
+		share = &record.Share{Share: min(share.Share, 1), Low: min(share.Low, 1), High: share.High} // it may be faster than the baseline
 		i := slices.IndexFunc(out, func(f record.CauseShare) bool { return f.Causes[0] == own[0] })
 		switch f := (record.CauseShare{Causes: own, Share: share, By: record.ByRemedy, Evidence: c.Evidence}); {
 		case i < 0:
