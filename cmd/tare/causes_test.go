@@ -11,8 +11,6 @@ import (
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 
-	"github.com/tarelab/tare/internal/arms/launch"
-	"github.com/tarelab/tare/internal/linux/seccomp"
 	"github.com/tarelab/tare/internal/testing/enginetest"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/record"
@@ -222,6 +220,9 @@ func judgeAll(t *testing.T, all []finding) {
 		t.Logf("%-26s %-46s %-22s %-6s %5.0f %% %4.0f %% %16s %6s %s", f.name, f.cause, f.remedy, yes(f.right), 100*f.share, 100*f.most, first, fresh, in)
 	}
 	t.Logf("right: %d of %d; the figure of fresh launches is inside the first interval in %d of %d", right, len(all), inside, proved)
+	if len(all) < len(plants) { // some were asked for by name
+		return
+	}
 	if right < len(all)-mostWrong {
 		t.Errorf("right in %d of %d, want %d", right, len(all), len(all)-mostWrong)
 	}
@@ -238,19 +239,12 @@ func yes(b bool) string {
 }
 
 // rules starts a Docker daemon whose profile has 200 rules for one system call, by which databases read
-// their files: each allows it for one descriptor.
+// their files. Each refuses it for another descriptor, so that a call passes all of them.
 func rules(t *testing.T) {
-	p, err := seccomp.Docker(launch.DockerCapabilities())
-	if err != nil {
-		t.Fatal(err)
-	}
-	const call = "pread64"
-	for i := range p.Syscalls {
-		s := &p.Syscalls[i]
-		s.Names = slices.DeleteFunc(s.Names, func(name string) bool { return name == call })
-	}
+	p := specs.LinuxSeccomp{DefaultAction: specs.ActAllow}
 	for fd := range uint64(200) {
-		p.Syscalls = append(p.Syscalls, specs.LinuxSyscall{Names: []string{call}, Action: specs.ActAllow, Args: []specs.LinuxSeccompArg{{Index: 0, Value: fd, Op: specs.OpEqualTo}}})
+		refused := specs.LinuxSeccompArg{Index: 0, Value: 100_000 + fd, Op: specs.OpEqualTo}
+		p.Syscalls = append(p.Syscalls, specs.LinuxSyscall{Names: []string{"pread64"}, Action: specs.ActErrno, Args: []specs.LinuxSeccompArg{refused}})
 	}
 	text, err := json.Marshal(p)
 	if err != nil {

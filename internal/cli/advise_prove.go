@@ -62,6 +62,9 @@ func (v *adviser) prove(l *record.AdviceLoss, end time.Time) error {
 	tried := a.supported()
 	if len(a.candidates) == 0 {
 		l.Reason = noRemedy
+		if byItself(l.Causes) {
+			l.Reason = ofItself
+		}
 		return nil
 	}
 	if len(tried) == 0 {
@@ -76,6 +79,11 @@ func (v *adviser) prove(l *record.AdviceLoss, end time.Time) error {
 		return err
 	}
 	return a.confirm(best)
+}
+
+// byItself reports whether the load's own parameters are the only cause.
+func byItself(causes []record.CauseShare) bool {
+	return !slices.ContainsFunc(causes, func(c record.CauseShare) bool { return !slices.Equal(c.Causes, []record.LossCause{record.LossServer}) })
 }
 
 // prepare finds the candidates, and asks this host about all of them.

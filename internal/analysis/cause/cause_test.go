@@ -250,6 +250,17 @@ func TestSeparated(t *testing.T) {
 		t.Errorf("the rest is %+v %+v", r, r.Share)
 	}
 	l.Candidates = l.Candidates[2:]
+	off := tried("no limit", 1, record.SaysNoDifference, record.LossNeighbourMemory)
+	off.Apply = []record.RemedySetting{{On: record.OnLoad, Key: record.KeyMemoryMax}}
+	more := l
+	more.Candidates = append(slices.Clone(l.Candidates), off)
+	if got := Separated(more); len(got) != 1 || !slices.Equal(got[0].Causes, besideCauses()[:2]) {
+		t.Errorf("what was removed without help is a cause: %+v", got)
+	}
+	more.Candidates[len(more.Candidates)-1].Apply[0].Value = "2"
+	if got := Separated(more); len(got) != 1 || len(got[0].Causes) != 3 {
+		t.Errorf("what was only changed is no cause: %+v", got)
+	}
 	if got := Separated(l); len(got) != 1 || got[0].By != record.ByDesign {
 		t.Errorf("nothing helped: %+v", got)
 	}

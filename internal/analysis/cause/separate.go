@@ -7,11 +7,14 @@ import (
 )
 
 // Separated returns the causes of a loss after its candidates were measured. Where causes stand together, a
-// remedy that helped and is for one of them alone tells its share: the part of the loss that it removed.
+// remedy that helped and is for one of them alone tells its share: the part of the loss that it removed. One
+// that removed a setting, and did not help, tells that the setting is no cause.
 func Separated(l record.AdviceLoss) []record.CauseShare {
 	var out []record.CauseShare
 	for _, c := range l.Causes {
+		c.Causes = remaining(l, c.Causes)
 		if len(c.Causes) < 2 {
+			c.Tells = ""
 			out = append(out, c)
 			continue
 		}
@@ -31,6 +34,26 @@ func Separated(l record.AdviceLoss) []record.CauseShare {
 		}
 	}
 	return out
+}
+
+// remaining are the causes but those whose setting a candidate removed without help; all where none would be
+// left.
+func remaining(l record.AdviceLoss, all []record.LossCause) []record.LossCause {
+	open := slices.DeleteFunc(slices.Clone(all), func(cause record.LossCause) bool {
+		return slices.ContainsFunc(l.Candidates, func(x record.Candidate) bool {
+			return x.Result != nil && helpless(x.Result.Answer.Word) && slices.Equal(x.For, []record.LossCause{cause}) &&
+				!slices.ContainsFunc(x.Apply, func(s record.RemedySetting) bool { return s.Value != "" })
+		})
+	})
+	if len(open) == 0 {
+		return all
+	}
+	return open
+}
+
+// helpless reports whether a remedy is shown to win nothing back that matters.
+func helpless(w record.AnswerWord) bool {
+	return w == record.SaysNoDifference || w == record.SaysSlower
 }
 
 // removed are the causes among those of c that a candidate tells apart, each with the largest part of the
