@@ -83,7 +83,7 @@ func (v *adviser) prove(l *record.AdviceLoss, end time.Time) error {
 
 // byItself reports whether the load's own parameters are the only cause.
 func byItself(causes []record.CauseShare) bool {
-	return !slices.ContainsFunc(causes, func(c record.CauseShare) bool { return !slices.Equal(c.Causes, []record.LossCause{record.LossServer}) })
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(c record.CauseShare) bool { return !slices.Equal(c.Causes, []record.LossCause{record.LossServer}) })
 }
 
 // prepare finds the candidates, and asks this host about all of them.

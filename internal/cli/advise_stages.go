@@ -21,7 +21,9 @@ import (
 const (
 	adviceTime = 3 * time.Minute // for each load
 	// The first stage has this part of the whole; the others have parts of what is left for their loss.
+	// A loss that is undecided gets more, until only partRemedy of the whole is left.
 	partLoss       = 0.25
+	partRemedy     = 0.3
 	partCandidates = 0.5
 	partTogether   = 0.35
 	// coarse is the precision of the stages before the proof, as a ratio. Half-widths of a tenth of an
@@ -100,7 +102,7 @@ func (v *adviser) first() (*record.Result, *record.Effects, error) {
 		}
 	}
 	result, effects, err := v.stage(record.StageLoss, "", p, host)
-	for err == nil && v.undecided(result, effects) && time.Until(v.end) > v.total/2 {
+	for err == nil && v.undecided(result, effects) && time.Until(v.end) > time.Duration(partRemedy*float64(v.total)) {
 		result, effects, err = v.further(result.Dir, p, host)
 	}
 	return result, effects, err

@@ -75,3 +75,19 @@ func TestAdviceBudget(t *testing.T) {
 		t.Errorf("a budget that is none: %v", err)
 	}
 }
+
+// A load whose own parameters are the only cause is slower by itself.
+func TestByItself(t *testing.T) {
+	server, limit := record.CauseShare{Causes: []record.LossCause{record.LossServer}}, record.CauseShare{Causes: []record.LossCause{record.LossCPULimit}}
+	for _, c := range []struct {
+		causes []record.CauseShare
+		want   bool
+	}{
+		{[]record.CauseShare{server}, true}, {[]record.CauseShare{server, limit}, false}, {nil, false},
+		{[]record.CauseShare{{Causes: []record.LossCause{record.LossServer, record.LossVolume}}}, false},
+	} {
+		if got := byItself(c.causes); got != c.want {
+			t.Errorf("%+v: %v", c.causes, got)
+		}
+	}
+}
