@@ -128,6 +128,10 @@ func causeSentence(c record.CauseShare) sentence {
 	}
 	var seen []string
 	for _, e := range c.Evidence {
+		if e.Per == "operation" {
+			seen = append(seen, text("advise.evidence.op", "probe", e.Metric, "base", quantity.Latency(e.Against), "arm", quantity.Latency(e.Arm)))
+			continue
+		}
 		seen = append(seen, text("advise.evidence", "probe", e.Metric, "base", quantity.Short(e.Against), "arm", quantity.Short(e.Arm)))
 	}
 	s := msg("advise.cause", "causes", list(names), "share", share)

@@ -317,3 +317,15 @@ func TestEveryFactorHasACause(t *testing.T) {
 		}
 	}
 }
+
+// A load that waits for its disk all the time waits longer for each operation beside a neighbour that syncs.
+func TestWaitsPerOperation(t *testing.T) {
+	alone := stand{Arm: arm("alone", "cgroup"), ratio: 1, io: 0.95, wait: 0.02}
+	losses, _ := Of(result("throughput", alone, stand{Arm: beside("none"), ratio: 0.4, io: 0.97, wait: 0.02}))
+	if len(losses) != 1 || len(losses[0].Causes) != 1 || !slices.Equal(losses[0].Causes[0].Causes, []record.LossCause{record.LossNeighbourDisk}) {
+		t.Fatalf("%+v", losses)
+	}
+	if e := losses[0].Causes[0].Evidence; len(e) != 1 || e[0].Per != "operation" || math.Abs(e[0].Arm-0.97/400) > 1e-9 || math.Abs(e[0].Against-0.95/1000) > 1e-9 {
+		t.Errorf("%+v", e)
+	}
+}
