@@ -32,7 +32,7 @@ type plantedCause struct {
 
 const (
 	hogs  = "{kind: spin, params: {threads: 4}}"
-	syncs = "{kind: stress-ng, params: {stressor: hdd, workers: 4, options: '--hdd-opts fsync'}}"
+	syncs = "{kind: stress-ng, params: {stressor: hdd, workers: 2, options: '--hdd-opts wr-seq,fsync --hdd-write-size 1M'}}"
 )
 
 // plants are the twelve, with what counts as right, written down before any of them ran.
@@ -60,7 +60,8 @@ var plants = []plantedCause{
 		causes: []record.LossCause{record.LossServer}, remedies: []string{"buffer-pool"},
 	},
 	{
-		name: "200 seccomp rules", a: "environment: docker, seccomp: unconfined", b: "environment: docker, seccomp: default, memory: 4GiB", load: "kind: oltp",
+		name: "200 seccomp rules", a: "environment: docker, seccomp: unconfined", b: "environment: docker, seccomp: default, memory: 4GiB",
+		load:   "kind: fio, params: {rw: randread, engine: psync, direct: 'off', iodepth: 1, size: 64MiB}",
 		causes: []record.LossCause{record.LossSeccomp}, remedies: []string{"seccomp-off"}, before: rules,
 	},
 	{
