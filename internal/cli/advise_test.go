@@ -91,3 +91,20 @@ func TestByItself(t *testing.T) {
 		}
 	}
 }
+
+// Where the time has no room for all candidates, each cause keeps one.
+func TestSpareCandidate(t *testing.T) {
+	cpu, disk := record.LossNeighbourCPU, record.LossNeighbourDisk
+	a := &attempt{}
+	for _, causes := range [][]record.LossCause{{cpu}, {cpu}, {disk}, {cpu, disk}} {
+		a.candidates = append(a.candidates, remedy.Candidate{Candidate: record.Candidate{For: causes}})
+	}
+	for _, c := range []struct {
+		tried []int
+		want  int
+	}{{[]int{0, 1, 2, 3}, 3}, {[]int{0, 1, 2}, 1}, {[]int{0, 2}, 1}, {[]int{1, 3}, 1}} {
+		if got := a.spare(c.tried); got != c.want {
+			t.Errorf("%v: %d, want %d", c.tried, got, c.want)
+		}
+	}
+}
