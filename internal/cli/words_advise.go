@@ -29,6 +29,11 @@ func otherHost(differences string) string {
 	return "the result is of another host: " + differences
 }
 
+// shortAdvice is the error of a budget that is too short.
+func shortAdvice(budget, least string) string {
+	return "budget " + budget + " is too short for an advice: want at least " + least
+}
+
 // stageLine announces a stage.
 func stageLine(kind record.StageKind, load, arms string) string {
 	what := map[record.StageKind]string{record.StageCandidates: "candidates", record.StageTogether: "the best two together", record.StageProof: "proof, with fresh launches"}[kind]
