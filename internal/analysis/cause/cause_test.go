@@ -45,12 +45,13 @@ func result(primary string, stands ...stand) (*record.Effects, record.Plan) {
 	for _, s := range stands {
 		load.Arms = append(load.Arms, s.Arm)
 		now := rate * s.ratio
-		e.Arms = append(e.Arms, record.ArmResult{Workload: "w", Arm: s.Name, Windows: 50, Values: map[string]record.Value{"throughput": record.Number(now)}})
+		e.Arms = append(e.Arms, record.ArmResult{Workload: "w", Arm: s.Name, Windows: 50, Values: map[string]record.Value{"throughput": record.Number(now), "efficiency": record.Number(1000)}})
 		put("cpu.wait", "operation", s.Name, s.wait/now)
 		put("pressure.io.some", "second", s.Name, s.io)
 		put("pressure.memory.some", "second", s.Name, s.memory)
 		put("cpu.throttled", "second", s.Name, s.throttled)
 		put("memory.limit_hits", "second", s.Name, s.hits)
+		probes["memory.limit_hits"].Unit = "1"
 		if s.Name == base {
 			continue
 		}
@@ -130,7 +131,7 @@ func TestCauses(t *testing.T) {
 		}, []want{{record.LossNAT, 1}}},
 		{"a hog, and limits that hold nothing back", "throughput", []stand{alone, {Arm: with(beside("none"), func(a *record.Arm) { a.CPUs, a.MemoryBytes = 1.5, 4<<30 }), ratio: 0.3, cpu: 0.32, work: 0.94, wait: 3}},
 			[]want{{record.LossNeighbourCPU, 1}}},
-		{"a memory limit, and a CPU limit that holds nothing back", "throughput", []stand{alone, {Arm: with(arm("small", "cgroup"), func(a *record.Arm) { a.CPUs, a.MemoryBytes = 1.5, 64<<20 }), ratio: 0.7, hits: 100}},
+		{"a memory limit, and a CPU limit that holds nothing back", "throughput", []stand{alone, {Arm: with(arm("small", "cgroup"), func(a *record.Arm) { a.CPUs, a.MemoryBytes = 1.5, 64<<20 }), ratio: 0.7, hits: 100, throttled: 0.02}},
 			[]want{{record.LossMemoryLimit, 1}}},
 		{"a burst that is less", "throughput", []stand{alone, {Arm: with(arm("l", "cgroup"), func(a *record.Arm) { a.Burst = 0.1 }), ratio: 0.7, throttled: 0.8}}, []want{{record.LossCPULimit, 1}}},
 		{"a volume", "throughput", []stand{alone, {Arm: with(arm("nfs", "cgroup"), func(a *record.Arm) { a.Volume = "nfs:a:/b" }), ratio: 0.5, io: 0.5}}, []want{{record.LossVolume, 1}}},

@@ -30,15 +30,26 @@ const aTwentieth = 0.05
 // limits are the counters that rise whenever a limit holds an arm back.
 var limits = map[string]string{"cpus": "cpu.throttled", "burst": "cpu.throttled", "memory": "memory.limit_hits"}
 
-// ruledOut reports whether the kernel counted nothing of a limit in the windows of the arm. A limit that holds
-// nothing back has no part of the loss.
+// ruledOut reports whether the kernel counted nothing, or too little time, of a limit in the windows of the arm.
+// A limit that holds nothing back has no part of the loss.
 func (l *loss) ruledOut(factor string) bool {
 	for _, k := range l.w.Kernel {
-		if limits[factor] == k.Metric {
-			return l.perSecond(k, l.arm.Name) == 0
+		if limits[factor] != k.Metric {
+			continue
 		}
+		held := l.perSecond(k, l.arm.Name)
+		return held == 0 || k.Unit == "s" && held < small*math.Abs(l.log())*l.received()
 	}
 	return false
+}
+
+// received are the CPU seconds per second of the arm; NaN if they are unknown.
+func (l *loss) received() float64 {
+	perCPU, ok := l.w.Arm[l.arm.Name].Values[metric.Efficiency.Name].Get()
+	if !ok {
+		return math.NaN()
+	}
+	return l.rate(l.arm.Name) / perCPU
 }
 
 // grown returns a probe value of the arm and of its baseline, and whether it grew.
