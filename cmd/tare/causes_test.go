@@ -199,7 +199,7 @@ func (f *finding) shares(causes []record.CauseShare) {
 	}
 }
 
-func (f *finding) inside() bool { return f.first[0] <= f.fresh && f.fresh <= f.first[1] }
+func (f *finding) inside() bool { return f.proved && f.first[0] <= f.fresh && f.fresh <= f.first[1] }
 
 // judgeAll prints the table and compares it with the bounds.
 func judgeAll(t *testing.T, all []finding) {
@@ -212,7 +212,7 @@ func judgeAll(t *testing.T, all []finding) {
 			first, fresh, in = fmt.Sprintf("%.2f to %.2f", f.first[0], f.first[1]), fmt.Sprintf("%.2f", f.fresh), yes(f.inside())
 			proved++
 		}
-		if f.proved && f.inside() {
+		if f.inside() {
 			inside++
 		}
 		if f.right {
@@ -256,4 +256,40 @@ func rules(t *testing.T) {
 		t.Fatal(err)
 	}
 	enginetest.Docker(t, "--seccomp-profile", file)
+}
+
+// What the tier calls right: the remedy that was proved first among those of the plant, none where none is
+// right, and never what is undecided.
+func TestCausesJudged(t *testing.T) {
+	share := func(x float64) *record.Share { return &record.Share{Share: x, Low: x - 0.05, High: x + 0.05} }
+	limit, none := plants[0], plants[len(plants)-1]
+	lost := func(standing record.AdviceStanding, first string, causes ...record.LossCause) record.Advice {
+		l := record.AdviceLoss{Standing: standing, Causes: []record.CauseShare{{Causes: causes, Share: share(1)}}}
+		if first != "" {
+			l.Remedy, l.Proof = new(int), &record.RemedyResult{Regained: share(0.97)}
+			l.Candidates = []record.Candidate{{Remedies: []string{first}, Result: &record.RemedyResult{Regained: share(0.95)}}}
+		}
+		return record.Advice{Losses: []record.AdviceLoss{l}}
+	}
+	for _, c := range []struct {
+		name          string
+		planted       plantedCause
+		advice        record.Advice
+		right, inside bool
+		share, most   float64
+	}{
+		{"right", limit, lost(record.StandingProved, "no-cpu-limit", record.LossCPULimit), true, true, 1, 0},
+		{"another remedy", limit, lost(record.StandingProved, "memory-doubled", record.LossMemoryLimit), false, true, 0, 1},
+		{"two causes together", limit, lost(record.StandingUndecided, "", record.LossCPULimit, record.LossMemoryLimit), false, false, 0.5, 0.5},
+		{"a loss where none is planted", none, lost(record.StandingNoHelp, "", record.LossCPULimit), false, false, 0, 1},
+		{"nothing", none, record.Advice{NotLost: []record.AdviceNoLoss{{Answer: record.Says{Word: record.SaysNoDifference}}}}, true, false, 0, 0},
+		{"undecided", none, record.Advice{NotLost: []record.AdviceNoLoss{{Answer: record.Says{Word: record.SaysUndecided}}}}, false, false, 0, 0},
+		{"by itself", plants[len(plants)-2], lost(record.StandingSkipped, "", record.LossServer), true, false, 1, 0},
+	} {
+		f := finding{plantedCause: c.planted}
+		f.read(&c.advice)
+		if f.right != c.right || f.inside() != c.inside || f.share != c.share || f.most != c.most {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+	}
 }
