@@ -58,7 +58,7 @@ truth: ## planted losses of known size are measured correctly
 	TARETEST_TIER=truth $(GO) test -count=1 -v -timeout 20m -run 'TestTruth|TestLimits' ./cmd/tare
 
 causes: deps ## twelve causes planted one at a time, TARETEST_BUDGET (3m) each: what tare advise finds, which remedy it proves
-	TARETEST_TIER=causes $(GO) test -count=1 -v -timeout 120m -run "TestCauses$$$$" ./cmd/tare
+	TARETEST_TIER=causes $(GO) test -count=1 -v -timeout 120m -run 'TestCauses$$' ./cmd/tare
 
 hostile: ## quick beside bursts of other processes, half-widths of each load; and pairs of runs with and without busy processes
 	TARETEST_TIER=hostile $(GO) test -count=1 -v -timeout 120m -run TestHostile ./cmd/tare
