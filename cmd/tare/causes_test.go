@@ -31,14 +31,14 @@ type plantedCause struct {
 }
 
 const (
-	hogs  = "{kind: spin, params: {threads: 4}}"
+	hogs  = "{kind: spin, params: {threads: 8}}"
 	syncs = "{kind: stress-ng, params: {stressor: hdd, workers: 1, options: '--hdd-opts wr-seq,fsync --hdd-write-size 1M'}}"
 )
 
 // plants are the twelve, with what counts as right, written down before any of them ran.
 var plants = []plantedCause{
 	{
-		name: "quota", a: "environment: cgroup", b: "environment: cgroup, cpus: 0.5, memory: 4GiB", load: "kind: oltp",
+		name: "quota", a: "environment: cgroup", b: "environment: cgroup, cpus: 0.2, memory: 4GiB", load: "kind: oltp",
 		causes: []record.LossCause{record.LossCPULimit}, remedies: []string{"no-cpu-limit", "whole-cpus", "pinned"},
 	},
 	{

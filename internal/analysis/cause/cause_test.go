@@ -250,6 +250,16 @@ func TestSeparated(t *testing.T) {
 	if r := got[1]; !slices.Equal(r.Causes, besideCauses()[1:3]) || math.Abs(r.Share.Share-0.5) > 0.01 || r.Share.Low > 0.5 || r.Share.High < 0.5 {
 		t.Errorf("the rest is %+v %+v", r, r.Share)
 	}
+	caches := l
+	caches.Causes = []record.CauseShare{together, {Causes: []record.LossCause{record.LossNeighbourCaches}, Share: all(), By: record.ByParts}}
+	caches.Candidates = []record.Candidate{tried("idle", 2, record.SaysFaster, record.LossNeighbourCPU, record.LossNeighbourCaches)}
+	if got := Separated(caches); len(got) != 2 || len(got[0].Causes) != 3 {
+		t.Errorf("a remedy for two causes tells one apart: %+v", got)
+	}
+	caches.Candidates = []record.Candidate{tried("faster than alone", 9, record.SaysFaster, record.LossNeighbourCPU)}
+	if got := Separated(caches); *got[0].Share != *all() {
+		t.Errorf("more than the loss: %+v", got[0].Share)
+	}
 	l.Candidates = l.Candidates[2:]
 	off := tried("no limit", 1, record.SaysNoDifference, record.LossNeighbourMemory)
 	off.Apply = []record.RemedySetting{{On: record.OnLoad, Key: record.KeyMemoryMax}}

@@ -64,18 +64,20 @@ func removed(l record.AdviceLoss, c record.CauseShare) (out []record.CauseShare)
 		if x.Result == nil || x.Result.Answer.Word != record.SaysFaster || x.Result.Gained == nil || len(x.Remedies) != 1 {
 			continue
 		}
-		var own []record.LossCause
-		for _, cause := range c.Causes {
-			if slices.Contains(x.For, cause) {
-				own = append(own, cause)
+		var own []record.LossCause // also causes with a share of their own, which the remedy removes with them
+		for _, all := range l.Causes {
+			for _, cause := range all.Causes {
+				if slices.Contains(x.For, cause) {
+					own = append(own, cause)
+				}
 			}
 		}
 		g := *x.Result.Gained
 		share := whole.share(record.Ratio{Ratio: 1 / g.Ratio, Low: 1 / g.High, High: 1 / g.Low})
-		if len(own) != 1 || share == nil {
+		if len(own) != 1 || !slices.Contains(c.Causes, own[0]) || share == nil {
 			continue
 		}
-		share = &record.Share{Share: min(share.Share, 1), Low: min(share.Low, 1), High: share.High} // it may be faster than the baseline
+		share = &record.Share{Share: min(share.Share, 1), Low: min(share.Low, 1), High: min(share.High, 1)} // it may be faster than the baseline
 		i := slices.IndexFunc(out, func(f record.CauseShare) bool { return f.Causes[0] == own[0] })
 		switch f := (record.CauseShare{Causes: own, Share: share, By: record.ByRemedy, Evidence: c.Evidence}); {
 		case i < 0:
