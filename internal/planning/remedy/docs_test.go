@@ -21,7 +21,7 @@ var kinds = []struct {
 	causes []record.LossCause
 }{
 	{"neighbour", []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourDisk, record.LossNeighbourMemory}},
-	{"container", []record.LossCause{record.LossVeth, record.LossNAT, record.LossOverlay, record.LossSeccomp, record.LossCPULimit, record.LossMemoryLimit}},
+	{"container", []record.LossCause{record.LossVeth, record.LossNAT, record.LossOverlay, record.LossSeccomp, record.LossOtherWork, record.LossCPULimit, record.LossMemoryLimit}},
 	{"pod", []record.LossCause{record.LossPod}},
 	{"volume, server", []record.LossCause{record.LossVolume, record.LossServer}},
 }
