@@ -63,6 +63,9 @@ func Plan(ctx context.Context, t Target, cluster kube.Access, settings []record.
 			return nil, hint.New(fmt.Errorf("%s of %s: %w", s.Key, t, err), orByHand(hint.Of(err)))
 		}
 		step.Target, step.Setting, step.Wanted = t.String(), string(s.Key), s.Value
+		if g, err := it.group(ctx); err == nil {
+			step.Kernel, _ = inKernel(g, s.Key)
+		}
 		if step.From != step.To {
 			p.Steps = append(p.Steps, step)
 		}
@@ -123,14 +126,14 @@ func (p *Planned) check(ctx context.Context, s Step) error {
 		return fmt.Errorf("read %s of %s back: %w", s.Name, p.Target, err)
 	}
 	if now != s.To {
-		return fmt.Errorf("%s of %s did not take: set to %s, it reads %s", s.Name, p.Target, shown(s.To), shown(now))
+		return hint.New(fmt.Errorf("%s of %s did not take: set to %s, its owner shows %s", s.Name, p.Target, shown(s.To), shown(now)), notRecorded)
 	}
 	g, err := p.it.group(ctx)
 	if err != nil {
 		return nil // the pod is on another node: its status was read
 	}
 	if got, ok := inKernel(g, record.SettingKey(s.Setting)); ok && !agrees(g, s, got) {
-		return fmt.Errorf("%s of %s did not take: set to %s, the kernel has %s", s.Name, p.Target, shown(s.To), shown(got))
+		return hint.New(fmt.Errorf("%s of %s did not take: set to %s, the kernel has %s", s.Name, p.Target, shown(s.To), shown(got)), notInKernel)
 	}
 	return nil
 }
@@ -161,7 +164,10 @@ func find(ctx context.Context, t Target, cluster kube.Access) (thing, Target, er
 		return p, Target{kindPod, p.word()}, err
 	}
 	c, err := findContainer(ctx, t)
-	return c, Target{c.engineName(), t.Name}, err
+	if err != nil {
+		return nil, t, err
+	}
+	return c, Target{c.engine.Name(), t.Name}, nil
 }
 
 // again opens the target of a step.

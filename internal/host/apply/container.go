@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +23,6 @@ type containerThing struct {
 	engine engine.Engine
 	name   string
 }
-
-func (t containerThing) engineName() string { return t.engine.Name() }
 
 // findContainer asks the engines of this host which of them has a container.
 func findContainer(ctx context.Context, t Target) (containerThing, error) {
@@ -82,6 +81,9 @@ func (t containerThing) change(ctx context.Context, s record.RemedySetting) (Ste
 	if err != nil {
 		return Step{}, err
 	}
+	if err := t.records(ctx); err != nil {
+		return Step{}, err
+	}
 	if !r.Running {
 		return Step{}, hint.New(errors.New("the container does not run"), "start it first")
 	}
@@ -101,6 +103,15 @@ func (t containerThing) change(ctx context.Context, s record.RemedySetting) (Ste
 		return out, err
 	}
 	return out, nil
+}
+
+// records refuses Podman 4, whose update leaves inspect as it was and removes no quota.
+func (t containerThing) records(ctx context.Context) error {
+	i, err := t.engine.Info(ctx)
+	if err == nil && t.engine.Name() == kindPodman && strings.HasPrefix(i.Version.Version, "4.") {
+		err = errors.New(noPodman4)
+	}
+	return err
 }
 
 // flagOf is the flag that sets a key, with its value.
@@ -229,11 +240,9 @@ func (t containerThing) write(ctx context.Context, s Step, value string) error {
 	if s.Name != flagQuota {
 		return t.engine.Update(ctx, t.name, s.Name, value)
 	}
-	quota, period, ok := strings.Cut(value, " ")
-	if !ok {
-		return t.engine.Update(ctx, t.name, flagQuota, "-1")
-	}
-	return t.engine.Update(ctx, t.name, "--cpu-period", period, flagQuota, quota)
+	// Without the period, which no update removes, and which excludes a later --cpus.
+	quota, _, _ := strings.Cut(value, " ")
+	return t.engine.Update(ctx, t.name, flagQuota, cmp.Or(quota, "-1"))
 }
 
 func (t containerThing) restore(ctx context.Context, s Step) error { return t.write(ctx, s, s.Back) }

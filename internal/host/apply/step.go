@@ -9,6 +9,7 @@ import (
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/record"
 )
 
 // Step is one setting on a target that the user named. It is Held: it stays until tare advise --undo.
@@ -26,6 +27,8 @@ type Step struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	Back string `json:"back"`
+	// Kernel was read from the control group before, in the words of Wanted.
+	Kernel string `json:"kernel,omitempty"`
 	// Then is written after Back: the weight, which the kernel forgets with cpu.idle.
 	Then string `json:"then,omitempty"`
 	// Had says that the owner had a file of its own for the setting.
@@ -140,6 +143,11 @@ func (s Step) release(ctx context.Context, it thing) error {
 	now, err = it.read(ctx, s)
 	if err == nil && now != s.From && now != s.Back {
 		err = fmt.Errorf("%s of %s was not taken back: it reads %s", s.Name, s.Target, shown(now))
+	}
+	if g, gerr := it.group(ctx); err == nil && gerr == nil && s.Back == s.From {
+		if now, ok := inKernel(g, record.SettingKey(s.Setting)); ok && now != s.Kernel {
+			err = fmt.Errorf("%s of %s was not taken back: the kernel has %s, and had %s", s.Name, s.Target, shown(now), shown(s.Kernel))
+		}
 	}
 	return err
 }

@@ -9,6 +9,8 @@ const (
 	byHand      = "tare advise DIR -v prints the lines to apply it by hand"
 	nothingToDo = "tare doctor lists what tare has set"
 	planAgain   = "run the command again"
+	notRecorded = "nothing is changed; a file of the unit may win; " + byHand
+	notInKernel = "nothing is changed; " + byHand
 	asOwner     = "run tare as root, or as the user who owns it"
 )
 
@@ -27,6 +29,7 @@ const (
 	noDevice      = "the advice does not name the device, whose number the limit needs"
 	noUpdate      = "the engine cannot update it while the container runs"
 	noRemoveLimit = "the engine cannot remove this limit again while the container runs"
+	noPodman4     = "Podman 4 keeps no record of podman update and does not take it back"
 	noUnitBurst   = "systemd has no property for it"
 	noResizeOff   = "an in-place resize cannot add or remove an amount, only change it"
 	noResizeKey   = "an in-place resize changes CPU and memory only"
