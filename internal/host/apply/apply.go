@@ -35,6 +35,17 @@ type thing interface {
 // errGone means that the target of a step is not there any longer, or another one has its name.
 var errGone = errors.New("the target is gone")
 
+// missing is errGone for a target that the user named.
+type missing struct{ error }
+
+// Is makes it errGone.
+func (missing) Is(target error) bool { return target == errGone }
+
+// noTarget is missing with a remedy.
+func noTarget(remedy, format string, args ...any) error {
+	return hint.New(missing{fmt.Errorf(format, args...)}, remedy)
+}
+
 // callBound is how long owners may take for one step.
 const callBound = time.Minute
 

@@ -48,7 +48,7 @@ func findContainer(ctx context.Context, t Target) (containerThing, error) {
 	case len(errs) > 0:
 		return containerThing{}, fmt.Errorf("no container %s: %w", t.Name, errors.Join(errs...))
 	}
-	return containerThing{}, hint.New(fmt.Errorf("no container %s: %w", t.Name, errGone), "docker ps or podman ps, as the user who started it")
+	return containerThing{}, noTarget("docker ps or podman ps, as the user who started it", "no container %s", t.Name)
 }
 
 // openContainer opens a container of a step, whose engine is at owner.

@@ -52,7 +52,7 @@ func openGroup(path string) (groupThing, error) {
 	}
 	g := groupAt(tree, func(string) string { return path })
 	if len(g.Dirs) == 0 {
-		return groupThing{path: path}, hint.New(fmt.Errorf("no control group %s: %w", path, errGone), "name a path of /proc/PID/cgroup")
+		return groupThing{path: path}, noTarget("name a path of /proc/PID/cgroup", "no control group %s", path)
 	}
 	g.Path = path
 	return groupThing{path, g}, nil

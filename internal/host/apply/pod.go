@@ -34,7 +34,7 @@ func openPod(ctx context.Context, word string, access kube.Access) (podThing, er
 	t := podThing{c, parts[0], parts[1], parts[2]}
 	p, err := c.Pod(ctx, t.namespace, t.name)
 	if errors.Is(err, kube.ErrNone) {
-		return t, hint.New(fmt.Errorf("no pod %s/%s: %w", t.namespace, t.name, errGone), "kubectl get pods --namespace "+t.namespace)
+		return t, noTarget("kubectl get pods --namespace "+t.namespace, "no pod %s/%s", t.namespace, t.name)
 	}
 	if err != nil {
 		return t, err

@@ -58,9 +58,13 @@ func SetTimer(ctx context.Context, run string, after time.Duration) error {
 	return err
 }
 
-// StopTimer removes the timer of a run. It may be gone.
+// StopTimer removes the timer of a run if it waits. It may be gone, or be the one that runs this process.
 func StopTimer(ctx context.Context, run string) {
-	if systemdRuns() == nil {
-		_, _ = systemctl(ctx, "stop", "--", timerOf(run)+".timer")
+	if systemdRuns() != nil {
+		return
+	}
+	timer := timerOf(run) + ".timer"
+	if state, err := systemctl(ctx, "show", "--value", "--property", "SubState", "--", timer); err == nil && state == "waiting" {
+		_, _ = systemctl(ctx, "stop", "--", timer)
 	}
 }

@@ -53,7 +53,7 @@ func openUnit(ctx context.Context, name string) (unitThing, error) {
 		return t, err
 	}
 	if state != "loaded" {
-		return t, hint.New(fmt.Errorf("no unit %s (%s): %w", name, state, errGone), "systemctl list-units; a user's own units: run tare as that user")
+		return t, noTarget("systemctl list-units; a user's own units: run tare as that user", "no unit %s (%s)", name, state)
 	}
 	return t, nil
 }
