@@ -71,6 +71,13 @@ const (
 	flagMemory = "--memory"
 )
 
+// flagNames are the flags of a key.
+func flagNames() map[record.SettingKey][]string {
+	return map[record.SettingKey][]string{
+		record.KeyCPUMax: {flagCPUs, flagQuota}, record.KeyCPUWeight: {flagShares}, record.KeyCPUSet: {flagSet}, record.KeyMemoryMax: {flagMemory},
+	}
+}
+
 const usualPeriod = 100_000 // microseconds
 
 func (t containerThing) change(ctx context.Context, s record.RemedySetting) (Step, error) {

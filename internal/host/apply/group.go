@@ -100,16 +100,20 @@ func groupAt(tree *cgroup.Tree, of func(controller string) string) cgroup.Group 
 // controlFile is a file of a group.
 type controlFile struct{ in, name string }
 
-// fileOf is the file with a setting.
-func fileOf(g cgroup.Group, key record.SettingKey) (controlFile, bool) {
-	v2 := func(controller string) bool { return g.Dirs[controller] == g.Dirs[cgroup.Unified] }
-	names := map[record.SettingKey][3]string{ // controller, version 2, version 1
+// fileNames are the controller of a key and its files in version 2 and 1.
+func fileNames() map[record.SettingKey][3]string {
+	return map[record.SettingKey][3]string{
 		record.KeyCPUIdle: {"cpu", "cpu.idle", "cpu.idle"}, record.KeyCPUWeight: {"cpu", "cpu.weight", "cpu.shares"},
 		record.KeyCPUMax: {"cpu", "cpu.max", "cpu.cfs_quota_us"}, record.KeyCPUBurst: {"cpu", "cpu.max.burst", "cpu.cfs_burst_us"},
 		record.KeyCPUSet: {"cpuset", "cpuset.cpus", "cpuset.cpus"}, record.KeyMemoryMax: {"memory", "memory.max", "memory.limit_in_bytes"},
 		record.KeyMemoryHigh: {"memory", "memory.high", ""}, record.KeyIOWeight: {"io", "io.weight", ""},
 	}
-	n, ok := names[key]
+}
+
+// fileOf is the file with a setting.
+func fileOf(g cgroup.Group, key record.SettingKey) (controlFile, bool) {
+	v2 := func(controller string) bool { return g.Dirs[controller] == g.Dirs[cgroup.Unified] }
+	n, ok := fileNames()[key]
 	if !ok || g.Dirs[n[0]] == "" {
 		return controlFile{}, false
 	}

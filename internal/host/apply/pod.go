@@ -59,6 +59,15 @@ const (
 	limitMemory, requestMemory, bothMemory = "limits.memory", "requests.memory", "requests and limits.memory"
 )
 
+// amountNames are the amounts of a key: alone, and in a pod of class Guaranteed.
+func amountNames() map[record.SettingKey][]string {
+	return map[record.SettingKey][]string{
+		record.KeyCPUMax: {limitCPU, bothCPU}, record.KeyPodCPULimit: {limitCPU, bothCPU}, record.KeyPodCPURequest: {requestCPU, bothCPU},
+		record.KeyMemoryMax: {limitMemory, bothMemory}, record.KeyPodMemoryLimit: {limitMemory, bothMemory},
+		record.KeyPodMemoryRequest: {requestMemory, bothMemory},
+	}
+}
+
 // amount is the amount with a name.
 func (t podThing) amount(name string) kube.Amount {
 	a := kube.Amount{Container: t.container, Limit: strings.Contains(name, "limits"), Request: strings.Contains(name, "requests"), Resource: corev1.ResourceCPU}
@@ -72,19 +81,17 @@ func (t podThing) change(ctx context.Context, s record.RemedySetting) (Step, err
 	if err := never(s.Key); err != nil {
 		return Step{}, err
 	}
-	name := map[record.SettingKey]string{
-		record.KeyCPUMax: limitCPU, record.KeyPodCPULimit: limitCPU, record.KeyPodCPURequest: requestCPU,
-		record.KeyMemoryMax: limitMemory, record.KeyPodMemoryLimit: limitMemory, record.KeyPodMemoryRequest: requestMemory,
-	}[s.Key]
-	if name == "" {
+	names := amountNames()[s.Key]
+	if names == nil {
 		return Step{}, errors.New(noResizeKey)
 	}
 	p, err := t.cluster.Pod(ctx, t.namespace, t.name)
 	if err != nil {
 		return Step{}, err
 	}
+	name := names[0]
 	if p.Status.QOSClass == corev1.PodQOSGuaranteed { // which needs requests equal to limits
-		name = map[string]string{limitCPU: bothCPU, requestCPU: bothCPU, limitMemory: bothMemory, requestMemory: bothMemory}[name]
+		name = names[1]
 	}
 	a := t.amount(name)
 	from, ok := a.Of(p)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/outside/engine"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
@@ -57,10 +59,26 @@ func (s Step) Check(run string) error {
 	if err != nil {
 		return err
 	}
-	line := s.Name + s.In + s.From + s.To + s.Back + s.Then
-	own := s.ID == journal.Prefix+run && t.Kind != kindContainer && s.Name != "" && !strings.ContainsAny(s.Name+s.In, "/") &&
-		!strings.ContainsAny(line, "\n\x00") && !strings.HasPrefix(s.To+"x", "-x")
-	return journal.Own(own, s.Target)
+	texts := []string{s.From, s.To, s.Back, s.Then, s.Same, s.Owner, s.Context}
+	odd := slices.ContainsFunc(texts, func(x string) bool { return strings.ContainsAny(x, "\n\x00") })
+	return journal.Own(s.ID == journal.Prefix+run && s.named(t.Kind) && !odd, s.String())
+}
+
+// named says whether the owner of a kind of target has the step's name for its key.
+func (s Step) named(kind string) bool {
+	key := record.SettingKey(s.Setting)
+	switch kind {
+	case kindUnit:
+		return s.Name != "" && properties()[key] == s.Name
+	case kindGroup:
+		n := fileNames()[key]
+		return s.Name != "" && s.In == n[0] && (s.Name == n[1] || s.Name == n[2])
+	case kindDocker, kindPodman:
+		return slices.Contains(flagNames()[key], s.Name) && engine.Check(kind, s.Owner) == nil
+	case kindPod:
+		return slices.Contains(amountNames()[key], s.Name)
+	}
+	return false
 }
 
 // State is what became of a setting.
