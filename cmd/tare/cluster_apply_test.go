@@ -33,7 +33,10 @@ func userPod(t *testing.T, admin *kubetest.Admin, name, resources string) {
 // limitOf is the CPU limit that the kubelet has put in force, with the number of restarts; empty: not yet running.
 func limitOf(t *testing.T, admin *kubetest.Admin, name string) string {
 	t.Helper()
-	_, body := admin.Do(t, http.MethodGet, "/api/v1/namespaces/default/pods/"+name, nil)
+	code, body := admin.Do(t, http.MethodGet, "/api/v1/namespaces/default/pods/"+name, nil)
+	if code == http.StatusNotFound {
+		return ""
+	}
 	var p struct {
 		Status struct {
 			ContainerStatuses []struct {
@@ -80,7 +83,32 @@ func TestClusterApplied(t *testing.T) {
 	wantSaid(t, home, 1, []string{"no pod default/applied-none", "hint: kubectl get pods"}, "advise", limit, "--apply", "pod:default/applied-none", "--yes")
 	wantSaid(t, home, 1, []string{"has the containers db", "hint: pod:default/applied-burstable/CONTAINER"},
 		"advise", limit, "--apply", "pod:default/applied-burstable/web", "--yes")
+	refusedByCluster(t, admin)
 	goneMeanwhile(t, admin, home, limit)
+}
+
+// refusedByCluster has settings that the API server or the kubelet refuses: the class would change, the container would
+// restart, the node has too few CPUs. Nothing stays.
+func refusedByCluster(t *testing.T, admin *kubetest.Admin) {
+	t.Helper()
+	request := func(cpus string) (home, dir string) {
+		home = t.TempDir()
+		return home, adviceOf(t, home, record.RemedySetting{On: record.OnLoad, Key: record.KeyPodCPURequest, Value: cpus})
+	}
+	userPod(t, admin, "applied-nearly", `{"requests":{"cpu":"100m","memory":"64Mi"},"limits":{"cpu":"200m","memory":"64Mi"}}`)
+	userPod(t, admin, "applied-large", `{"requests":{"cpu":"100m"},"limits":{"cpu":"64"}}`)
+	userPod(t, admin, "applied-restarts", `{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}},"resizePolicy":[{"resourceName":"cpu","restartPolicy":"RestartContainer"}]`)
+	home, dir := request("0.2")
+	wantSaid(t, home, 1, []string{"QOS Class may not change"}, "advise", dir, "--apply", "pod:default/applied-nearly", "--yes")
+	wantSaid(t, home, 1, []string{"would restart the container"}, "advise", dir, "--apply", "pod:default/applied-restarts", "--yes")
+	home, dir = request("32")
+	wantSaid(t, home, 1, []string{"Infeasible"}, "advise", dir, "--apply", "pod:default/applied-large", "--yes")
+	for _, name := range []string{"applied-nearly", "applied-large", "applied-restarts"} {
+		if _, body := admin.Do(t, http.MethodGet, "/api/v1/namespaces/default/pods/"+name, nil); !strings.Contains(string(body), `"requests":{"cpu":"100m"`) {
+			t.Errorf("the request of %s changed: %s", name, body)
+		}
+	}
+	wantSaid(t, home, 0, []string{"nothing is applied"}, "advise", "--undo")
 }
 
 // goneMeanwhile removes a pod with an applied setting: the entry is removed and said.

@@ -92,10 +92,11 @@ func (c *Cluster) Resize(ctx context.Context, namespace, pod string, a Amount, q
 	if err := c.resize(ctx, namespace, pod, a, q); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, resizeBound)
+	bound, cancel := context.WithTimeout(ctx, resizeBound)
 	defer cancel()
+	why := "it says nothing"
 	for {
-		p, err := c.Pod(ctx, namespace, pod)
+		p, err := c.Pod(bound, namespace, pod)
 		if err != nil {
 			return err
 		}
@@ -103,12 +104,17 @@ func (c *Cluster) Resize(ctx context.Context, namespace, pod string, a Amount, q
 			return nil
 		}
 		for _, cond := range p.Status.Conditions {
-			if cond.Type == corev1.PodResizePending {
-				return fmt.Errorf("the kubelet does not resize pod %s: %s: %s", pod, cond.Reason, cond.Message)
+			if cond.Type != corev1.PodResizePending {
+				continue
+			}
+			why = cond.Reason + ": " + cond.Message
+			// A condition without a generation, before Kubernetes 1.34, may be about an earlier resize.
+			if cond.Reason == corev1.PodReasonInfeasible && cond.ObservedGeneration >= p.Generation {
+				return fmt.Errorf("the kubelet does not resize pod %s: %s", pod, why)
 			}
 		}
-		if err := pause(ctx); err != nil {
-			return fmt.Errorf("the kubelet has not resized pod %s within %v: %w", pod, resizeBound, ErrNoResize)
+		if err := pause(bound); err != nil {
+			return fmt.Errorf("the kubelet has not resized pod %s within %v: %s", pod, resizeBound, why)
 		}
 	}
 }
