@@ -111,7 +111,8 @@ func TestApply(t *testing.T) {
 		code int
 	}{
 		{[]string{"no terminal", "hint: --yes", "50000"}, []string{one, "--apply", at}, 2},
-		{[]string{"cpu.max, cpu.weight of load and neighbour", "hint: --apply load=TARGET --apply neighbour=TARGET"}, []string{both, "--apply", at, "--yes"}, 2},
+		{[]string{"cpu.max, cpu.weight of load and neighbour", "hint: --apply load=TARGET --apply neighbour=TARGET"},
+			[]string{both, "--apply", at, "--yes"}, 2},
 		{[]string{"also sets cpu.weight of the load", "hint: --apply load=TARGET"}, []string{both, "--apply", "neighbour=" + at, "--yes"}, 2},
 		{[]string{"no setting for the load"}, []string{one, "--apply", "load=" + at, "--yes"}, 2},
 		{[]string{"network of " + at, "when the container or pod starts", "hint: tare advise DIR -v"},
@@ -130,7 +131,8 @@ func TestApply(t *testing.T) {
 		wantSaid(t, home, c.code, c.says, append([]string{"advise"}, c.args...)...)
 	}
 	if _, err := os.Stat("/run/systemd/system"); err != nil {
-		wantSaid(t, home, 1, []string{"systemd does not run", "hint: leave the deadline out"}, "advise", one, "--apply", at, "--yes", "--undo-after", "2h")
+		wantSaid(t, home, 1, []string{"systemd does not run", "hint: leave the deadline out"},
+			"advise", one, "--apply", at, "--yes", "--undo-after", "2h")
 	}
 	if quota() != was {
 		t.Fatalf("refused, and the quota is %s", quota())

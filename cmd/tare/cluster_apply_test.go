@@ -17,7 +17,8 @@ const pause = "localhost/tare-pause:1"
 // userPod makes a pod of the user's with this resources field, and waits until it runs.
 func userPod(t *testing.T, admin *kubetest.Admin, name, resources string) {
 	t.Helper()
-	body := `{"metadata":{"name":"` + name + `"},"spec":{"terminationGracePeriodSeconds":0,"containers":[{"name":"db","image":"` + pause + `","imagePullPolicy":"Never","resources":` + resources + `}]}}`
+	body := `{"metadata":{"name":"` + name + `"},"spec":{"terminationGracePeriodSeconds":0,"containers":[
+		{"name":"db","image":"` + pause + `","imagePullPolicy":"Never","resources":` + resources + `}]}}`
 	const path = "/api/v1/namespaces/default/pods"
 	if code, said := admin.Do(t, http.MethodPost, path, []byte(body)); code != http.StatusCreated {
 		t.Fatalf("make pod %s: %d %s", name, code, said)
@@ -79,8 +80,10 @@ func TestClusterApplied(t *testing.T) {
 			t.Errorf("%s has %s after the way back", name, got)
 		}
 	}
-	wantSaid(t, home, 1, []string{"cannot add or remove an amount", "hint: "}, "advise", limit, "--apply", "pod:default/applied-besteffort", "--yes")
-	wantSaid(t, home, 1, []string{"no pod default/applied-none", "hint: kubectl get pods"}, "advise", limit, "--apply", "pod:default/applied-none", "--yes")
+	wantSaid(t, home, 1, []string{"cannot add or remove an amount", "hint: "},
+		"advise", limit, "--apply", "pod:default/applied-besteffort", "--yes")
+	wantSaid(t, home, 1, []string{"no pod default/applied-none", "hint: kubectl get pods"},
+		"advise", limit, "--apply", "pod:default/applied-none", "--yes")
 	wantSaid(t, home, 1, []string{"has the containers db", "hint: pod:default/applied-burstable/CONTAINER"},
 		"advise", limit, "--apply", "pod:default/applied-burstable/web", "--yes")
 	refusedByCluster(t, admin)
@@ -97,7 +100,8 @@ func refusedByCluster(t *testing.T, admin *kubetest.Admin) {
 	}
 	userPod(t, admin, "applied-nearly", `{"requests":{"cpu":"100m","memory":"64Mi"},"limits":{"cpu":"200m","memory":"64Mi"}}`)
 	userPod(t, admin, "applied-large", `{"requests":{"cpu":"100m"},"limits":{"cpu":"64"}}`)
-	userPod(t, admin, "applied-restarts", `{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}},"resizePolicy":[{"resourceName":"cpu","restartPolicy":"RestartContainer"}]`)
+	userPod(t, admin, "applied-restarts", `{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}},
+		"resizePolicy":[{"resourceName":"cpu","restartPolicy":"RestartContainer"}]`)
 	home, dir := request("0.2")
 	wantSaid(t, home, 1, []string{"QOS Class may not change"}, "advise", dir, "--apply", "pod:default/applied-nearly", "--yes")
 	wantSaid(t, home, 1, []string{"would restart the container"}, "advise", dir, "--apply", "pod:default/applied-restarts", "--yes")

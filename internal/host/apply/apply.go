@@ -82,7 +82,7 @@ func Plan(ctx context.Context, t Target, cluster kube.Access, settings []record.
 		}
 	}
 	if len(p.Steps) == 0 {
-		return nil, hint.New(fmt.Errorf("%s has these settings already", t), nothingToDo)
+		return nil, hint.New(errors.New(hasThem(t)), nothingToDo)
 	}
 	return p, conflict(left, func(s Step) bool { return s.Same == p.Steps[0].Same }) // by another name
 }
@@ -98,7 +98,7 @@ func (p *Planned) Unchanged(ctx context.Context) error {
 			return err
 		}
 		if now != s.From {
-			return hint.New(fmt.Errorf("%s of %s was %s and is %s now: somebody else changes it", s.Name, p.Target, shown(s.From), shown(now)), planAgain)
+			return hint.New(errors.New(changing(s, now)), planAgain)
 		}
 	}
 	return nil
@@ -137,14 +137,14 @@ func (p *Planned) check(ctx context.Context, s Step) error {
 		return fmt.Errorf("read %s of %s back: %w", s.Name, p.Target, err)
 	}
 	if now != s.To {
-		return hint.New(fmt.Errorf("%s of %s did not take: set to %s, its owner shows %s", s.Name, p.Target, shown(s.To), shown(now)), notRecorded)
+		return hint.New(errors.New(notTaken(s, "its owner shows "+shown(now))), notRecorded)
 	}
 	g, err := p.it.group(ctx)
 	if err != nil {
 		return nil // the pod is on another node: its status was read
 	}
 	if got, ok := inKernel(g, record.SettingKey(s.Setting)); ok && !agrees(g, s, got) {
-		return hint.New(fmt.Errorf("%s of %s did not take: set to %s, the kernel has %s", s.Name, p.Target, shown(s.To), shown(got)), notInKernel)
+		return hint.New(errors.New(notTaken(s, "the kernel has "+shown(got))), notInKernel)
 	}
 	return nil
 }

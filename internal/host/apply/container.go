@@ -44,11 +44,11 @@ func findContainer(ctx context.Context, t Target) (containerThing, error) {
 	case len(have) == 1:
 		return have[0], nil
 	case len(have) > 1:
-		return containerThing{}, hint.New(fmt.Errorf("Docker and Podman both have a container %s", t.Name), fmt.Sprintf("docker:%s or podman:%s", t.Name, t.Name))
+		return containerThing{}, hint.New(errors.New(bothEngines(t.Name)), fmt.Sprintf("docker:%s or podman:%s", t.Name, t.Name))
 	case len(errs) > 0:
 		return containerThing{}, fmt.Errorf("no container %s: %w", t.Name, errors.Join(errs...))
 	}
-	return containerThing{}, noTarget("docker ps or podman ps, as the user who started it", "no container %s", t.Name)
+	return containerThing{}, noTarget(seeContainers, "no container %s", t.Name)
 }
 
 // openContainer opens a container of a step, whose engine is at owner.
@@ -92,7 +92,7 @@ func (t containerThing) change(ctx context.Context, s record.RemedySetting) (Ste
 		return Step{}, err
 	}
 	if !r.Running {
-		return Step{}, hint.New(errors.New("the container does not run"), "start it first")
+		return Step{}, hint.New(errors.New(notRunning), startIt)
 	}
 	out := Step{Same: r.ID, Owner: t.engine.Host()}
 	if out.Name, out.To, err = flagOf(s, r); err != nil {
@@ -116,7 +116,7 @@ func (t containerThing) change(ctx context.Context, s record.RemedySetting) (Ste
 func (t containerThing) records(ctx context.Context) error {
 	i, err := t.engine.Info(ctx)
 	if err == nil && t.engine.Name() == kindPodman && strings.HasPrefix(i.Version.Version, "4.") {
-		err = errors.New(noPodman4)
+		return errors.New(noPodman4)
 	}
 	return err
 }

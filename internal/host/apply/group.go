@@ -43,16 +43,16 @@ func openGroup(path string) (groupThing, error) {
 	}
 	path = belowMount(tree, path)
 	if path = filepath.Clean("/" + path); path == "/" {
-		return groupThing{}, hint.New(errors.New("cgroup:/ is the root, which has no settings"), "cgroup:PATH, as in /proc/PID/cgroup")
+		return groupThing{}, hint.New(errors.New(rootGroup), seeGroups)
 	}
 	for _, m := range managed {
 		if m.path.MatchString(path) && !strings.HasPrefix(filepath.Base(path), cgroup.Prefix) {
-			return groupThing{}, hint.New(fmt.Errorf("control group %s has an owner, who would not know of the change", path), m.instead)
+			return groupThing{}, hint.New(errors.New(ownedGroup(path)), m.instead)
 		}
 	}
 	g := groupAt(tree, func(string) string { return path })
 	if len(g.Dirs) == 0 {
-		return groupThing{path: path}, noTarget("name a path of /proc/PID/cgroup", "no control group %s", path)
+		return groupThing{path: path}, noTarget(seeGroups, noGroup, path)
 	}
 	g.Path = path
 	return groupThing{path, g}, nil
@@ -134,7 +134,7 @@ func (t groupThing) change(_ context.Context, s record.RemedySetting) (Step, err
 	}
 	f, ok := fileOf(t.dirs, s.Key)
 	if !ok {
-		return Step{}, errors.New("this kernel gives the group no such file")
+		return Step{}, errors.New(noFile)
 	}
 	path := filepath.Join(t.dirs.Dirs[f.in], f.name)
 	if err := unix.Access(path, unix.W_OK); err != nil {
@@ -190,7 +190,7 @@ func fitsMemory(g cgroup.Group, to string) error {
 		return err
 	}
 	if used, err := strconv.ParseInt(text, 10, 64); err != nil || used > limit {
-		return fmt.Errorf("%s bytes are in use, and the kernel would kill processes", text)
+		return errors.New(wouldKill(text))
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func (t groupThing) text(f controlFile, s record.RemedySetting) (string, error) 
 		return strconv.FormatInt(int64(x)/page*page, 10), nil
 	case record.KeyCPUSet:
 		if removed {
-			return "", errors.New("the kernel takes no empty list while processes are in the group")
+			return "", errors.New(noEmptyList)
 		}
 		return s.Value, nil
 	}

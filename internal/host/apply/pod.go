@@ -34,7 +34,7 @@ func openPod(ctx context.Context, word string, access kube.Access) (podThing, er
 	t := podThing{c, parts[0], parts[1], parts[2]}
 	p, err := c.Pod(ctx, t.namespace, t.name)
 	if errors.Is(err, kube.ErrNone) {
-		return t, noTarget("kubectl get pods --namespace "+t.namespace, "no pod %s/%s", t.namespace, t.name)
+		return t, noTarget(seePods(t.namespace), "no pod %s/%s", t.namespace, t.name)
 	}
 	if err != nil {
 		return t, err
@@ -70,7 +70,9 @@ func amountNames() map[record.SettingKey][]string {
 
 // amount is the amount with a name.
 func (t podThing) amount(name string) kube.Amount {
-	a := kube.Amount{Container: t.container, Limit: strings.Contains(name, "limits"), Request: strings.Contains(name, "requests"), Resource: corev1.ResourceCPU}
+	a := kube.Amount{
+		Container: t.container, Limit: strings.Contains(name, "limits"), Request: strings.Contains(name, "requests"), Resource: corev1.ResourceCPU,
+	}
 	if strings.HasSuffix(name, "memory") {
 		a.Resource = corev1.ResourceMemory
 	}
@@ -108,7 +110,10 @@ func (t podThing) change(ctx context.Context, s record.RemedySetting) (Step, err
 	if err := t.cluster.CanResize(ctx, t.namespace, t.name, a, to); err != nil {
 		return Step{}, err
 	}
-	out := Step{Name: name, From: text(a, from), To: text(a, to), Same: string(p.UID) + "/" + t.container, Owner: t.cluster.Kubeconfig, Context: t.cluster.Context}
+	out := Step{
+		Name: name, From: text(a, from), To: text(a, to), Same: string(p.UID) + "/" + t.container,
+		Owner: t.cluster.Kubeconfig, Context: t.cluster.Context,
+	}
 	out.Back = out.From
 	return out, nil
 }
@@ -163,7 +168,7 @@ func (t podThing) group(ctx context.Context) (cgroup.Group, error) {
 			return groupNamed(tree, id)
 		}
 	}
-	return cgroup.Group{}, errors.New("the container does not run")
+	return cgroup.Group{}, errors.New(notRunning)
 }
 
 // groupNamed finds the group of a container by the container's id.
@@ -181,7 +186,7 @@ func groupNamed(tree *cgroup.Tree, id string) (cgroup.Group, error) {
 		return nil
 	})
 	if err != nil || found == "" {
-		return cgroup.Group{}, errors.New("the pod is on another node")
+		return cgroup.Group{}, errors.New(otherNode)
 	}
 	g := groupAt(tree, func(string) string { return found })
 	g.Path = found

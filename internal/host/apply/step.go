@@ -152,7 +152,7 @@ func (s Step) release(ctx context.Context, it thing) error {
 		return err
 	}
 	if state == Changed {
-		return hint.New(fmt.Errorf("%s of %s is %s, and tare had set %s: somebody else changed it, so it stays as it is", s.Name, s.Target, shown(now), shown(s.To)),
+		return hint.New(errors.New(changed(s, now)),
 			forgetIt(strings.TrimPrefix(s.ID, journal.Prefix)))
 	}
 	if err := it.restore(ctx, s); err != nil {

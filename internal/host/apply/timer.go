@@ -19,7 +19,7 @@ func timerOf(run string) string { return "tare-undo-" + run }
 // CanTime returns an error unless systemd of this user can run tare at a deadline.
 func CanTime(ctx context.Context) error {
 	if err := systemdRuns(); err != nil {
-		return hint.New(fmt.Errorf("no timer for the deadline: %w", err), "leave the deadline out, and take it back with tare advise --undo")
+		return hint.New(fmt.Errorf("no timer for the deadline: %w", err), noDeadline)
 	}
 	if _, err := systemctl(ctx, "show", "--property", "Version"); err != nil {
 		return fmt.Errorf("no timer for the deadline: %w", err)
@@ -48,7 +48,8 @@ func SetTimer(ctx context.Context, run string, after time.Duration) error {
 	if err != nil {
 		return err
 	}
-	args := append(manager(), "--quiet", "--collect", "--unit="+timerOf(run), fmt.Sprintf("--on-active=%ds", int(after.Seconds())), "--timer-property=AccuracySec=1s")
+	args := append(manager(), "--quiet", "--collect", "--unit="+timerOf(run),
+		fmt.Sprintf("--on-active=%ds", int(after.Seconds())), "--timer-property=AccuracySec=1s")
 	for _, name := range []string{"XDG_STATE_HOME", "HOME"} {
 		if value := os.Getenv(name); value != "" {
 			args = append(args, "--setenv="+name+"="+value)

@@ -34,7 +34,7 @@ func properties() map[record.SettingKey]string {
 // systemdRuns says whether systemd is process 1.
 func systemdRuns() error {
 	if _, err := os.Stat("/run/systemd/system"); err != nil {
-		return hint.New(errors.New("systemd does not run on this host"), "cgroup:PATH or container:NAME need none")
+		return hint.New(errors.New(noSystemd), otherTargets)
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func openUnit(ctx context.Context, name string) (unitThing, error) {
 		return t, err
 	}
 	if state != "loaded" {
-		return t, noTarget("systemctl list-units; a user's own units: run tare as that user", "no unit %s (%s)", name, state)
+		return t, noTarget(seeUnits, "no unit %s (%s)", name, state)
 	}
 	return t, nil
 }
@@ -99,7 +99,7 @@ func (t unitThing) change(ctx context.Context, s record.RemedySetting) (Step, er
 	}
 	out := Step{Name: name, Had: there(t.file(runtimeDir(), name))}
 	if lasting := t.file(lastingDir(), name); there(lasting) {
-		return Step{}, fmt.Errorf("%s has it already and would win over tare's", lasting)
+		return Step{}, errors.New(wins(lasting))
 	}
 	var err error
 	if out.From, err = t.read(ctx, out); err != nil {

@@ -1,17 +1,26 @@
 package apply
 
-import "cmp"
+import (
+	"cmp"
+	"fmt"
+)
 
 // TargetForms are the words for a target.
 const TargetForms = "unit:NAME, cgroup:PATH, container:NAME (docker:NAME, podman:NAME) or pod:NAMESPACE/NAME[/CONTAINER]"
 
 const (
-	byHand      = "tare advise DIR -v prints the lines to apply it by hand"
-	nothingToDo = "tare doctor lists what tare has set"
-	planAgain   = "run the command again"
-	notRecorded = "nothing is changed; a file of the unit may win; " + byHand
-	notInKernel = "nothing is changed; " + byHand
-	asOwner     = "run tare as root, or as the user who owns it"
+	seeContainers = "docker ps or podman ps, as the user who started it"
+	seeGroups     = "name a path of /proc/PID/cgroup: cgroup:PATH"
+	seeUnits      = "systemctl list-units; a user's own units: run tare as that user"
+	otherTargets  = "cgroup:PATH or container:NAME need none"
+	noDeadline    = "leave the deadline out, and take it back with tare advise --undo"
+	startIt       = "start it first"
+	byHand        = "tare advise DIR -v prints the lines to apply it by hand"
+	nothingToDo   = "tare doctor lists what tare has set"
+	planAgain     = "run the command again"
+	notRecorded   = "nothing is changed; a file of the unit may win; " + byHand
+	notInKernel   = "nothing is changed; " + byHand
+	asOwner       = "run tare as root, or as the user who owns it"
 )
 
 // Reasons why a setting is not applied to something that runs.
@@ -29,7 +38,7 @@ const (
 	noDevice      = "the advice does not name the device, whose number the limit needs"
 	noUpdate      = "the engine cannot update it while the container runs"
 	noRemoveLimit = "the engine cannot remove this limit again while the container runs"
-	noPodman4     = "Podman 4 keeps no record of podman update and does not take it back"
+	noPodman4     = "podman update of version 4 keeps no record, and does not take a limit back"
 	noUnitBurst   = "systemd has no property for it"
 	noResizeOff   = "an in-place resize cannot add or remove an amount, only change it"
 	noResizeKey   = "an in-place resize changes CPU and memory only"
@@ -62,3 +71,45 @@ const (
 )
 
 func noCounter(key string) string { return "cpu.stat has no " + key }
+
+func seePods(namespace string) string { return "kubectl get pods --namespace " + namespace }
+
+// Errors of targets.
+const (
+	noGroup     = "no control group %s"
+	rootGroup   = "cgroup:/ is the root, which has no settings"
+	noFile      = "this kernel gives the group no such file"
+	noEmptyList = "the kernel takes no empty list while processes are in the group"
+	noSystemd   = "systemd does not run on this host"
+	notRunning  = "the container does not run"
+	otherNode   = "the pod is on another node"
+)
+
+func bothEngines(name string) string { return "Docker and Podman both have a container " + name }
+
+func ownedGroup(path string) string {
+	return fmt.Sprintf("control group %s has an owner, who would not know of the change", path)
+}
+
+func wouldKill(used string) string {
+	return used + " bytes are in use, and the kernel would kill processes"
+}
+
+func wins(file string) string { return file + " has it already and would win over tare's" }
+
+func hasThem(t Target) string { return t.String() + " has these settings already" }
+
+// Errors of a step: now is the value that its owner shows.
+
+func changed(s Step, now string) string {
+	return fmt.Sprintf("%s of %s is %s, and tare had set %s: somebody else changed it, so it stays as it is",
+		s.Name, s.Target, shown(now), shown(s.To))
+}
+
+func changing(s Step, now string) string {
+	return fmt.Sprintf("%s of %s was %s and is %s now: somebody else changes it", s.Name, s.Target, shown(s.From), shown(now))
+}
+
+func notTaken(s Step, but string) string {
+	return fmt.Sprintf("%s of %s did not take: set to %s, %s", s.Name, s.Target, shown(s.To), but)
+}
