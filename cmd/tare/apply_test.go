@@ -125,6 +125,7 @@ func TestApply(t *testing.T) {
 		{[]string{"is no advice"}, []string{home, "--apply", at, "--yes"}, 2},
 		{[]string{"without --apply"}, []string{one, "--yes"}, 2},
 		{[]string{"without --undo"}, []string{"--forget"}, 2},
+		{[]string{"--budget does nothing with --apply and --undo"}, []string{one, "--apply", at, "--yes", "--budget", "3m"}, 2},
 		{[]string{"nothing is applied to " + at}, []string{"--undo", at}, 2},
 		{[]string{"nothing is applied\n"}, []string{"--undo"}, 0},
 	} {

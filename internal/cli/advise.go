@@ -50,6 +50,8 @@ Examples:
 
 func (a *adviseCommand) checkFlags() error {
 	switch {
+	case (a.Undo || len(a.Apply) > 0) && len(a.settings()) > 0:
+		return useless("--"+a.settings()[0].flag, "with --apply and --undo, which measure nothing", "leave it out")
 	case a.Undo && len(a.Apply) > 0:
 		return useless("--apply", "with --undo", "leave one of them out")
 	case a.Forget && !a.Undo:

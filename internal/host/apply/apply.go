@@ -90,18 +90,22 @@ func Plan(ctx context.Context, t Target, cluster kube.Access, settings []record.
 // Unchanged returns an error if the target, or a value that Plan read, is another one now.
 func (p *Planned) Unchanged(ctx context.Context) error {
 	for _, s := range p.Steps {
-		now, err := p.it.read(ctx, s)
-		if errors.Is(err, errGone) {
-			return hint.New(fmt.Errorf("%s: %w", p.Target, err), planAgain)
-		}
-		if err != nil {
+		if err := p.unchanged(ctx, s); err != nil {
 			return err
-		}
-		if now != s.From {
-			return hint.New(errors.New(changing(s, now)), planAgain)
 		}
 	}
 	return nil
+}
+
+func (p *Planned) unchanged(ctx context.Context, s Step) error {
+	now, err := p.it.read(ctx, s)
+	switch {
+	case errors.Is(err, errGone):
+		return hint.New(fmt.Errorf("%s: %w", p.Target, err), planAgain)
+	case err == nil && now != s.From:
+		return hint.New(errors.New(changing(s, now)), planAgain)
+	}
+	return err
 }
 
 // Make sets all settings. Each is in the journal before it is set, and read back from the owner and the kernel
@@ -114,6 +118,9 @@ func (p *Planned) Make(ctx context.Context, j *journal.Journal) (err error) {
 	}()
 	for _, s := range p.Steps {
 		s.ID = journal.Prefix + j.Run()
+		if err := p.unchanged(ctx, s); err != nil { // since the person confirmed it
+			return err
+		}
 		if err := p.made.Record(j, s, func() error { return s.release(context.WithoutCancel(ctx), p.it) }); err != nil {
 			return err
 		}
@@ -143,7 +150,12 @@ func (p *Planned) check(ctx context.Context, s Step) error {
 	if err != nil {
 		return nil // the pod is on another node: its status was read
 	}
-	if got, ok := inKernel(g, record.SettingKey(s.Setting)); ok && !agrees(g, s, got) {
+	key := record.SettingKey(s.Setting)
+	got, ok := inKernel(g, key)
+	if _, file := fileNames()[key]; file && !ok {
+		return hint.New(errors.New(notTaken(s, noFile)), notInKernel)
+	}
+	if ok && !agrees(g, s, got) {
 		return hint.New(errors.New(notTaken(s, "the kernel has "+shown(got))), notInKernel)
 	}
 	return nil

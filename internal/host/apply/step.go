@@ -162,7 +162,8 @@ func (s Step) release(ctx context.Context, it thing) error {
 	if err == nil && now != s.From && now != s.Back {
 		err = fmt.Errorf("%s of %s was not taken back: it reads %s", s.Name, s.Target, shown(now))
 	}
-	if g, gerr := it.group(ctx); err == nil && gerr == nil && s.Back == s.From {
+	// An empty list of CPUs comes back as that of all CPUs.
+	if g, gerr := it.group(ctx); err == nil && gerr == nil && s.Back == s.From && s.Setting != string(record.KeyCPUSet) {
 		if now, ok := inKernel(g, record.SettingKey(s.Setting)); ok && now != s.Kernel {
 			err = fmt.Errorf("%s of %s was not taken back: the kernel has %s, and had %s", s.Name, s.Target, shown(now), shown(s.Kernel))
 		}
