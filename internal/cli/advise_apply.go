@@ -259,8 +259,9 @@ func (v *applier) makeAll(ctx context.Context) error {
 func (v *applier) change(ctx context.Context, j *journal.Journal) error {
 	until := ""
 	if v.after > 0 {
-		until = time.Now().Add(v.after).UTC().Format(time.RFC3339)
-		if err := apply.SetTimer(ctx, j.Run(), v.after); err != nil {
+		at := time.Now().Add(v.after).UTC()
+		until = at.Format(time.RFC3339)
+		if err := apply.SetTimer(ctx, j.Run(), at); err != nil {
 			return err
 		}
 	}

@@ -42,14 +42,15 @@ func program() (string, error) {
 	return path, trust.File(f)
 }
 
-// SetTimer makes a timer that undoes the settings of a run.
-func SetTimer(ctx context.Context, run string, after time.Duration) error {
+// SetTimer makes a timer that undoes the settings of a run. It has a time of the calendar: one that counts from its start
+// begins anew with each daemon-reload.
+func SetTimer(ctx context.Context, run string, at time.Time) error {
 	path, err := program()
 	if err != nil {
 		return err
 	}
 	args := append(manager(), "--quiet", "--collect", "--unit="+timerOf(run),
-		fmt.Sprintf("--on-active=%ds", int(after.Seconds())), "--timer-property=AccuracySec=1s")
+		"--on-calendar="+at.UTC().Format("2006-01-02 15:04:05 UTC"), "--timer-property=AccuracySec=1s")
 	for _, name := range []string{"XDG_STATE_HOME", "HOME"} {
 		if value := os.Getenv(name); value != "" {
 			args = append(args, "--setenv="+name+"="+value)
