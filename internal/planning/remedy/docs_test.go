@@ -29,7 +29,7 @@ var kinds = []struct {
 // docs/remedies.md lists the remedies; -update writes it.
 func TestPage(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Remedies\n\n    tare advise colocation\n\ntries those for the causes of a loss that this host can have; `-v` prints settings and price. None keeps less of what is committed.\n\n")
+	b.WriteString("# Remedies\n\n    tare advise colocation\n\ntries those for the causes of a loss that this host can have; `-v` prints settings and price. None keeps less of what is committed. `tare advise DIR --apply unit:NAME` sets the proved one on what runs, until `tare advise --undo`.\n\n")
 	listed := 0
 	for _, k := range kinds {
 		var names []string
