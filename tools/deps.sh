@@ -38,6 +38,7 @@ want_tests() {
 		fio fio
 		stress-ng stress-ng
 		stress stress
+		zstd zstd
 		mkfs.ext4 e2fsprogs
 		mkfs.xfs xfsprogs
 		mkfs.btrfs btrfs-progs

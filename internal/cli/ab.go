@@ -68,6 +68,8 @@ func (s *side) find() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return hint.New(errors.New("no such file or directory"), unpackIt)
+	case slices.Contains([]string{".deb", ".rpm", ".tar", ".tgz", ".gz", ".xz", ".zst"}, filepath.Ext(s.path)):
+		return hint.New(errors.New("a package or an archive, and no server program"), unpackIt)
 	case err != nil:
 		return err
 	case st.IsDir():

@@ -23,11 +23,18 @@ type adviseCommand struct {
 	Format  compareFormat `group:"output" default:"text" placeholder:"text|markdown|json" help:"Output format."`
 	Verbose bool          `short:"v" group:"output" help:"Every candidate with its intervals and settings, why others were skipped, and each stage."`
 	Quiet   bool          `short:"q" group:"output" help:"No progress on standard error."`
-	Beside  bool          `name:"force" group:"output" hidden:"" help:"Measure although another run is active (noisier)."`
+
+	Apply     []string `group:"apply" sep:"none" placeholder:"TARGET" help:"Set the proved remedy of DIR on something that runs: unit:NAME, cgroup:PATH, container:NAME or pod:NAMESPACE/NAME. Settings on both sides: --apply load=TARGET --apply neighbour=TARGET."`
+	UndoAfter string   `group:"apply" placeholder:"2h" help:"Take it back after this time, by a timer of systemd."`
+	Yes       bool     `short:"y" group:"apply" help:"Apply without a question."`
+	Undo      bool     `group:"apply" help:"Take back what --apply set: tare advise --undo [TARGET|ID]."`
+	Forget    bool     `group:"apply" help:"With --undo: drop the entry, and leave the setting as it is."`
+
+	Beside bool `name:"force" group:"output" hidden:"" help:"Measure although another run is active (noisier)."`
 }
 
 func (adviseCommand) Help() string {
-	return `Says why a load lost, tries what may win it back on this host, and proves the best remedy with fresh launches. Instead of a preset or file it takes a result directory, whose loss it starts from, or an advice directory, which it prints again. It applies nothing: every arm is undone.
+	return `Says why a load lost, tries what may win it back on this host, and proves the best remedy with fresh launches. Instead of a preset or file it takes a result directory, whose loss it starts from, or an advice directory, which it prints again. Every arm is undone; only --apply changes something of yours, which then stays until --undo.
 
 Examples:
 
@@ -35,13 +42,33 @@ Examples:
   tare advise mine.yaml --budget 10m -o a
   tare advise r                        from the result in r
   tare advise a -v                     print the advice in a again
+  tare advise a --apply unit:batch     set the proved remedy on a running unit
+  tare advise --undo                   take it back
 
 ` + exitCodes("advised, also that nothing is lost or nothing helps", exitError, exitUsage, exitUnsupported, exitBusy, exitInterrupted, exitTerminated)
 }
 
-func (a *adviseCommand) checkFlags() error { return checkVerbose(a.Verbose, format(a.Format)) }
+func (a *adviseCommand) checkFlags() error {
+	switch {
+	case (a.Undo || len(a.Apply) > 0) && len(a.settings()) > 0:
+		return useless("--"+a.settings()[0].flag, "with --apply and --undo, which measure nothing", "leave it out")
+	case a.Undo && len(a.Apply) > 0:
+		return useless("--apply", "with --undo", "leave one of them out")
+	case a.Forget && !a.Undo:
+		return useless("--forget", "without --undo", "tare advise --undo ID --forget")
+	case len(a.Apply) == 0 && (a.UndoAfter != "" || a.Yes):
+		return useless("--undo-after or --yes", "without --apply", "tare advise DIR --apply TARGET --undo-after 2h")
+	}
+	return checkVerbose(a.Verbose, format(a.Format))
+}
 
 func (a *adviseCommand) Run(c *console) error {
+	switch {
+	case a.Undo:
+		return a.undoApplied(c)
+	case len(a.Apply) > 0:
+		return a.applyRemedy(c)
+	}
 	if dir := a.directory(); dir != "" {
 		return a.ofDirectory(c, dir)
 	}

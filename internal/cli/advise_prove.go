@@ -62,6 +62,9 @@ func (v *adviser) prove(l *record.AdviceLoss, end time.Time) error {
 	tried := a.supported()
 	if len(a.candidates) == 0 {
 		l.Reason = noRemedy
+		if byItself(l.Causes) {
+			l.Reason = ofItself
+		}
 		return nil
 	}
 	if len(tried) == 0 {
@@ -76,6 +79,11 @@ func (v *adviser) prove(l *record.AdviceLoss, end time.Time) error {
 		return err
 	}
 	return a.confirm(best)
+}
+
+// byItself reports whether the load's own parameters are the only cause.
+func byItself(causes []record.CauseShare) bool {
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(c record.CauseShare) bool { return !slices.Equal(c.Causes, []record.LossCause{record.LossServer}) })
 }
 
 // prepare finds the candidates, and asks this host about all of them.
@@ -148,11 +156,29 @@ func (a *attempt) supported() []int {
 		}
 	}
 	for len(tried) > 1 && (len(tried) > mostCandidates || !a.hasRoom(tried)) {
-		last := tried[len(tried)-1]
-		a.candidates[last].Skipped = &record.Left{Workload: a.loss.Workload, Arm: a.candidates[last].Arm, Reason: tooLittle, Remedy: moreBudget}
-		tried = tried[:len(tried)-1]
+		n := a.spare(tried)
+		c := &a.candidates[tried[n]]
+		c.Skipped = &record.Left{Workload: a.loss.Workload, Arm: c.Arm, Reason: tooLittle, Remedy: moreBudget}
+		tried = slices.Delete(tried, n, n+1)
 	}
 	return tried
+}
+
+// spare is the place of the candidate for which there is no room: the last one whose causes others before it are
+// for too, so that each cause keeps a remedy; else the last one.
+func (a *attempt) spare(tried []int) int {
+	for n, i := range slices.Backward(tried) {
+		others := map[record.LossCause]bool{}
+		for _, before := range tried[:n] {
+			for _, cause := range a.candidates[before].For {
+				others[cause] = true
+			}
+		}
+		if !slices.ContainsFunc(a.candidates[i].For, func(c record.LossCause) bool { return !others[c] }) {
+			return n
+		}
+	}
+	return len(tried) - 1
 }
 
 // hasRoom says whether verdicts on these candidates are possible in their part of the time.

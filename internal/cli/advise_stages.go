@@ -3,11 +3,14 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/tarelab/tare/internal/analysis/cause"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/run"
@@ -21,7 +24,9 @@ import (
 const (
 	adviceTime = 3 * time.Minute // for each load
 	// The first stage has this part of the whole; the others have parts of what is left for their loss.
+	// A loss that is undecided gets more, until only partRemedy of the whole is left.
 	partLoss       = 0.25
+	partRemedy     = 0.3
 	partCandidates = 0.5
 	partTogether   = 0.35
 	// coarse is the precision of the stages before the proof, as a ratio. Half-widths of a tenth of an
@@ -99,11 +104,25 @@ func (v *adviser) first() (*record.Result, *record.Effects, error) {
 			return nil, nil, err
 		}
 	}
+	if p.Expected() < p.Least() {
+		return nil, nil, v.tooShort(p)
+	}
 	result, effects, err := v.stage(record.StageLoss, "", p, host)
-	for err == nil && v.undecided(result, effects) && time.Until(v.end) > v.total/2 {
+	for err == nil && v.undecided(result, effects) && time.Until(v.end) > time.Duration(partRemedy*float64(v.total)) {
 		result, effects, err = v.further(result.Dir, p, host)
 	}
 	return result, effects, err
+}
+
+// tooShort is the error of a time in whose first part no arm can be launched; p plans that part. The time named is
+// one in which a loss can be decided.
+func (v *adviser) tooShort(p *plan.Plan) error {
+	want := time.Duration(float64(p.Least()) / partLoss)
+	if least, ok := p.Deciding(); ok {
+		want = max(want, 2*least)
+	}
+	err := errors.New(shortAdvice(quantity.Duration(v.total.Seconds()), quantity.Duration(math.Ceil(want.Seconds()))))
+	return &usageError{hint.New(err, longer), ""}
 }
 
 // undecided says whether no load is shown to lose and one is undecided.

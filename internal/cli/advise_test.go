@@ -75,3 +75,36 @@ func TestAdviceBudget(t *testing.T) {
 		t.Errorf("a budget that is none: %v", err)
 	}
 }
+
+// A load whose own parameters are the only cause is slower by itself.
+func TestByItself(t *testing.T) {
+	server, limit := record.CauseShare{Causes: []record.LossCause{record.LossServer}}, record.CauseShare{Causes: []record.LossCause{record.LossCPULimit}}
+	for _, c := range []struct {
+		causes []record.CauseShare
+		want   bool
+	}{
+		{[]record.CauseShare{server}, true}, {[]record.CauseShare{server, limit}, false}, {nil, false},
+		{[]record.CauseShare{{Causes: []record.LossCause{record.LossServer, record.LossVolume}}}, false},
+	} {
+		if got := byItself(c.causes); got != c.want {
+			t.Errorf("%+v: %v", c.causes, got)
+		}
+	}
+}
+
+// Where the time has no room for all candidates, each cause keeps one.
+func TestSpareCandidate(t *testing.T) {
+	cpu, disk := record.LossNeighbourCPU, record.LossNeighbourDisk
+	a := &attempt{}
+	for _, causes := range [][]record.LossCause{{cpu}, {cpu}, {disk}, {cpu, disk}} {
+		a.candidates = append(a.candidates, remedy.Candidate{Candidate: record.Candidate{For: causes}})
+	}
+	for _, c := range []struct {
+		tried []int
+		want  int
+	}{{[]int{0, 1, 2, 3}, 3}, {[]int{0, 1, 2}, 1}, {[]int{0, 2}, 1}, {[]int{1, 3}, 1}} {
+		if got := a.spare(c.tried); got != c.want {
+			t.Errorf("%v: %d, want %d", c.tried, got, c.want)
+		}
+	}
+}

@@ -95,6 +95,7 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 			{Key: "database", Title: "Your database:"},
 			{Key: kubernetesGroup, Title: "Kubernetes:"},
 			{Key: "limits", Title: "What to judge:"},
+			{Key: "apply", Title: "Apply the remedy:"},
 			{Key: "output", Title: "Output:"},
 		}),
 		kong.Vars{"scratch": inspect.DefaultScratch, "kube_namespace": engine.KubeNamespace,

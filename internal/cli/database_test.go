@@ -140,6 +140,7 @@ func TestDatabaseMistakes(t *testing.T) {
 		{"ab", databaseFlags{Old: conf}, "compares two"},
 		{"ab", databaseFlags{Old: conf, New: other}, "is of mysql"},
 		{"ab", databaseFlags{Old: conf, New: "mariadb:11.8"}, "no such file"},
+		{"ab", databaseFlags{Old: conf, New: fileOf(t, "mariadb-server-core_11.8_amd64.deb", "!<arch>\n")}, "a package or an archive"},
 		{"ab", databaseFlags{Old: conf, New: t.TempDir()}, "no server program"},
 		{"ab", databaseFlags{Old: conf, New: fileOf(t, "notes.txt", "x")}, "neither"},
 		{"ab", databaseFlags{Old: conf, New: bad}, bad + ":2: "},

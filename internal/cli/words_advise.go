@@ -17,6 +17,7 @@ const (
 	adviceOnNode = "the arms are on another node, where tare cannot try a remedy"
 	otherVersion = "the experiment of the result is not one of this version of tare"
 	noRemedy     = "tare knows no remedy for these causes"
+	ofItself     = "the load is slower by itself: no setting of host, container or neighbour is the cause"
 	noneHere     = "this host can have none of the remedies"
 	noneHelped   = "every remedy that this host can have was measured, and none is faster"
 	notAgain     = "the gain was not found again with fresh launches"
@@ -26,6 +27,11 @@ const (
 
 func otherHost(differences string) string {
 	return "the result is of another host: " + differences
+}
+
+// shortAdvice is the error of a budget that is too short.
+func shortAdvice(budget, least string) string {
+	return "budget " + budget + " is too short for an advice: want at least " + least
 }
 
 // stageLine announces a stage.

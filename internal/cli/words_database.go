@@ -4,7 +4,7 @@ package cli
 const (
 	optionFileNames    = "*.cnf or my.ini, postgresql*.conf, redis*.conf or valkey*.conf, *.xml"
 	serverAndFileNames = "a server program (mariadbd, mysqld, postgres, redis-server, clickhouse-server), its directory, or an option file: " + optionFileNames
-	unpackIt           = "name a server program, its directory or an option file; of a package: dpkg -x FILE DIR, of an image: docker cp, then name DIR"
+	unpackIt           = "dpkg -x FILE.deb DIR for each package of the server and of its client's core, tar -xf FILE -C DIR, or docker cp CONTAINER:/usr DIR/usr; then name DIR"
 )
 
 // likeForms are the forms of the address of a running server.

@@ -126,11 +126,15 @@ func causeSentence(c record.CauseShare) sentence {
 	if c.Share != nil {
 		share = parts100(c.Share.Share, c.Share.Low, c.Share.High)
 	}
-	if c.By == record.ByDesign && len(names) == 1 {
+	if len(names) == 1 && c.Share != nil && c.Share.Low == 1 && c.Share.High == 1 { // exact: it is the only one
 		share = text("advise.whole")
 	}
 	var seen []string
 	for _, e := range c.Evidence {
+		if e.Per == "operation" {
+			seen = append(seen, text("advise.evidence.op", "probe", e.Metric, "base", quantity.Latency(e.Against), "arm", quantity.Latency(e.Arm)))
+			continue
+		}
 		seen = append(seen, text("advise.evidence", "probe", e.Metric, "base", quantity.Short(e.Against), "arm", quantity.Short(e.Arm)))
 	}
 	s := msg("advise.cause", "causes", list(names), "share", share)

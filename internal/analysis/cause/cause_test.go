@@ -16,8 +16,8 @@ type stand struct {
 	record.Arm
 	ratio     float64 // of the primary metric; the first arm is the baseline
 	cpu, work float64 // parts; 0: none
-	// wait, io, memory and throttled are seconds per second.
-	wait, io, memory, throttled float64
+	// wait, io, memory and throttled are seconds per second, hits are of the memory limit, per second.
+	wait, io, memory, throttled, hits float64
 }
 
 // half is the half-width of all intervals, in logarithms.
@@ -45,11 +45,13 @@ func result(primary string, stands ...stand) (*record.Effects, record.Plan) {
 	for _, s := range stands {
 		load.Arms = append(load.Arms, s.Arm)
 		now := rate * s.ratio
-		e.Arms = append(e.Arms, record.ArmResult{Workload: "w", Arm: s.Name, Windows: 50, Values: map[string]record.Value{"throughput": record.Number(now)}})
+		e.Arms = append(e.Arms, record.ArmResult{Workload: "w", Arm: s.Name, Windows: 50, Values: map[string]record.Value{"throughput": record.Number(now), "efficiency": record.Number(1000)}})
 		put("cpu.wait", "operation", s.Name, s.wait/now)
 		put("pressure.io.some", "second", s.Name, s.io)
 		put("pressure.memory.some", "second", s.Name, s.memory)
 		put("cpu.throttled", "second", s.Name, s.throttled)
+		put("memory.limit_hits", "second", s.Name, s.hits)
+		probes["memory.limit_hits"].Unit = "1"
 		if s.Name == base {
 			continue
 		}
@@ -76,7 +78,7 @@ func result(primary string, stands ...stand) (*record.Effects, record.Plan) {
 			e.Steps = append(e.Steps, step)
 		}
 	}
-	for _, name := range []string{"cpu.wait", "pressure.io.some", "pressure.memory.some", "cpu.throttled"} {
+	for _, name := range []string{"cpu.wait", "pressure.io.some", "pressure.memory.some", "cpu.throttled", "memory.limit_hits"} {
 		e.Kernel = append(e.Kernel, *probes[name])
 	}
 	e.Answer = answer.Of(e)
@@ -123,6 +125,15 @@ func TestCauses(t *testing.T) {
 		{"a neighbour, of a time", "time", []stand{alone, {Arm: beside("none"), ratio: 1.5, wait: 2}}, []want{{record.LossNeighbourCPU, 1}}},
 		{"a quota", "throughput", []stand{alone, {Arm: with(arm("limited", "cgroup"), func(a *record.Arm) { a.CPUs = 1.5 }), ratio: 0.7, throttled: 0.8}}, []want{{record.LossCPULimit, 1}}},
 		{"a memory limit", "throughput", []stand{alone, {Arm: with(arm("small", "cgroup"), func(a *record.Arm) { a.MemoryBytes = 64 << 20 }), ratio: 0.7}}, []want{{record.LossMemoryLimit, 1}}},
+		{"a port", "throughput", []stand{
+			{Arm: with(arm("a", "container"), func(a *record.Arm) { a.Network = "bridge" }), ratio: 1},
+			{Arm: with(arm("b", "container"), func(a *record.Arm) { a.Network = "published" }), ratio: 0.7},
+		}, []want{{record.LossNAT, 1}}},
+		{"a hog, and limits that hold nothing back", "throughput", []stand{alone, {Arm: with(beside("none"), func(a *record.Arm) { a.CPUs, a.MemoryBytes = 1.5, 4<<30 }), ratio: 0.3, cpu: 0.32, work: 0.94, wait: 3}},
+			[]want{{record.LossNeighbourCPU, 1}}},
+		{"a memory limit, and a CPU limit that holds nothing back", "throughput", []stand{alone, {Arm: with(arm("small", "cgroup"), func(a *record.Arm) { a.CPUs, a.MemoryBytes = 1.5, 64<<20 }), ratio: 0.7, hits: 100, throttled: 0.02}},
+			[]want{{record.LossMemoryLimit, 1}}},
+		{"a burst that is less", "throughput", []stand{alone, {Arm: with(arm("l", "cgroup"), func(a *record.Arm) { a.Burst = 0.1 }), ratio: 0.7, throttled: 0.8}}, []want{{record.LossCPULimit, 1}}},
 		{"a volume", "throughput", []stand{alone, {Arm: with(arm("nfs", "cgroup"), func(a *record.Arm) { a.Volume = "nfs:a:/b" }), ratio: 0.5, io: 0.5}}, []want{{record.LossVolume, 1}}},
 		{"a buffer pool", "throughput", []stand{alone, {Arm: with(arm("small", "cgroup"), func(a *record.Arm) { a.Set = map[string]string{"buffer_pool": "5M"} }), ratio: 0.5}}, []want{{record.LossServer, 1}}},
 		{"a pod that is throttled", "throughput", []stand{hosts, {Arm: with(arm("pod", "burstable:cpu-limit=1"), func(a *record.Arm) { a.Pod = true }), ratio: 0.5, cpu: 0.55, work: 0.91, throttled: 0.4}},
@@ -174,7 +185,7 @@ func TestCausesTogether(t *testing.T) {
 	}{
 		"two pressures": {stand{Arm: beside("none"), ratio: 0.4, wait: 2, io: 0.4}, "cpu.idle, io.max", []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourDisk}},
 		"no pressure":   {stand{Arm: beside("none"), ratio: 0.4}, "memory.high", besideCauses()[:3]},
-		"two limits": {stand{Arm: with(arm("l", "cgroup"), func(a *record.Arm) { a.CPUs, a.MemoryBytes = 1, 1<<28 }), ratio: 0.4}, "cpus, memory",
+		"two limits": {stand{Arm: with(arm("l", "cgroup"), func(a *record.Arm) { a.CPUs, a.MemoryBytes = 1, 1<<28 }), ratio: 0.4, throttled: 0.5, hits: 9}, "cpus, memory",
 			[]record.LossCause{record.LossCPULimit, record.LossMemoryLimit}},
 		"a container": {stand{Arm: arm("docker", "docker"), ratio: 0.8}, "layers below docker",
 			[]record.LossCause{record.LossGroups, record.LossNamespaces, record.LossOverlay, record.LossSeccomp, record.LossVeth, record.LossNAT, record.LossRuntime}},
@@ -239,7 +250,28 @@ func TestSeparated(t *testing.T) {
 	if r := got[1]; !slices.Equal(r.Causes, besideCauses()[1:3]) || math.Abs(r.Share.Share-0.5) > 0.01 || r.Share.Low > 0.5 || r.Share.High < 0.5 {
 		t.Errorf("the rest is %+v %+v", r, r.Share)
 	}
+	caches := l
+	caches.Causes = []record.CauseShare{together, {Causes: []record.LossCause{record.LossNeighbourCaches}, Share: all(), By: record.ByParts}}
+	caches.Candidates = []record.Candidate{tried("idle", 2, record.SaysFaster, record.LossNeighbourCPU, record.LossNeighbourCaches)}
+	if got := Separated(caches); len(got) != 2 || len(got[0].Causes) != 3 {
+		t.Errorf("a remedy for two causes tells one apart: %+v", got)
+	}
+	caches.Candidates = []record.Candidate{tried("faster than alone", 9, record.SaysFaster, record.LossNeighbourCPU)}
+	if got := Separated(caches); *got[0].Share != *all() {
+		t.Errorf("more than the loss: %+v", got[0].Share)
+	}
 	l.Candidates = l.Candidates[2:]
+	off := tried("no limit", 1, record.SaysNoDifference, record.LossNeighbourMemory)
+	off.Apply = []record.RemedySetting{{On: record.OnLoad, Key: record.KeyMemoryMax}}
+	more := l
+	more.Candidates = append(slices.Clone(l.Candidates), off)
+	if got := Separated(more); len(got) != 1 || !slices.Equal(got[0].Causes, besideCauses()[:2]) {
+		t.Errorf("what was removed without help is a cause: %+v", got)
+	}
+	more.Candidates[len(more.Candidates)-1].Apply[0].Value = "2"
+	if got := Separated(more); len(got) != 1 || len(got[0].Causes) != 3 {
+		t.Errorf("what was only changed is no cause: %+v", got)
+	}
 	if got := Separated(l); len(got) != 1 || got[0].By != record.ByDesign {
 		t.Errorf("nothing helped: %+v", got)
 	}
@@ -268,5 +300,43 @@ func TestLossBesideOtherWork(t *testing.T) {
 		if (len(losses) == 1) != s.lost || len(losses)+len(kept) != 1 {
 			t.Errorf("%s: losses %+v, others %+v", name, losses, kept)
 		}
+	}
+}
+
+// What a network has beyond another one is what an arm can lose by it.
+func TestNetworkCauses(t *testing.T) {
+	veth, nat := record.LossVeth, record.LossNAT
+	for _, c := range []struct {
+		arm, base string
+		want      []record.LossCause
+	}{
+		{"bridge", "host", []record.LossCause{veth}}, {"published", "bridge", []record.LossCause{nat}}, {"published", "host", []record.LossCause{veth, nat}},
+		{"engine", "host", []record.LossCause{veth, nat}}, {"engine", "bridge", []record.LossCause{nat}}, {"", "host", []record.LossCause{veth, nat}},
+		{"host", "bridge", []record.LossCause{veth}}, {"engine", "published", []record.LossCause{veth, nat}},
+	} {
+		if got := networkCauses(c.arm, c.base); !slices.Equal(got, c.want) {
+			t.Errorf("%q against %q: %v, want %v", c.arm, c.base, got, c.want)
+		}
+	}
+}
+
+// Every factor of an arm has a cause.
+func TestEveryFactorHasACause(t *testing.T) {
+	for _, f := range (record.Arm{}).Chosen() {
+		if f.Name != byEnvironment && f.Name != byNetwork && causesOf[f.Name] == "" {
+			t.Errorf("%s has none", f.Name)
+		}
+	}
+}
+
+// A load that waits for its disk all the time waits longer for each operation beside a neighbour that syncs.
+func TestWaitsPerOperation(t *testing.T) {
+	alone := stand{Arm: arm("alone", "cgroup"), ratio: 1, io: 0.95, wait: 0.02}
+	losses, _ := Of(result("throughput", alone, stand{Arm: beside("none"), ratio: 0.4, io: 0.97, wait: 0.02}))
+	if len(losses) != 1 || len(losses[0].Causes) != 1 || !slices.Equal(losses[0].Causes[0].Causes, []record.LossCause{record.LossNeighbourDisk}) {
+		t.Fatalf("%+v", losses)
+	}
+	if e := losses[0].Causes[0].Evidence; len(e) != 1 || e[0].Per != "operation" || math.Abs(e[0].Arm-0.97/400) > 1e-9 || math.Abs(e[0].Against-0.95/1000) > 1e-9 {
+		t.Errorf("%+v", e)
 	}
 }

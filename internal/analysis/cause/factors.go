@@ -17,19 +17,48 @@ type factor struct {
 	causes []record.LossCause
 }
 
-// causesOf are the causes of the factors of record.Arm.Chosen but the environment.
+// causesOf are the causes of the factors of record.Arm.Chosen but the environment and the network. A small
+// weight loses by what other work gets instead.
 var causesOf = map[string]record.LossCause{
-	"volume": record.LossVolume, "network": record.LossVeth, "seccomp": record.LossSeccomp, "capabilities": record.LossSeccomp,
-	"apparmor": record.LossSeccomp, "selinux": record.LossSeccomp, "image": record.LossImage, "cpus": record.LossCPULimit,
-	"memory": record.LossMemoryLimit, "cpuset": record.LossCPUSet,
+	"volume": record.LossVolume, "seccomp": record.LossSeccomp, "capabilities": record.LossSeccomp, "apparmor": record.LossSeccomp,
+	"selinux": record.LossSeccomp, "image": record.LossImage, "cpus": record.LossCPULimit, "burst": record.LossCPULimit,
+	"memory": record.LossMemoryLimit, "cpuset": record.LossCPUSet, "weight": record.LossOtherWork,
 }
 
 // The factors that need a closer look.
 const (
 	byNeighbour   = "neighbour"
 	byEnvironment = "environment"
+	byNetwork     = "network"
 	bySet         = "set"
 )
+
+// networks are the words for a network, each with what it adds to the one before.
+var networks = []struct {
+	word  string
+	cause record.LossCause
+}{{"host", ""}, {"bridge", record.LossVeth}, {"published", record.LossNAT}}
+
+// networkCauses are what one network has and another one has not. The port is published where the word is
+// not one of the others: by the engine or by default.
+func networkCauses(arm, base string) (out []record.LossCause) {
+	rank := func(word string) int {
+		for i, n := range networks {
+			if n.word == word {
+				return i
+			}
+		}
+		return len(networks) - 1
+	}
+	from, to := rank(base), rank(arm)
+	if from >= to { // both have all, or the arm has less
+		from = 0
+	}
+	for _, n := range networks[from+1 : max(to, 1)+1] {
+		out = append(out, n.cause)
+	}
+	return out
+}
 
 // differing lists the factors in which an arm differs from another one.
 func differing(arm, base record.Arm) (out []factor) {
@@ -42,6 +71,8 @@ func differing(arm, base record.Arm) (out []factor) {
 		case f.Got == was[i].Got:
 		case f.Name == byEnvironment:
 			out = append(out, factor{f.Name, f.Got, environmentCauses(arm)})
+		case f.Name == byNetwork:
+			out = append(out, factor{f.Name, f.Got, networkCauses(f.Got, was[i].Got)})
 		default:
 			out = append(out, factor{f.Name, f.Got, []record.LossCause{causesOf[f.Name]}})
 		}
@@ -91,6 +122,9 @@ func (l *loss) factors() []record.CauseShare {
 	if len(open) == 0 {
 		return out
 	}
+	if open = l.possible(open); len(open) == 1 && len(out) == 0 {
+		return byKernel(l.alone(open[0]))
+	}
 	left := record.CauseShare{Share: rest(out), By: record.ByRest}
 	var names []string
 	for _, f := range open {
@@ -103,6 +137,25 @@ func (l *loss) factors() []record.CauseShare {
 		out = append(out, left)
 	}
 	return out
+}
+
+// possible are the factors that the kernel's counters do not rule out; all where these leave none.
+func (l *loss) possible(all []factor) []factor {
+	open := slices.DeleteFunc(slices.Clone(all), func(f factor) bool { return l.ruledOut(f.name) })
+	if len(open) == 0 {
+		return all
+	}
+	return open
+}
+
+// byKernel are the causes of a factor beside others that the kernel's counters rule out.
+func byKernel(causes []record.CauseShare) []record.CauseShare {
+	for i, c := range causes {
+		if c.By == record.ByDesign {
+			causes[i].By = record.ByParts
+		}
+	}
+	return causes
 }
 
 // alone are the causes of a single factor.

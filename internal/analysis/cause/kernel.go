@@ -2,6 +2,7 @@ package cause
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/wire/metric"
@@ -26,16 +27,64 @@ var pressures = []pressure{
 // aTwentieth of a second per second is the growth from which a probe counts.
 const aTwentieth = 0.05
 
-// grown returns a probe value of the arm and of its baseline, per second, and whether it grew.
+// limits are the counters that rise whenever a limit holds an arm back.
+var limits = map[string]string{"cpus": "cpu.throttled", "burst": "cpu.throttled", "memory": "memory.limit_hits"}
+
+// ruledOut reports whether the kernel counted nothing, or too little time, of a limit in the windows of the arm.
+// A limit that holds nothing back has no part of the loss.
+func (l *loss) ruledOut(factor string) bool {
+	for _, k := range l.w.Kernel {
+		if limits[factor] != k.Metric {
+			continue
+		}
+		held := l.perSecond(k, l.arm.Name)
+		return held == 0 || k.Unit == "s" && held < small*math.Abs(l.log())*l.received()
+	}
+	return false
+}
+
+// received are the CPU seconds per second of the arm; NaN if they are unknown.
+func (l *loss) received() float64 {
+	perCPU, ok := l.w.Arm[l.arm.Name].Values[metric.Efficiency.Name].Get()
+	if !ok {
+		return math.NaN()
+	}
+	return l.rate(l.arm.Name) / perCPU
+}
+
+// grown returns a probe value of the arm and of its baseline, and whether it grew.
 func (l *loss) grown(probe string) (record.Evidence, bool) {
+	e, growth := l.growth(probe)
+	return e, growth >= aTwentieth
+}
+
+// growth is how much longer the arm waited than its baseline does for as many operations, in seconds per
+// second; NaN: unknown. A baseline that always waits for its disk cannot wait more of its time, but can for
+// each operation. Where operations are not counted, second is compared with second.
+func (l *loss) growth(probe string) (record.Evidence, float64) {
 	for _, k := range l.w.Kernel {
 		if k.Metric != probe {
 			continue
 		}
-		arm, base := l.perSecond(k, l.arm.Name), l.perSecond(k, l.base.Name)
-		return record.Evidence{Metric: probe, Unit: k.Unit, Per: "second", Arm: arm, Against: base}, arm-base >= aTwentieth
+		e := record.Evidence{Metric: probe, Unit: k.Unit, Per: "second", Arm: l.perSecond(k, l.arm.Name), Against: l.perSecond(k, l.base.Name)}
+		arm, base := l.rate(l.arm.Name), l.rate(l.base.Name)
+		if !(arm > 0 && base > 0) {
+			return e, e.Arm - e.Against
+		}
+		growth := e.Arm - e.Against*arm/base
+		e.Per, e.Arm, e.Against = "operation", e.Arm/arm, e.Against/base
+		return e, growth
 	}
-	return record.Evidence{}, false
+	return record.Evidence{}, math.NaN()
+}
+
+// rate is an arm's operations per second; NaN if it is unknown.
+func (l *loss) rate(arm string) float64 {
+	rate, ok := l.w.Arm[arm].Values[metric.Throughput.Name].Get()
+	if !ok {
+		return math.NaN()
+	}
+	return rate
 }
 
 // perSecond is a probe value of an arm per second; NaN if it is unknown.
@@ -47,11 +96,7 @@ func (l *loss) perSecond(k record.Kernel, arm string) float64 {
 	if k.Per != "operation" {
 		return x
 	}
-	rate, ok := l.w.Arm[arm].Values[metric.Throughput.Name].Get()
-	if !ok {
-		return math.NaN()
-	}
-	return x * rate
+	return x * l.rate(arm)
 }
 
 // besideCauses are what a neighbour may take.
@@ -59,11 +104,20 @@ func besideCauses() []record.LossCause {
 	return []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourDisk, record.LossNeighbourMemory, record.LossNeighbourCaches}
 }
 
-// waited lists what the arm waited for beside its neighbour, with the evidence.
+// waited lists what the arm waited for beside its neighbour, with the evidence: each that grew by more than a
+// small part of all growth.
 func (l *loss) waited() (causes []record.LossCause, evidence []record.Evidence) {
+	var grown []float64
+	all := 0.0
 	for _, p := range pressures {
-		if e, grown := l.grown(p.probe); grown && p.neighbour != "" {
-			causes, evidence = append(causes, p.neighbour), append(evidence, e)
+		if e, growth := l.growth(p.probe); growth >= aTwentieth && p.neighbour != "" {
+			causes, evidence, grown = append(causes, p.neighbour), append(evidence, e), append(grown, growth)
+			all += growth
+		}
+	}
+	for i, growth := range slices.Backward(grown) {
+		if growth < small*all {
+			causes, evidence = slices.Delete(causes, i, i+1), slices.Delete(evidence, i, i+1)
 		}
 	}
 	return causes, evidence

@@ -129,7 +129,7 @@ func (a *Adopted) set(d db.Description, name string, g db.Given, values map[stri
 }
 
 func (a *Adopted) leave(g db.Given, why string) {
-	a.Changes = append(a.Changes, Change{From: g.From, Name: g.Name, Value: g.Value, Why: why})
+	a.Changes = append(a.Changes, Change{From: g.From, Name: g.Name, Why: why}) // the value could be a password
 }
 
 // invalid is the error about a setting that no server could have.

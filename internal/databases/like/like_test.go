@@ -223,6 +223,33 @@ func TestDebiansFiles(t *testing.T) {
 	}
 }
 
+// Files with the line ends or the byte order mark of another system, or that are no text, are read or refused at
+// their line.
+func TestEncodings(t *testing.T) {
+	for _, c := range []struct {
+		service    db.Service
+		name, text string
+		option     string // that it has; empty: it is refused
+	}{
+		{mariadb, "my.cnf", "[mysqld]\r\ninnodb_io_capacity = 300\r\n", "--innodb-io-capacity=300"},
+		{postgres.Service{}, "postgresql.conf", "work_mem = 7MB\r\n# end\r\n", "--work_mem=7MB"},
+		{redis.Service{}, "redis.conf", "hz 37\r\n", "--hz=37"},
+		{mariadb, "my.cnf", "\ufeff[mysqld]\ninnodb_io_capacity = 300\n", ""},
+		{postgres.Service{}, "postgresql.conf", "\ufeffwork_mem = 7MB\n", ""},
+		{mariadb, "my.cnf", "[mysqld]\n\xff\xfe = 1\n", ""},
+		{postgres.Service{}, "postgresql.conf", "\xff = 7MB\n", ""},
+		{clickhouse.Service{}, "config.xml", "<clickhouse>\n<mark_cache_size>\xff</mark_cache_size></clickhouse>", ""},
+	} {
+		a, err := File(c.service, db.Version{}, files(t, c.name, c.text))
+		switch {
+		case c.option != "" && (err != nil || !slices.Contains(a.Options, c.option)):
+			t.Errorf("%q: %+v, %v", c.text, a, err)
+		case c.option == "" && (err == nil || !strings.Contains(err.Error(), c.name+":") || hint.Of(err) == ""):
+			t.Errorf("%q: %+v, %v", c.text, a, err)
+		}
+	}
+}
+
 // Sizes that would not fit are scaled down together, and only then.
 func TestFit(t *testing.T) {
 	d := mariadb.Describe()

@@ -152,7 +152,7 @@ func redoLogOptions(v db.Version, c db.Config) []string {
 // loading are the additional options while the data set is loaded. Commits are not durable then, but a
 // shutdown writes everything to disk.
 func loading(v db.Version, c db.Config) []string {
-	args := []string{"--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0"}
+	args := []string{"--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--max-allowed-packet=1G"} // long rows of dumps
 	if v.Flavour != MariaDB {
 		args = append(args, "--skip-log-bin")
 	}

@@ -1,6 +1,7 @@
 package sqlfile
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -23,7 +24,7 @@ type Facts struct {
 func Check(path string, d Dialect) (f Facts, err error) {
 	in, err := Open(path)
 	if err != nil {
-		return f, fmt.Errorf("read the SQL: %w", err)
+		return f, hint.New(fmt.Errorf("read the dump: %w", err), cmp.Or(hint.Of(err), nameRegular))
 	}
 	defer in.Close()
 	sum := sha256.New()
@@ -40,7 +41,7 @@ func Check(path string, d Dialect) (f Facts, err error) {
 		return f, At(path, err)
 	}
 	if f.Statements == 0 {
-		return f, fmt.Errorf("%s: no statement in it", path)
+		return f, At(path, errNoStatement())
 	}
 	f.Bytes, f.SHA256 = int64(count), hex.EncodeToString(sum.Sum(nil))
 	return f, nil

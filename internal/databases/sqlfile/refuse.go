@@ -17,6 +17,13 @@ type rule struct {
 // restricts matches the lines with which pg_dump makes psql refuse its own commands.
 var restricts = regexp.MustCompile(`^\\(un)?restrict( |$)`)
 
+// several matches two statements under another delimiter. Bodies of routines and MariaDB's compound
+// statements have semicolons.
+var several = regexp.MustCompile(`^[^;]*; ?[^; ]`)
+
+// compound matches statements with a body.
+var compound = regexp.MustCompile(`^(CREATE|ALTER|BEGIN NOT ATOMIC)\b`)
+
 // copyRows matches COPY with its rows in the file.
 var copyRows = regexp.MustCompile(`^COPY .* FROM STDIN\b`)
 
@@ -60,6 +67,20 @@ func refusal(plain string, d Dialect) error {
 				return hint.New(errors.New(r.why+": "+plain[:min(len(plain), 60)]), r.remedy)
 			}
 		}
+	}
+	return nil
+}
+
+// quoteModes matches settings of a connection that change where a string ends.
+var quoteModes = map[Dialect]*regexp.Regexp{
+	MySQL:    regexp.MustCompile(`(?i)NO_BACKSLASH_ESCAPES`),
+	Postgres: regexp.MustCompile(`(?i)\bstandard_conforming_strings\b\W*(to\b)?\W*(off|false|no?|f|0|default)\b`),
+}
+
+// otherQuotes returns an error about a statement behind which the check would not see what the server sees.
+func otherQuotes(s Statement, d Dialect) error {
+	if (strings.HasPrefix(s.plain, "SET ") || strings.HasPrefix(s.plain, "SELECT ")) && quoteModes[d].MatchString(s.Text) {
+		return hint.New(errors.New(changesQuotes), removeIt)
 	}
 	return nil
 }

@@ -1,11 +1,15 @@
 package sqlfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/tarelab/tare/internal/base/hint"
 )
 
 // scan reads one statement.
@@ -37,8 +41,11 @@ func (s *scan) statement() error {
 	for {
 		if s.first == 0 {
 			if err := s.begin(); err != nil || s.command != "" {
-				return err
+				return cmp.Or(s.failed, err)
 			}
+		}
+		if s.failed != nil {
+			return s.failed
 		}
 		if s.ahead(s.delimiter) {
 			if s.endWord(); s.body == 0 {
@@ -56,14 +63,16 @@ func (s *scan) statement() error {
 			case errEnds:
 				return nil
 			case io.EOF:
-				return fmt.Errorf("the file ends within a quote or a comment: %w", io.ErrUnexpectedEOF)
+				return errCutOff()
 			}
 			return err
 		}
-		if s.text.Len() > longest {
-			return fmt.Errorf("a statement of more than %d bytes", longest)
-		}
 	}
+}
+
+// errCutOff is the error about a file that ends too early.
+func errCutOff() error {
+	return hint.New(fmt.Errorf("the file ends within a quote or a comment: %w", io.ErrUnexpectedEOF), dumpAgain)
 }
 
 // begin skips blanks and lines that are commands of a client, before the first word of a statement.
@@ -71,9 +80,11 @@ func (s *scan) begin() error {
 	for {
 		b, err := s.in.Peek(1)
 		switch {
+		case s.failed != nil:
+			return s.failed
 		case err != nil:
 			return err
-		case strings.ContainsRune(" \t\r\n", rune(b[0])):
+		case strings.ContainsRune(blanks, rune(b[0])):
 			s.skip(1)
 		case b[0] == '\\':
 			line := s.line
@@ -101,7 +112,12 @@ func (s *scan) comment(c byte) error {
 		s.restOfLine()
 	case s.ahead("/*") && !s.ahead("/*!") && !s.ahead("/*M!"), s.ahead("/*M!999999"), s.ahead("/*!999999"):
 		s.skip(2)
-		return s.blockComment(false)
+		if err := s.blockComment(false); err != nil {
+			if err == io.EOF {
+				err = errCutOff()
+			}
+			return err
+		}
 	default:
 		s.first = s.line
 	}
@@ -111,7 +127,7 @@ func (s *scan) comment(c byte) error {
 // lineComment says whether a comment begins that goes to the end of the line.
 func (s *scan) lineComment(c byte) bool {
 	if s.dialect == MySQL {
-		return c == '#' || s.ahead("-- ") || s.ahead("--\t") || s.ahead("--\n") || s.ahead("--\r")
+		return c == '#' || s.dashes("--")
 	}
 	return s.ahead("--")
 }
@@ -144,7 +160,7 @@ func (s *scan) allowed(command string) error {
 
 // commands are the commands that a script may have.
 var commands = map[Dialect][]string{
-	MySQL:    {"set"},
+	MySQL:    {"set", "if", "elif", "else", "endif"},
 	Postgres: {"set", "gset", "aset", "if", "elif", "else", "endif", "sleep", "startpipeline", "endpipeline", "syncpipeline"},
 }
 
@@ -158,7 +174,7 @@ func (s *scan) add(c byte) error {
 	case c == '\'' || s.dialect == MySQL && c == '"':
 		escapes := s.dialect == MySQL || string(s.word) == "E"
 		s.endWord()
-		s.plain.WriteString("''")
+		s.mark("''")
 		return s.quote(c, escapes, nil)
 	case c == '"' || c == '`' && s.dialect == MySQL:
 		s.endWord()
@@ -169,9 +185,10 @@ func (s *scan) add(c byte) error {
 		return s.dollar()
 	case c == '#' && s.dialect == MySQL, c == '-' && s.isDashes():
 		s.endWord()
+		from := s.text.Len()
 		s.text.WriteString(s.restOfLine() + "\n")
-		s.plain.WriteByte(' ')
-		return nil
+		s.mark(" ")
+		return s.hidesEnd(from)
 	}
 	s.endWord()
 	return s.other(c)
@@ -179,25 +196,30 @@ func (s *scan) add(c byte) error {
 
 // isDashes says whether the second dash of a comment follows.
 func (s *scan) isDashes() bool {
-	return s.ahead("-") && (s.dialect == Postgres || s.ahead("- ") || s.ahead("-\t") || s.ahead("-\n") || s.ahead("-\r"))
+	return s.dialect == Postgres && s.ahead("-") || s.dialect == MySQL && s.dashes("-")
+}
+
+// dashes says whether the text goes on with dashes that begin a comment of MySQL: a blank or a control character
+// follows.
+func (s *scan) dashes(text string) bool {
+	b, _ := s.in.Peek(len(text) + 1) // fewer bytes are not equal
+	return len(b) > len(text) && string(b[:len(text)]) == text && (b[len(text)] <= ' ' || b[len(text)] == 0x7f)
 }
 
 // other adds a byte that is no part of a word and begins no quote.
 func (s *scan) other(c byte) error {
 	switch {
 	case c == '/' && s.dialect == MySQL && s.ahead("*!"):
-		s.executable++
-		s.keep(len("*!"))
+		s.conditional(len("*!"))
 	case c == '/' && s.dialect == MySQL && s.ahead("*M!"):
-		s.executable++
-		s.keep(len("*M!"))
+		s.conditional(len("*M!"))
 	case c == '/' && s.ahead("*"):
 		s.keep(1)
 		return s.blockComment(true)
 	case c == '*' && s.executable > 0 && s.ahead("/"):
 		s.executable--
 		s.keep(1)
-		s.plain.WriteByte(' ')
+		s.mark(" ")
 	case c == '\\' && s.scripted && s.ahead(";"): // of pgbench: sent together with the next statement
 		s.keep(1)
 	case c == '\\' && !(s.dialect == MySQL && s.ahead("N")):
@@ -205,12 +227,44 @@ func (s *scan) other(c byte) error {
 			return err
 		}
 		return errEnds
-	case c == ' ' || c == '\t' || c == '\n' || c == '\r':
-		s.plain.WriteByte(' ')
 	case c == ',' || c == '(' || c == ')' || c == '=' || c == ';':
-		s.plain.WriteByte(c)
+		s.mark(string(c))
 	default:
-		s.plain.WriteByte(' ')
+		s.mark(" ")
+	}
+	return nil
+}
+
+// mark adds to the plain text what is no word. Between commas and brackets that is nothing, so that the plain
+// text of many rows stays short.
+func (s *scan) mark(text string) {
+	if s.joined() && strings.Contains(",() ''", text) || text == " " && strings.HasSuffix(s.plain.String(), " ") {
+		return
+	}
+	s.plain.WriteString(text)
+}
+
+// joined says whether the plain text ends with a comma or a bracket.
+func (s *scan) joined() bool {
+	text := s.plain.String()
+	return text != "" && strings.IndexByte(",()", text[len(text)-1]) >= 0
+}
+
+// conditional begins a comment whose inside some versions of the server run: the first bytes and the number
+// of the version, behind which a word may follow at once.
+func (s *scan) conditional(begin int) {
+	s.executable++
+	s.keep(begin)
+	for b, err := s.in.Peek(1); err == nil && b[0] >= '0' && b[0] <= '9'; b, err = s.in.Peek(1) {
+		s.keep(1)
+	}
+}
+
+// hidesEnd returns an error if the text from a position on, a string or a comment within a conditional comment,
+// has the end of a comment: a server that skips the conditional comment goes on there.
+func (s *scan) hidesEnd(from int) error {
+	if s.executable > 0 && strings.Contains(s.text.String()[from:], "*/") {
+		return hint.New(errors.New(hiddenEnd), removeIt)
 	}
 	return nil
 }
@@ -224,92 +278,19 @@ func (s *scan) keep(n int) {
 	}
 }
 
-// quote reads up to the closing quote, which two quotes are not. The inside goes to also, in upper case.
-func (s *scan) quote(q byte, escapes bool, also *strings.Builder) error {
-	for {
-		c, err := s.next()
-		if err != nil {
-			return err
-		}
-		s.text.WriteByte(c)
-		switch {
-		case escapes && c == '\\':
-			s.keep(1)
-		case c == q && s.ahead(string(q)):
-			s.keep(1)
-		case c == q:
-			return nil
-		case also != nil:
-			also.WriteByte(upper(c))
-		}
-	}
-}
+// number matches a number, behind which servers begin the next word without a space: 1.INTO OUTFILE.
+var number = regexp.MustCompile(`^(0X[0-9A-F]*|[0-9.]+(E[0-9]+)?)`)
 
-// dollar reads a quote of PostgreSQL: $tag$ ... $tag$. Other dollars are parts of words or parameters.
-func (s *scan) dollar() error {
-	tag := "$"
-	for {
-		b, err := s.in.Peek(len(tag))
-		if err != nil {
-			return nil
-		}
-		c := b[len(tag)-1]
-		if tag += string(c); c == '$' {
-			break
-		}
-		if !wordByte(c) || len(tag) > 64 {
-			return nil
-		}
-	}
-	if len(s.word) > 0 { // a dollar inside of a word
-		return nil
-	}
-	s.keep(len(tag) - 1)
-	s.plain.WriteString("''")
-	for !s.ahead(tag) {
-		c, err := s.next()
-		if err != nil {
-			return err
-		}
-		s.text.WriteByte(c)
-	}
-	s.keep(len(tag))
-	return nil
-}
-
-// blockComment reads to the end of a comment. Those of PostgreSQL nest.
-func (s *scan) blockComment(keep bool) error {
-	for depth := 1; depth > 0; {
-		c, err := s.next()
-		if err != nil {
-			return errors.Join(io.ErrUnexpectedEOF, errors.New("the file ends within a comment"))
-		}
-		if keep {
-			s.text.WriteByte(c)
-		}
-		switch {
-		case c == '*' && s.ahead("/"):
-			depth--
-		case c == '/' && s.ahead("*") && s.dialect == Postgres:
-			depth++
-		default:
-			continue
-		}
-		if c, err = s.next(); err == nil && keep {
-			s.text.WriteByte(c)
-		}
-	}
-	s.plain.WriteByte(' ')
-	return nil
-}
-
-// endWord adds the last word to the plain text, unless it is a number.
+// endWord adds the last word to the plain text, without a number.
 func (s *scan) endWord() {
 	if len(s.word) == 0 {
 		return
 	}
-	if c := s.word[0]; c < '0' || c > '9' {
-		word := string(s.word)
+	word := string(s.word)
+	if c := word[0]; c >= '0' && c <= '9' || c == '.' {
+		word = number.ReplaceAllLiteralString(word, "")
+	}
+	if word != "" && !(word == "NULL" && s.joined()) {
 		s.plain.WriteString(" " + word)
 		if s.dialect == Postgres {
 			s.follow(word)

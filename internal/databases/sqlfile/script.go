@@ -15,7 +15,7 @@ import (
 // Ending is the ending of the name of a file of statements.
 const Ending = ".sql"
 
-// Step is a step of a script: a statement, or a number that is drawn for a name.
+// Step is a step of a script: a statement, a number that is drawn for a name, or a condition.
 type Step struct {
 	Line int
 	// Text is a statement in which :NAME stands for the number of that name.
@@ -23,13 +23,19 @@ type Step struct {
 	// Name, Low and High are of \set NAME random(LOW, HIGH); both are equal for \set NAME NUMBER.
 	Name      string
 	Low, High uint32
+	// Unless the number of Name has the relation Op to Low, the script goes on at the step To, counted from 0.
+	// Without Op it goes there in any case.
+	Op string
+	To int
+
+	word string // of a command: set, if, elif, else or endif
 }
 
 // CheckScript returns an error with the line if a script may not run.
 func CheckScript(path string, d Dialect) error {
 	text, err := trust.ReadGiven(path)
 	if err != nil {
-		return fmt.Errorf("read the statements: %w", err)
+		return hint.New(fmt.Errorf("read the statements: %w", err), nameRegular)
 	}
 	if d == MySQL {
 		_, err = Script(text)
@@ -42,24 +48,46 @@ func CheckScript(path string, d Dialect) error {
 	return nil
 }
 
-// Script reads the steps of a script for the MySQL family. Its only command is \set.
+// Script reads the steps of a script for the MySQL family. Its commands are some of pgbench's: \set, \if, \elif,
+// \else and \endif.
 func Script(text []byte) ([]Step, error) {
-	return steps(text, MySQL, func(s Statement) (Step, error) {
-		if s.Command == "" {
-			return Step{Line: s.Line, Text: s.Text}, nil
+	all, err := steps(text, MySQL, func(s Statement) (step Step, err error) {
+		word, _, _ := strings.Cut(strings.TrimPrefix(s.Command, "\\"), " ")
+		switch word {
+		case "":
+			step.Text = s.Text
+		case "set":
+			step, err = drawn(s.Command)
+		default:
+			step, err = condition(s.Command)
 		}
-		step, err := drawn(s.Command)
-		step.Line = s.Line
+		step.Line, step.word = s.Line, word
 		return step, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return branches(all)
 }
 
-var errNoStatement = errors.New("no statement in it")
+// shells matches the commands of pgbench that start programs, also in strings and comments: versions of pgbench
+// disagree on where some strings end.
+var shells = regexp.MustCompile(`(?i)\\\s*(set)?shell`)
+
+// errNoStatement is the error about a file without statements.
+func errNoStatement() error { return hint.New(errors.New("no statement in it"), addOne) }
 
 // steps makes steps of each statement and command of a script.
 func steps(text []byte, d Dialect, step func(Statement) (Step, error)) (all []Step, err error) {
 	r := NewReader(bytes.NewReader(text), d)
 	r.scripted = true
+	switch at := shells.FindIndex(text); {
+	case d != Postgres:
+	case r.marked:
+		return nil, &Error{1, hint.New(errors.New(markedScript), unmark)}
+	case at != nil:
+		return nil, &Error{1 + bytes.Count(text[:at[0]], []byte("\n")), clientCommand(string(text[at[0]:at[1]]))}
+	}
 	statements := 0
 	err = Each(r, func(s Statement) error {
 		one, err := step(s)
@@ -75,7 +103,7 @@ func steps(text []byte, d Dialect, step func(Statement) (Step, error)) (all []St
 		return nil
 	})
 	if err == nil && statements == 0 {
-		err = errNoStatement
+		err = errNoStatement()
 	}
 	return all, err
 }

@@ -80,6 +80,13 @@ func TestRefused(t *testing.T) {
 		{MySQL, "SET @@GLOBAL.GTID_PURGED='x'"}, {MySQL, "SET sql_mode = '', @@global.x = 1"}, {MySQL, "CREATE DATABASE `shop`"}, {MySQL, "USE shop"},
 		{MySQL, "CREATE FUNCTION f RETURNS STRING SONAME 'x.so'"}, {MySQL, "INSTALL PLUGIN x SONAME 'y'"}, {MySQL, "CREATE TABLE t (a int) ENGINE=CONNECT"},
 		{MySQL, "CREATE TABLE t (a int) DATA DIRECTORY = '/tmp'"}, {MySQL, "SHUTDOWN"}, {MySQL, "CHANGE MASTER TO MASTER_HOST='x'"},
+		{MySQL, "/*!50000LOAD DATA INFILE 'x' INTO TABLE t */"}, {MySQL, "/*!LOAD*/ /*!50003DATA*/ infile 'x' into table t"}, {MySQL, "lOaD\n/* x */\ndAtA infile 'x' into table t"},
+		{MySQL, "SELECT 1.INTO OUTFILE '/tmp/x'"}, {MySQL, "SELECT .5INTO OUTFILE 'x'"}, {MySQL, "SELECT 1e5INTO DUMPFILE 'x'"}, {MySQL, "SELECT LOAD_FILE/**/('x')"},
+		{MySQL, "SELECT 1 /*!999999 ' */ INTO OUTFILE '/tmp/x' -- '"}, {MySQL, "/*!50003 SELECT 1 -- */ INTO OUTFILE 'x'\n*/"}, {MySQL, "SELECT 1 --\x01 '\nINTO OUTFILE 'x' -- '"},
+		{MySQL, "SET sql_mode = 'NO_BACKSLASH_ESCAPES'"}, {MySQL, "/*!50003 SET sql_mode = 'ANSI,No_Backslash_Escapes' */"}, {MySQL, "SELECT '\x00'"},
+		{MySQL, "SYSTEM id"}, {MySQL, "SoUrCe other.sql"}, {MySQL, "Load Xml infile 'x' into table t"},
+		{Postgres, "SET standard_conforming_strings TO 'off'"}, {Postgres, "SELECT set_config('standard_conforming_strings', 'off', false)"},
+		{Postgres, "copy t\nfrom\n  pRoGrAm 'id'"}, {Postgres, `\COPY t FROM 'x'`}, {Postgres, "SELECT 1; \\copy t from program 'id'"},
 		{Postgres, `\! id`}, {Postgres, `\i other.sql`}, {Postgres, `\connect shop`}, {Postgres, `SELECT 1 \g |id`}, {Postgres, `\copy t from 'x'`},
 		{Postgres, "COPY t FROM PROGRAM 'id'"}, {Postgres, "COPY t FROM '/etc/passwd'"}, {Postgres, "copy (select 1) to 'x'"}, {Postgres, "COPY t (a)\nTO PROGRAM 'id'"},
 		{Postgres, "SELECT lo_import('/etc/passwd')"}, {Postgres, `SELECT pg_catalog."lo_import"('x')`}, {Postgres, "SELECT pg_read_file('x')"},
@@ -106,6 +113,62 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// Another delimiter does not hide a statement behind one that is allowed.
+func TestDelimiterHidesNothing(t *testing.T) {
+	_, err := all("DELIMITER ;;\nSELECT 1; GRANT ALL ON *.* TO x;;\n", MySQL)
+	var at *Error
+	if !errors.As(err, &at) || at.Line != 2 || hint.Of(err) == "" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A file as editors of Windows write it is read, one that is no text is refused at its line.
+func TestEncodings(t *testing.T) {
+	got, err := all(byteOrderMark+"SELECT 1;\r\nSELECT '\xff\xfe';\r\n", MySQL)
+	if want := []string{"SELECT 1", "SELECT '\xff\xfe'"}; !slices.Equal(got, want) || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	for text, d := range map[string]Dialect{
+		"\xff\xfeS\x00E\x00": MySQL, "SELECT 1 -- \x00\n": MySQL, "-- \x00\n": MySQL, "/* \x00 */": MySQL, "SELECT '\\\x00'": MySQL,
+		"SELECT $$\x00$$": Postgres, "COPY t FROM stdin;\na\x00\n\\.\n": Postgres,
+	} {
+		if got, err := all(text, d); err == nil || !strings.Contains(err.Error(), zeroByte) || hint.Of(err) == "" {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+}
+
+// endless is a file without an end that repeats a byte.
+type endless byte
+
+func (e endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = byte(e)
+	}
+	return len(b), nil
+}
+
+// A file without an end is an error, wherever it goes on, before it fills the memory.
+func TestEndless(t *testing.T) {
+	for _, c := range []struct {
+		begin string
+		d     Dialect
+		e     endless
+	}{
+		{"", MySQL, ' '}, {"", MySQL, 'x'}, {"SELECT '", MySQL, 'x'}, {"-- ", MySQL, 'x'}, {"/* ", Postgres, 'x'}, {"COPY t FROM stdin;\n", Postgres, 'x'},
+	} {
+		r := NewReader(io.MultiReader(strings.NewReader(c.begin), c.e), c.d)
+		r.most = 2 << 20
+		s, err := r.Next()
+		if err == nil && s.Rows {
+			_, _, err = r.Row()
+		}
+		if err == nil || !strings.Contains(err.Error(), "more than 2 MiB") || hint.Of(err) == "" {
+			t.Errorf("%q: %v", c.begin, err)
+		}
+	}
+}
+
 func TestCutOff(t *testing.T) {
 	for text, d := range map[string]Dialect{"SELECT 'a": MySQL, "SELECT /* a": Postgres, "DO $$ x": Postgres, "COPY t FROM stdin;\n1\n": Postgres} {
 		if _, err := all(text, d); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -117,12 +180,41 @@ func TestCutOff(t *testing.T) {
 func TestScript(t *testing.T) {
 	got, err := Script([]byte("\\set id random(1, 1000)\n\\set n 7\nSELECT c FROM t WHERE id = :id;\n-- end\nUPDATE t SET k = :n;\n"))
 	want := []Step{{Line: 1, Name: "id", Low: 1, High: 1000}, {Line: 2, Name: "n", Low: 7, High: 7}, {Line: 3, Text: "SELECT c FROM t WHERE id = :id"}, {Line: 5, Text: "UPDATE t SET k = :n"}}
+	for i := range got {
+		got[i].word = ""
+	}
 	if !slices.Equal(got, want) || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, text := range []string{"", "\\set a 1\n", "\\shell id\nSELECT 1;", "SELECT 1;\n\\set a random_zipfian(1, 2, 3)\n", "\\set a random(5, 1)\nSELECT 1;", "\\set a 99999999999\nSELECT 1;"} {
+	for _, text := range []string{"\\if :a < 1\nSELECT 1;\n\\endif\n", "\\set a 1\n\\if :a < 1\nSELECT 1;\n", "SELECT 1;\n\\else\n", "\\set a 1\n\\if :a + 1 < 2\nSELECT 1;\n\\endif\n",
+		"\\set a 1\n\\if :a < 1\nSELECT 1;\n\\else\n\\elif :a > 1\n\\endif\n", "\\set a 1\n\\ifx :a < 1\nSELECT 1;\n", "", "\\set a 1\n", "\\shell id\nSELECT 1;", "SELECT 1;\n\\set a random_zipfian(1, 2, 3)\n", "\\set a random(5, 1)\nSELECT 1;", "\\set a 99999999999\nSELECT 1;"} {
 		if _, err := Script([]byte(text)); err == nil {
 			t.Errorf("%q is a script", text)
+		}
+	}
+}
+
+// Conditions become jumps: of \if, \elif and \else one branch runs.
+func TestBranches(t *testing.T) {
+	steps, err := Script([]byte("\\set a random(1, 3)\nSELECT 0;\n\\if :a <= 1\nSELECT 1;\n\\set b 9\n\\if :b = 9\nSELECT 9;\n\\endif\n\\elif :a=2\nSELECT 2;\n\\else\nSELECT 3;\n\\endif\nSELECT 4;\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds := map[string]func(a, b uint32) bool{"<=": func(a, b uint32) bool { return a <= b }, "=": func(a, b uint32) bool { return a == b }}
+	for a, want := range map[uint32]string{1: "SELECT 0 SELECT 1 SELECT 9 SELECT 4", 2: "SELECT 0 SELECT 2 SELECT 4", 3: "SELECT 0 SELECT 3 SELECT 4"} {
+		var ran []string
+		for i := 0; i < len(steps); i++ {
+			s := steps[i]
+			of := map[string]uint32{"a": a, "b": 9}[s.Name]
+			switch {
+			case s.Jumps() && (s.Op == "" || !holds[s.Op](of, s.Low)):
+				i = s.To - 1
+			case s.Text != "":
+				ran = append(ran, s.Text)
+			}
+		}
+		if got := strings.Join(ran, " "); got != want {
+			t.Errorf("%d: %s; want %s", a, got, want)
 		}
 	}
 }
@@ -131,10 +223,13 @@ func TestScript(t *testing.T) {
 func TestCheckScript(t *testing.T) {
 	for text, line := range map[string]string{
 		"\\set aid random(1, 100000 * :scale)\nBEGIN;\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid \\gset\n\\if :abalance > 0\nSELECT 1;\n\\endif\nEND;\n": "",
-		"SELECT 1;\n\\setshell x id\n": ":2: ",
-		"SELECT 1;\n\\shell id\n":      ":2: ",
-		"COPY t FROM PROGRAM 'id';":    ":1: ",
-		"COPY t FROM stdin;\n1\n\\.\n": ":1: ",
+		"SELECT 1;\n\\setshell x id\n":     ":2: ",
+		"SELECT 1;\n\\shell id\n":          ":2: ",
+		"COPY t FROM PROGRAM 'id';":        ":1: ",
+		"SELECT 1E'\\'';\n\\Shell id\n';":  ":2: ",
+		"SELECT 1; /* \\ setshell x id */": ":1: ",
+		byteOrderMark + "SELECT 1;":        ":1: ",
+		"COPY t FROM stdin;\n1\n\\.\n":     ":1: ",
 	} {
 		path := filepath.Join(t.TempDir(), "mine.sql")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -158,22 +253,47 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// Nothing crashes the reader, lines are within the file, and a statement that was let through is let through alone as
+// well, as the same text: the check of a whole file sees no other limits than the server, which gets each alone.
 func FuzzReader(f *testing.F) {
-	f.Add("SELECT 1; COPY t FROM stdin;\n1\n\\.\n", true)
-	f.Add("DELIMITER ;;\n/*!1 x */;;", false)
-	f.Fuzz(func(t *testing.T, text string, mysql bool) {
-		d := Postgres
-		if mysql {
-			d = MySQL
+	f.Add("SELECT 1; COPY t FROM stdin;\n1\n\\.\n", true, false)
+	f.Add("\f#\nSELECT 1;", false, false)
+	f.Add("DELIMITER ;;\n/*!50003 CREATE*/ /*!50017 DEFINER=`a`@`b`*/ /*!50003 TRIGGER x BEGIN SELECT 'x;'; END */;;", false, false)
+	f.Add("\\set a random(1, 2)\nSELECT :a, '\\'' -- x\n; SELECT E'\\'', $a$;$a$ \\gset\n", true, true)
+	f.Fuzz(func(t *testing.T, text string, postgres, scripted bool) {
+		d := MySQL
+		if postgres {
+			d = Postgres
 		}
-		got, err := all(text, d)
-		if err != nil {
-			return
-		}
-		for _, s := range got {
-			if strings.TrimSpace(s) == "" {
-				t.Errorf("an empty statement in %q", got)
+		r := NewReader(strings.NewReader(text), d)
+		r.scripted = scripted
+		err := Each(r, func(s Statement) error {
+			if s.Line < 1 || s.Line > 1+strings.Count(text, "\n") {
+				t.Errorf("line %d of %q", s.Line, text)
 			}
+			if s.Text != "" && r.delimiter == ";" && !s.Rows && !scripted {
+				alone(t, s, d)
+			}
+			for more := s.Rows; more; {
+				var err error
+				if _, more, err = r.Row(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		var at *Error
+		if err != nil && (!errors.As(err, &at) || at.Line < 1 || at.Line > 1+strings.Count(text, "\n") || hint.Of(err) == "") {
+			t.Errorf("%q: %v", text, err)
 		}
 	})
+}
+
+// alone reads a statement alone.
+func alone(t *testing.T, s Statement, d Dialect) {
+	r := NewReader(strings.NewReader(s.Text+"\n;"), d)
+	again, err := r.Next()
+	if err != nil || again.Text != s.Text {
+		t.Errorf("%q alone is %q, %v", s.Text, again.Text, err)
+	}
 }

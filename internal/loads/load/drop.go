@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -124,7 +125,10 @@ type Script struct {
 // ReadScript reads the user's file at a path, before this process gives up root.
 func ReadScript(path string) (Script, error) {
 	text, err := trust.ReadGiven(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Script{}, fmt.Errorf("read the script: %w: a client in a pod sees no files of the host; client=outside does", err)
+	case err != nil:
 		return Script{}, fmt.Errorf("read the script: %w", err)
 	}
 	return Script{path, text}, nil

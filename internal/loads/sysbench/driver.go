@@ -115,7 +115,7 @@ func (b *bench) readScript() (err error) {
 	}
 	var all []tool.Step
 	for _, s := range steps {
-		all = append(all, tool.Step{SQL: s.Text, Name: s.Name, Low: s.Low, High: s.High})
+		all = append(all, tool.Step{SQL: s.Text, Name: s.Name, Low: s.Low, High: s.High, Jump: s.Jumps(), Op: s.Op, To: s.To})
 	}
 	b.script = load.Generated(tool.StatementsScript(all))
 	return nil

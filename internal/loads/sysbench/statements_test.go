@@ -21,7 +21,15 @@ func TestStatements(t *testing.T) {
 \set add 1
 BEGIN;
 SELECT c FROM sbtest1 WHERE id = :id; -- it returns rows
+\if :add > 1
+SELECT nothing FROM nowhere;
+\elif :id <= 1000
 UPDATE sbtest2 SET k = k + :add WHERE id = :id;
+\elif :id <= 2000
+UPDATE sbtest1 SET k = k + :add WHERE id = :id;
+\else
+SELECT nothing FROM nowhere;
+\endif
 SELECT 'quoted "text"; and :nothing';
 COMMIT;
 `), 0o600); err != nil {

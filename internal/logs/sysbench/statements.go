@@ -16,6 +16,11 @@ type Step struct {
 	// Name is set to a number from Low to High, evenly drawn.
 	Name      string
 	Low, High uint32
+	// Jump is true for a step that goes on at the step To, counted from 0, unless the number of Name has the
+	// relation Op to Low; without Op in any case.
+	Jump bool
+	Op   string
+	To   int
 }
 
 // StatementsScript returns a Lua script whose event() runs the steps in their order.
@@ -23,9 +28,12 @@ func StatementsScript(steps []Step) []byte {
 	var b strings.Builder
 	b.WriteString("local steps = {\n")
 	for _, s := range steps {
-		if s.Name != "" {
+		switch {
+		case s.Jump:
+			fmt.Fprintf(&b, "{name=%s,op=%s,low=%d,to=%d},\n", quote(s.Name), quote(s.Op), s.Low, s.To+1)
+		case s.Name != "":
 			fmt.Fprintf(&b, "{name=%s,low=%d,high=%d},\n", quote(s.Name), s.Low, s.High)
-		} else {
+		default:
 			fmt.Fprintf(&b, "   {sql=%s},\n", quote(s.SQL))
 		}
 	}

@@ -1,5 +1,6 @@
 -- Runs a user's SQL. In front of this text, tare puts the table `steps`: each is
--- a statement (sql) or a number to draw (name, low, high).
+-- a statement (sql), a number to draw (name, low, high), or a jump to another step (to)
+-- unless the number of a name has a relation to another (name, op, low).
 
 local values, connection = {}, nil
 
@@ -16,10 +17,26 @@ function thread_done()
    connection:disconnect()
 end
 
+local holds = {
+   [""] = function() return false end,
+   ["="] = function(a, b) return a == b end,
+   ["<>"] = function(a, b) return a ~= b end,
+   ["<"] = function(a, b) return a < b end,
+   ["<="] = function(a, b) return a <= b end,
+   [">"] = function(a, b) return a > b end,
+   [">="] = function(a, b) return a >= b end,
+}
+
 function event()
-   for i = 1, #steps do
+   local i, last = 1, #steps
+   while i <= last do
       local s = steps[i]
-      if s.name then
+      i = i + 1
+      if s.to then
+         if not holds[s.op](tonumber(values[s.name]), s.low) then
+            i = s.to
+         end
+      elseif s.name then
          values[s.name] = string.format("%d", sysbench.rand.uniform(s.low, s.high))
       elseif draws then
          connection:query((s.sql:gsub(":([%a_][%w_]*)", values)))

@@ -151,6 +151,7 @@ func TestNotThere(t *testing.T) {
 		"Error: No such image: x":                                                   ErrNoImage,
 		"Error response from daemon: no such image: x: No such image: x:latest":     ErrNoImage,
 		"Error: inspecting object: x: image not known":                              ErrNoImage,
+		"Error response from daemon: unrecognized image ID sha256:73d2":             ErrNoImage,
 		"Cannot connect to the Docker daemon at unix:///s. Is it running?":          nil,
 		"Error response from daemon: OCI runtime create failed: no such file: dead": nil,
 	} {

@@ -21,7 +21,7 @@ var kinds = []struct {
 	causes []record.LossCause
 }{
 	{"neighbour", []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourDisk, record.LossNeighbourMemory}},
-	{"container", []record.LossCause{record.LossVeth, record.LossNAT, record.LossOverlay, record.LossSeccomp, record.LossCPULimit, record.LossMemoryLimit}},
+	{"container", []record.LossCause{record.LossVeth, record.LossNAT, record.LossOverlay, record.LossSeccomp, record.LossOtherWork, record.LossCPULimit, record.LossMemoryLimit}},
 	{"pod", []record.LossCause{record.LossPod}},
 	{"volume, server", []record.LossCause{record.LossVolume, record.LossServer}},
 }
@@ -29,7 +29,7 @@ var kinds = []struct {
 // docs/remedies.md lists the remedies; -update writes it.
 func TestPage(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Remedies\n\n    tare advise colocation\n\ntries those for the causes of a loss that this host can have; `-v` prints settings, price and lines that apply and undo the proved remedy: Docker, Podman, Compose, Quadlet, systemd, kubectl, kustomize, Helm, option files. None keeps less of what is committed.\n\n")
+	b.WriteString("# Remedies\n\n    tare advise colocation\n\ntries those for the causes of a loss that this host can have; `-v` prints settings, price and lines that apply and undo the proved remedy: Docker, Podman, Compose, Quadlet, systemd, kubectl, kustomize, Helm, option files. None keeps less of what is committed. `tare advise DIR --apply unit:NAME` sets the proved one on what runs, until `tare advise --undo`.\n\n")
 	listed := 0
 	for _, k := range kinds {
 		var names []string

@@ -65,7 +65,7 @@ func All() []Remedy {
 	return []Remedy{
 		cpuIdle(), cpuWeight(), cpuQuota(), cpuBurst(), cpuSplit(), schedIdle(), qosLevel(), ioWeight(), ioMax(), memoryHigh(),
 		hostNetwork(), ownAddress(), socket(), bind(), fileSystem(), seccomp(),
-		limitRemoved(), wholeCPUs(), pinned(), memoryLimit(),
+		defaultWeight(), limitRemoved(), wholeCPUs(), limitBurst(), pinned(), noMemoryLimit(), memoryLimit(),
 		podRequests(), podGuaranteed(), cpuManager(), localVolume(), storageClass(),
 		bufferPool(), sharedBuffers(), flushMethod(), ioCapacity(),
 	}

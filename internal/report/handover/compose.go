@@ -31,7 +31,7 @@ func composeKeys() map[record.SettingKey]form {
 	number := func(v string) any { x, _ := strconv.ParseFloat(v, 64); return x }
 	return map[record.SettingKey]form{
 		record.KeyCPUIdle: no(noComposeKey), record.KeyCPUBurst: no(noComposeKey), record.KeyMemoryHigh: no(noComposeKey),
-		record.KeyCPUWeight: service(func(v string) any { return number(shares(v)) }, "cpu_shares"),
+		record.KeyCPUWeight: service(func(v string) any { return number(shares(v)) }, "cpu_shares").orReset("cpu_shares"),
 		record.KeyCPUMax:    service(number, "cpus").orReset("cpus").noting(composeDeploy),
 		record.KeyCPUSet:    service(word, "cpuset"),
 		record.KeySched:     no(noSched),

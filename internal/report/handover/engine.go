@@ -13,7 +13,7 @@ import (
 func engineFlags() map[record.SettingKey]form {
 	return map[record.SettingKey]form{
 		record.KeyCPUIdle: no(noIdle), record.KeyCPUBurst: no(noBurst), record.KeyMemoryHigh: no(noHigh),
-		record.KeyCPUWeight: flat("--cpu-shares=%s", shares),
+		record.KeyCPUWeight: flat("--cpu-shares=%s", shares).or("--cpu-shares=0"),
 		record.KeyCPUMax:    flat("--cpus=%s", asIs).or("--cpus=0"),
 		record.KeyCPUSet:    flat("--cpuset-cpus=%s", asIs),
 		record.KeySched:     no(noSched),
@@ -78,7 +78,7 @@ func podman() Target {
 	table := engineFlags()
 	maps.Copy(table, map[record.SettingKey]form{
 		record.KeyCPUIdle:    flat("--cgroup-conf=cpu.idle=%s", asIs),
-		record.KeyCPUWeight:  flat("--cgroup-conf=cpu.weight=%s", asIs),
+		record.KeyCPUWeight:  flat("--cgroup-conf=cpu.weight=%s", asIs).or("--cgroup-conf=cpu.weight=100"),
 		record.KeyCPUBurst:   flat("--cgroup-conf=cpu.max.burst=%s", microseconds),
 		record.KeyIOWeight:   flat("--cgroup-conf=io.bfq.weight=%s", asIs),
 		record.KeyMemoryHigh: flat("--cgroup-conf=memory.high=%s", asIs),

@@ -35,10 +35,10 @@ type Daemon struct {
 
 // Docker starts a daemon, which ends with the test, and sets DOCKER_HOST to it. It runs a container
 // first, because the daemon keeps a handle of the host's network namespace from its first container
-// on.
-func Docker(t *testing.T) Daemon {
+// on. flags are more of the daemon's.
+func Docker(t *testing.T, flags ...string) Daemon {
 	t.Helper()
-	return daemon(t, "--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-masq=false", "--ip-forward=false")
+	return daemon(t, append(flags, "--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-masq=false", "--ip-forward=false")...)
 }
 
 // Bridged is Docker with the network that the daemon makes by default. Only a test that is Apart may
@@ -84,8 +84,8 @@ func Apart(t *testing.T) bool {
 	return false
 }
 
-// daemon starts a daemon with these flags for its network.
-func daemon(t *testing.T, network ...string) Daemon {
+// daemon starts a daemon with these flags.
+func daemon(t *testing.T, flags ...string) Daemon {
 	t.Helper()
 	testneed.Root(t)
 	for _, tool := range []string{"dockerd", "docker", "containerd", "runc"} {
@@ -108,7 +108,7 @@ func daemon(t *testing.T, network ...string) Daemon {
 	cmd := exec.Command("dockerd", append([]string{
 		"--config-file", in("daemon.json"), "--data-root", in("data"), "--exec-root", in("exec"),
 		"--pidfile", in("pid"), "--host", "unix://" + in("s"), "--exec-opt", "native.cgroupdriver=cgroupfs",
-	}, network...)...)
+	}, flags...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	// When the test is killed, the daemon ends too, with its containers.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}

@@ -33,6 +33,7 @@ func Losses(t *testing.T) map[string]remedy.Lost {
 	add("sysbench docker", "sysbench", experiment.ArmSpec{Environment: "docker", CPUs: 1.5, Memory: 256 << 20}, true)
 	add("sysbench small", "sysbench", experiment.ArmSpec{Environment: "cgroup", Set: map[string]string{"buffer_pool": "5M"}}, true)
 	add("pgbench docker", "pgbench", experiment.ArmSpec{Environment: "docker", Set: map[string]string{"shared_buffers": "1M"}}, true)
+	add("oltp weight", "oltp", experiment.ArmSpec{Environment: "cgroup", Weight: 20}, false)
 	add("oltp limit", "oltp", experiment.ArmSpec{Environment: "cpu-limit"}, false)
 	add("sysbench besteffort", "sysbench", experiment.ArmSpec{Environment: "besteffort:volume=emptydir"}, true)
 	add("sysbench guaranteed", "sysbench", experiment.ArmSpec{Environment: "guaranteed:cpu=1,volume=pvc:fast"}, true)
