@@ -6,8 +6,6 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,60 +21,35 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// userGroup makes a control group that is not tare's, with a process that uses CPU time. It returns its path.
+// userGroup makes a control group that stands for a user's, with a process that uses CPU time. It returns its path.
 func userGroup(t *testing.T) string {
 	t.Helper()
 	testneed.Root(t)
-	path := fmt.Sprintf("/applied%d-%s", os.Getpid(), strings.ToLower(strings.ReplaceAll(t.Name(), "/", "-")))
 	tree, err := cgroup.Detect("/")
 	if err != nil {
 		t.Fatal(err)
 	}
+	name := fmt.Sprintf("%sapplied%d-%s", cgroup.Prefix, os.Getpid(), strings.ToLower(t.Name()))
+	g, err := tree.Make(name, []string{"cpu", "memory"})
+	if err != nil {
+		testneed.Feature(t, "cgroup", err)
+	}
 	cmd := exec.Command("/proc/self/exe", "__busy")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	if err = cmd.Start(); err == nil {
+		err = g.Add(cmd.Process.Pid)
 	}
-	points := map[string]bool{tree.V2: true, tree.V1["cpu"]: true, tree.V1["memory"]: true}
+	if err != nil {
+		t.Fatal(errors.Join(err, g.Remove()))
+	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		for p := range points {
-			if err := removeSoon(filepath.Join(p, path)); p != "" && err != nil {
-				t.Error(err)
-			}
+		if err := g.Remove(); err != nil {
+			t.Error(err)
 		}
 	})
-	for p := range points {
-		if p == "" {
-			continue
-		}
-		dir := filepath.Join(p, path)
-		err := os.Mkdir(dir, 0o755)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(cmd.Process.Pid)), 0)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if g, err := openGroup(path); err != nil || g.dirs.Dirs["cpu"] == "" {
-		testneed.Feature(t, "cpu controller", fmt.Errorf("%+v, %w", g.dirs.Dirs, err))
-	}
-	return path
-}
-
-// removeSoon removes a group whose last process has just ended.
-func removeSoon(dir string) error {
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		err := os.Remove(dir)
-		if err == nil || errors.Is(err, os.ErrNotExist) || time.Now().After(end) {
-			if errors.Is(err, os.ErrNotExist) {
-				return nil
-			}
-			return err
-		}
-	}
+	return "/" + name
 }
 
 // files are the texts of a group's files that tare may write.

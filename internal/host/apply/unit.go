@@ -126,6 +126,8 @@ func unitValue(s record.RemedySetting) (string, error) {
 		return "idle", nil
 	case s.Key == record.KeyCPUIdle:
 		return "100", nil
+	case s.Value == "" && (s.Key == record.KeyCPUWeight || s.Key == record.KeyIOWeight):
+		return "100", nil // the default, which the kernel shows too
 	case s.Value == "" || s.Key == record.KeyCPUSet:
 		return s.Value, nil
 	}
