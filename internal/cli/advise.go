@@ -160,7 +160,7 @@ func (v *adviser) find(r *record.Result, e *record.Effects) {
 	losses, others := cause.Of(e, r.Plan)
 	v.advice.Losses, v.advice.NotLost = append([]record.AdviceLoss{}, losses...), append([]record.AdviceNoLoss{}, others...)
 	v.advice.Left = e.Left
-	v.workloads = r.Plan.Workloads
+	v.workloads, v.result = r.Plan.Workloads, r
 }
 
 // elsewhere reads the experiment of a result. It returns the reason why nothing can be tried on this host;

@@ -15,7 +15,9 @@ import (
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/planning/remedy"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -27,7 +29,8 @@ type attempt struct {
 	on         remedy.Lost
 	host       facts.Host
 	candidates []remedy.Candidate
-	end        time.Time // of the time for this loss
+	launch     time.Duration // of one arm, in the result with the loss
+	end        time.Time     // of the time for this loss
 }
 
 // proveAll proves a remedy of each loss in equal parts of the time, and prints the advice.
@@ -89,6 +92,9 @@ func byItself(causes []record.CauseShare) bool {
 // prepare finds the candidates, and asks this host about all of them.
 func (a *attempt) prepare() (err error) {
 	load := a.workload()
+	if a.launch, err = launchOf(a.result, load); err != nil {
+		return err
+	}
 	a.base, a.lost = specOf(load, a.loss.Baseline), specOf(load, a.loss.Arm)
 	w := a.e.Workload(load.Name)
 	params := map[string]string{}
@@ -187,8 +193,29 @@ func (a *attempt) hasRoom(tried []int) bool {
 	if err != nil {
 		return false
 	}
-	least, ok := p.Deciding()
+	least, ok := a.deciding(p)
 	return !ok || least <= p.Expected()
+}
+
+// deciding is the least time in which a verdict is possible, with launches that take as long as those of the loss.
+func (a *attempt) deciding(p *plan.Plan) (time.Duration, bool) {
+	least, ok := p.Deciding()
+	return max(least, metric.LeastLaunches*time.Duration(p.Arms())*a.launch*3/2), ok // half as much again for windows
+}
+
+// launchOf is the mean time of the launch of one arm of a load in a result.
+func launchOf(r *record.Result, load record.Workload) (time.Duration, error) {
+	seconds, arms := 0.0, 0
+	err := r.Each(func(l *record.Line) {
+		if g := l.Generation; g != nil && g.Workload == load.Name {
+			seconds += g.Seconds
+			arms += len(load.Arms)
+		}
+	})
+	if err != nil || arms == 0 {
+		return 0, err
+	}
+	return time.Duration(seconds / float64(arms) * float64(time.Second)), nil
 }
 
 // part is a part of the time that is left for this loss.
@@ -205,14 +232,17 @@ func (a *attempt) arms(candidates ...int) []experiment.ArmSpec {
 	return out
 }
 
-// measured runs a stage with candidates. It has at least the time in which a verdict is possible.
+// measured runs a stage with candidates. It has the time in which a verdict is possible, if that is left, and at
+// least the time that a quiet host needs for one.
 func (a *attempt) measured(kind record.StageKind, budget time.Duration, precision float64, candidates ...int) (*record.Result, error) {
 	arms := a.arms(candidates...)
 	p, err := a.trial(a.loss.Workload, budget, precision, a.host, arms...)
 	if err != nil {
 		return nil, err
 	}
-	if least, ok := p.Deciding(); ok && least > budget {
+	quiet, ok := p.Deciding()
+	least, _ := a.deciding(p)
+	if least = max(quiet, min(least, time.Until(a.end))); ok && least > budget {
 		if p, err = a.trial(a.loss.Workload, least, precision, a.host, arms...); err != nil {
 			return nil, err
 		}

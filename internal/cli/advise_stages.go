@@ -42,8 +42,9 @@ type adviser struct {
 	*console
 	e         *experiment.Experiment
 	workloads []record.Workload // of the result with the losses
-	dir       string            // of the advice
-	made      bool              // a stage has made dir
+	result    *record.Result
+	dir       string // of the advice
+	made      bool   // a stage has made dir
 	lock      *hostlock.Lock
 	host      facts.Host
 	end       time.Time // of the whole time

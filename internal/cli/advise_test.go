@@ -108,3 +108,18 @@ func TestSpareCandidate(t *testing.T) {
 		}
 	}
 }
+
+// The time of a launch is the mean of those of the load, for each arm.
+func TestLaunchOf(t *testing.T) {
+	load := record.Workload{Name: "w", Arms: []record.Arm{{Name: "a"}, {Name: "twin"}}}
+	r := &record.Result{}
+	if got, err := launchOf(r, load); got != 0 || err != nil {
+		t.Errorf("without launches: %v, %v", got, err)
+	}
+	for _, g := range []record.Generation{{Workload: "w", Seconds: 3}, {Workload: "x", Seconds: 90}, {Workload: "w", Number: 1, Seconds: 5}} {
+		r.Lines = append(r.Lines, record.Line{Generation: &g})
+	}
+	if got, err := launchOf(r, load); got != 2*time.Second || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+}
