@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -89,6 +92,47 @@ func TestRefusedSQL(t *testing.T) {
 		}
 		if err := checkSQL(p); err == nil || exitCode(err) != exitUsage || !strings.HasPrefix(err.Error(), script+":2: ") {
 			t.Errorf("%s: %v", preset, err)
+		}
+	}
+}
+
+// Files that are no text of bounded size are refused, as dump and as statements, each with what to type.
+func TestRefusedFiles(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := unix.Mkfifo(at("pipe.sql"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"huge.sql": "", "empty.sql": "-- nothing\n", "utf16.sql": "\xff\xfeS\x00", "packed.sql": "\xfd7zXZ\x00 and more", "torn.sql": "\x1f\x8b\x08\x00 no gzip",
+	} {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Truncate(at("huge.sql"), 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"link.sql": "pipe.sql", "lost.sql": "nowhere", "device.sql": "/dev/zero", "dir.sql": dir} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"pipe", "huge", "empty", "utf16", "packed", "torn", "link", "lost", "device", "dir"} {
+		path := at(name + ".sql")
+		for _, flags := range []databaseFlags{{Dump: path}, {Statements: path}} {
+			f := experimentFlags{Experiment: "mysql-layers", databaseFlags: flags}
+			e, _, err := f.load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := plan.Build(e, catalog.Plan(nil), facts.Host{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := checkSQL(p); err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), path) || hint.Of(err) == "" {
+				t.Errorf("%+v: %v (%s)", flags, err, hint.Of(err))
+			}
 		}
 	}
 }

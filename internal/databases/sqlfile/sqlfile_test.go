@@ -242,7 +242,7 @@ func TestCheckScript(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	for name, begin := range map[string]string{"a.xz": "\xfd7zXZ\x00", "a.dump": "PGDMP\x01\x0e"} {
+	for name, begin := range map[string]string{"a.xz": "\xfd7zXZ\x00", "a.dump": "PGDMP\x01\x0e", "a.tar": "toc.dat\x00"} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(begin+"rest"), 0o600); err != nil {
 			t.Fatal(err)
