@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -170,6 +171,19 @@ func kindsOf(e *experiment.Experiment) (kinds []string) {
 		kinds = append(kinds, w.Kind)
 	}
 	return kinds
+}
+
+// A node helper runs tare on other nodes, which do not have the files of this host.
+func TestOnlyHere(t *testing.T) {
+	for _, f := range []databaseFlags{{Like: []string{"my.cnf"}}, {Like: []string{"mysql://db"}}, {Statements: "mine.sql"}, {Dump: "shop.sql"}, {Old: "old.cnf", New: "new.cnf"}} {
+		var usage *usageError
+		if err := f.onlyHere(); !errors.As(err, &usage) || usage.help == "" || !strings.Contains(err.Error(), "--node-helper") {
+			t.Errorf("%+v: %v", f, err)
+		}
+	}
+	if err := (&databaseFlags{}).onlyHere(); err != nil {
+		t.Error(err)
+	}
 }
 
 // Each mistake is an error of the command line, with what to type.
