@@ -112,7 +112,11 @@ func (r *Reader) adapted(s Statement) Statement {
 		s.Text = ""
 	case r.dialect == MySQL && (strings.HasPrefix(s.plain, "CREATE ") || strings.HasPrefix(s.plain, "ALTER ")):
 		if at := definer.FindStringIndex(s.Text); at != nil {
-			s.Text = s.Text[:at[0]] + s.Text[at[1]:]
+			before := s.Text[:at[0]]
+			if !strings.ContainsRune(blanks, rune(before[len(before)-1])) {
+				before += " " // the words around it stay two
+			}
+			s.Text = before + s.Text[at[1]:]
 		}
 	}
 	return s
