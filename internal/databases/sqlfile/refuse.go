@@ -116,7 +116,7 @@ func (r *Reader) adapted(s Statement) Statement {
 			if !strings.ContainsRune(blanks, rune(before[len(before)-1])) {
 				before += " " // the words around it stay two
 			}
-			s.Text = before + s.Text[at[1]:]
+			s.Text = strings.TrimRight(before+s.Text[at[1]:], blanks)
 		}
 	}
 	return s
