@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -93,6 +97,47 @@ func TestRefusedSQL(t *testing.T) {
 	}
 }
 
+// Files that are no text of bounded size are refused, as dump and as statements, each with what to type.
+func TestRefusedFiles(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := unix.Mkfifo(at("pipe.sql"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"huge.sql": "", "empty.sql": "-- nothing\n", "utf16.sql": "\xff\xfeS\x00", "packed.sql": "\xfd7zXZ\x00 and more", "torn.sql": "\x1f\x8b\x08\x00 no gzip",
+	} {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Truncate(at("huge.sql"), 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"link.sql": "pipe.sql", "lost.sql": "nowhere", "device.sql": "/dev/zero", "dir.sql": dir} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"pipe", "huge", "empty", "utf16", "packed", "torn", "link", "lost", "device", "dir"} {
+		path := at(name + ".sql")
+		for _, flags := range []databaseFlags{{Dump: path}, {Statements: path}} {
+			f := experimentFlags{Experiment: "mysql-layers", databaseFlags: flags}
+			e, _, err := f.load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := plan.Build(e, catalog.Plan(nil), facts.Host{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := checkSQL(p); err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), path) || hint.Of(err) == "" {
+				t.Errorf("%+v: %v (%s)", flags, err, hint.Of(err))
+			}
+		}
+	}
+}
+
 // ab compares option files and programs of one server.
 func TestAB(t *testing.T) {
 	program := testneed.Tool(t, "mariadbd")
@@ -126,6 +171,19 @@ func kindsOf(e *experiment.Experiment) (kinds []string) {
 		kinds = append(kinds, w.Kind)
 	}
 	return kinds
+}
+
+// A node helper runs tare on other nodes, which do not have the files of this host.
+func TestOnlyHere(t *testing.T) {
+	for _, f := range []databaseFlags{{Like: []string{"my.cnf"}}, {Like: []string{"mysql://db"}}, {Statements: "mine.sql"}, {Dump: "shop.sql"}, {Old: "old.cnf", New: "new.cnf"}} {
+		var usage *usageError
+		if err := f.onlyHere(); !errors.As(err, &usage) || usage.help == "" || !strings.Contains(err.Error(), "--node-helper") {
+			t.Errorf("%+v: %v", f, err)
+		}
+	}
+	if err := (&databaseFlags{}).onlyHere(); err != nil {
+		t.Error(err)
+	}
 }
 
 // Each mistake is an error of the command line, with what to type.

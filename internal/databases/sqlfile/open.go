@@ -23,6 +23,7 @@ var (
 	bzipped  = []byte("BZh")
 	xzed     = []byte{0xfd, '7', 'z', 'X', 'Z', 0}
 	archived = []byte("PGDMP")
+	tarred   = []byte("toc.dat") // pg_dump --format=tar
 )
 
 // file is an open file, uncompressed.
@@ -54,7 +55,7 @@ func Open(path string) (io.ReadCloser, error) {
 func uncompressed(f io.Reader) (io.Reader, func(), error) {
 	nothing := func() {}
 	in := bufio.NewReaderSize(f, 1<<16)
-	begin, err := in.Peek(len(xzed))
+	begin, err := in.Peek(len(tarred))
 	if err != nil && err != io.EOF {
 		return nil, nothing, err
 	}
@@ -72,7 +73,7 @@ func uncompressed(f io.Reader) (io.Reader, func(), error) {
 		return bzip2.NewReader(in), nothing, nil
 	case bytes.HasPrefix(begin, xzed):
 		return nil, nothing, hint.New(errors.New("compressed with xz, which tare does not read"), "xz -dk FILE, and name the file without .xz")
-	case bytes.HasPrefix(begin, archived):
+	case bytes.HasPrefix(begin, archived), bytes.HasPrefix(begin, tarred):
 		return nil, nothing, hint.New(errors.New("an archive of pg_dump, and no SQL"), "pg_restore -f dump.sql FILE, or pg_dump --format=plain")
 	}
 	return in, nothing, nil

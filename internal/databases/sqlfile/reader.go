@@ -89,7 +89,7 @@ func (r *Reader) Next() (Statement, error) {
 		s := scan{Reader: r}
 		err := s.statement()
 		if err != nil && err != io.EOF {
-			return Statement{}, &Error{s.at(), err}
+			return Statement{}, &Error{s.at(), hint.New(err, cmp.Or(hint.Of(err), dumpAgain))}
 		}
 		found := Statement{Text: strings.Trim(s.text.String(), blanks), Line: s.first, plain: strings.Join(strings.Fields(s.plain.String()), " ")}
 		if s.command != "" {
@@ -128,7 +128,7 @@ func (r *Reader) Row() (row string, ok bool, err error) {
 	case err == io.EOF:
 		return "", false, &Error{r.line, hint.New(fmt.Errorf("the file ends within the rows of COPY: %w", io.ErrUnexpectedEOF), dumpAgain)}
 	case err != nil:
-		return "", false, &Error{r.line, err}
+		return "", false, &Error{r.line, hint.New(err, cmp.Or(hint.Of(err), dumpAgain))}
 	}
 	row = strings.TrimSuffix(row, "\r")
 	return row, row != `\.`, nil

@@ -25,12 +25,12 @@ var several = regexp.MustCompile(`^[^;]*; ?[^; ]`)
 var compound = regexp.MustCompile(`^(CREATE|ALTER|BEGIN NOT ATOMIC)\b`)
 
 // copyRows matches COPY with its rows in the file.
-var copyRows = regexp.MustCompile(`^COPY .* FROM STDIN\b`)
+var copyRows = regexp.MustCompile(`^COPY( [^(" ]| ?"[^"]*")([^"]|"[^"]*")*? FROM STDIN\b`)
 
 // both are the rules for all servers.
 var both = []rule{
 	{regexp.MustCompile(`^(CREATE|ALTER|DROP|RENAME) (USER|ROLE|GROUP)\b|^(GRANT|REVOKE)\b|^SET (ROLE|SESSION AUTHORIZATION|PASSWORD)\b`), changesUsers, noPrivileges},
-	{regexp.MustCompile(`^SET (GLOBAL|PERSIST|PERSIST_ONLY)\b|^SET (.*, ?)?@@(GLOBAL|PERSIST|PERSIST_ONLY)\.|^ALTER SYSTEM\b`), setsServer, noGlobals},
+	{regexp.MustCompile(`^SET (GLOBAL|PERSIST|PERSIST_ONLY)\b|^SET ?(.*, ?)?@@(GLOBAL|PERSIST|PERSIST_ONLY)\.|^ALTER SYSTEM\b`), setsServer, noGlobals},
 	{regexp.MustCompile(`^(CREATE|ALTER|DROP) (OR REPLACE )?(DATABASE|SCHEMA)\b`), makesDatabase, oneDatabase},
 	{regexp.MustCompile(`^(SHUTDOWN|KILL)\b`), endsServer, removeIt},
 }
@@ -45,13 +45,15 @@ var rules = map[Dialect][]rule{
 		{regexp.MustCompile(`^(CHANGE (MASTER|REPLICATION)|START (SLAVE|REPLICA)|RESET|PURGE|FLUSH|CLONE|BINLOG)\b`), setsServer, removeIt},
 	},
 	Postgres: {
-		{regexp.MustCompile(`^COPY .*\b(FROM|TO) (PROGRAM|'')`), readsFiles, asInserts},
 		{regexp.MustCompile(`\b"?(LO_IMPORT|LO_EXPORT|PG_READ_FILE|PG_READ_BINARY_FILE|PG_LS_DIR|PG_FILE_WRITE|DBLINK\w*)"? ?\(`), readsFiles, removeIt},
 		{regexp.MustCompile(`^(CREATE|ALTER|DROP) (EXTENSION|SERVER|FOREIGN|LANGUAGE|TRUSTED|PROCEDURAL|TABLESPACE|SUBSCRIPTION|EVENT TRIGGER)\b|^LOAD\b|^CREATE (OR REPLACE )?(PROCEDURAL )?LANGUAGE\b`), loadsCode, noExtensions},
 		{regexp.MustCompile(`^CREATE (OR REPLACE )?(FUNCTION|PROCEDURE) .*\bLANGUAGE "?(C|INTERNAL|\w+U)\b`), loadsCode, noExtensions},
 		{regexp.MustCompile(`^DO\b.*\bLANGUAGE "?\w+U\b`), loadsCode, removeIt},
 	},
 }
+
+// copies matches COPY, which has files or programs unless its rows are in the file.
+var copies = regexp.MustCompile(`^COPY\b`)
 
 // schemas matches schemas of PostgreSQL, which are in the database.
 var schemas = regexp.MustCompile(`^(CREATE|ALTER|DROP) SCHEMA\b`)
@@ -60,6 +62,9 @@ var schemas = regexp.MustCompile(`^(CREATE|ALTER|DROP) SCHEMA\b`)
 func refusal(plain string, d Dialect) error {
 	if d == Postgres && schemas.MatchString(plain) {
 		return nil
+	}
+	if d == Postgres && copies.MatchString(plain) && !copyRows.MatchString(plain) {
+		return hint.New(errors.New(readsFiles+": "+plain[:min(len(plain), 60)]), asInserts)
 	}
 	for _, list := range [][]rule{both, rules[d]} {
 		for _, r := range list {
@@ -79,7 +84,7 @@ var quoteModes = map[Dialect]*regexp.Regexp{
 
 // otherQuotes returns an error about a statement behind which the check would not see what the server sees.
 func otherQuotes(s Statement, d Dialect) error {
-	if (strings.HasPrefix(s.plain, "SET ") || strings.HasPrefix(s.plain, "SELECT ")) && quoteModes[d].MatchString(s.Text) {
+	if (strings.HasPrefix(s.plain, "SET") || strings.HasPrefix(s.plain, "SELECT")) && quoteModes[d].MatchString(s.Text) {
 		return hint.New(errors.New(changesQuotes), removeIt)
 	}
 	return nil
@@ -107,7 +112,11 @@ func (r *Reader) adapted(s Statement) Statement {
 		s.Text = ""
 	case r.dialect == MySQL && (strings.HasPrefix(s.plain, "CREATE ") || strings.HasPrefix(s.plain, "ALTER ")):
 		if at := definer.FindStringIndex(s.Text); at != nil {
-			s.Text = s.Text[:at[0]] + s.Text[at[1]:]
+			before := s.Text[:at[0]]
+			if !strings.ContainsRune(blanks, rune(before[len(before)-1])) {
+				before += " " // the words around it stay two
+			}
+			s.Text = strings.TrimRight(before+s.Text[at[1]:], blanks)
 		}
 	}
 	return s
