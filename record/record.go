@@ -47,7 +47,7 @@ type Adopted struct {
 	From  string `json:"from,omitempty"` // FILE:LINE, or the address of a server
 	Name  string `json:"name"`
 	Value string `json:"value,omitempty"` // empty for a setting that is left out: it could be a password
-	Used  string `json:"used,omitempty"` // what the servers have instead; empty: the setting is left out
+	Used  string `json:"used,omitempty"`  // what the servers have instead; empty: the setting is left out
 	Why   string `json:"why"`
 }
 
