@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,10 +20,18 @@ import (
 func started(t *testing.T, e engine.Engine, flags ...string) string {
 	t.Helper()
 	name := fmt.Sprintf("applied-%d-%s", os.Getpid(), strings.ToLower(strings.ReplaceAll(t.Name(), "/", "-")))
-	c := engine.Container{Name: name, Owner: "r1", Root: root(t), Args: []string{"/bin/busy", "__busy"}, Dir: "/", HostNetwork: true}
+	c := engine.Container{
+		Name: name, Owner: "r1", Root: root(t), Args: []string{"/bin/busy", "__busy"}, Dir: "/", HostNetwork: true, Parent: name + "-" + e.Name(),
+	}
 	t.Cleanup(func() {
 		if err := e.Remove(context.Background(), name, "r1"); err != nil && !errors.Is(err, engine.ErrNone) {
 			t.Error(err)
+		}
+		of, _ := filepath.Glob("/sys/fs/cgroup/*/" + c.Parent)
+		for _, dir := range append(of, "/sys/fs/cgroup/"+c.Parent) {
+			if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Error(err)
+			}
 		}
 	})
 	if err := e.Create(t.Context(), c); err != nil {
