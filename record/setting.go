@@ -1,5 +1,7 @@
 package record
 
+import "slices"
+
 // RemedySetting is one setting of a remedy. Setting is what was read back; this is what to set.
 type RemedySetting struct {
 	On    SettingOn  `json:"on"`
@@ -66,4 +68,9 @@ func SettingKeys() []SettingKey {
 		KeyNetwork, KeyConnect, KeyVolume, KeySeccomp, KeyPodClass, KeyPodCPURequest, KeyPodCPULimit, KeyPodMemoryRequest, KeyPodMemoryLimit,
 		KeyStorageClass, KeyCPUManager, KeyBufferPool, KeyFlushMethod, KeyIOCapacity, KeySharedBuffers,
 	}
+}
+
+// Bytes says that the values of a key are bytes, or bytes per second.
+func (k SettingKey) Bytes() bool {
+	return slices.Contains([]SettingKey{KeyIOBytes, KeyMemoryHigh, KeyMemoryMax, KeyPodMemoryRequest, KeyPodMemoryLimit, KeyBufferPool, KeySharedBuffers}, k)
 }

@@ -35,7 +35,8 @@ const (
 	syncs = "{kind: stress-ng, params: {stressor: hdd, workers: 1, options: '--hdd-opts wr-seq,fsync --hdd-write-size 1M'}}"
 )
 
-// plants are the twelve, with what counts as right, written down before any of them ran.
+// plants are the twelve, with what counts as right. After the first runs a hog's second cause was added, remedies
+// that regain little or do not exist were taken out, and plants were made larger; nothing was added for a result.
 var plants = []plantedCause{
 	{
 		name: "quota", a: "environment: cgroup", b: "environment: cgroup, cpus: 0.2, memory: 4GiB", load: "kind: oltp",

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
@@ -156,6 +157,9 @@ func settingList(all []record.RemedySetting) string {
 	var out []string
 	for _, s := range all {
 		value := s.Value
+		if n, err := strconv.ParseFloat(value, 64); err == nil && s.Key.Bytes() {
+			value = quantity.Bytes(n)
+		}
 		if value == "" {
 			value = text("advise.default")
 		}
