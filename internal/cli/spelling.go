@@ -22,7 +22,6 @@ var spellings = []spelling{
 	{"confidence ci error", "precision", "--precision 1%"},
 	{"threshold effect", "margin", "--margin 1%"},
 	{"threshold thresholds limit limits fail-on max max-loss regression throughput", "max-cost", "--max-cost throughput=5%"},
-	{"thresholds limit limits fail-on max-cost", "continue", "tare check DIR --max-cost throughput=5%"},
 	{"max-cost", "open", "tare check DIR --max-cost throughput=5%"},
 	{"runs repeat repeats iterations launches count rounds samples r", "set", "--set generations=N"},
 	{"targets target env environment runtime engine container docker podman", "arms", "--arms host,container"},
