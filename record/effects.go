@@ -133,6 +133,8 @@ type Effect struct {
 	Parts *Parts `json:"parts,omitempty"`
 	// Unequal says how the two arms differ in durability; empty: they do not.
 	Unequal string `json:"unequal,omitempty"`
+	// NetworkAlone marks an option whose two arms differ in nothing but their network.
+	NetworkAlone bool `json:"network_alone,omitempty"`
 	// P is the p-value, Adjusted the p-value corrected for many arms. Both are nil if the ratios are
 	// nil: without an interval there is no test.
 	P           *float64 `json:"p_value"`

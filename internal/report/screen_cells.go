@@ -136,8 +136,11 @@ func causeWords(r record.AnswerRow) string {
 			why = append(why, text(causeNames[c]))
 		}
 	}
-	return strings.Join(why, ", ")
+	return strings.Join(why[:min(len(why), mostCauses)], ", ")
 }
+
+// mostCauses of a loss stand beside its answer, the first ones: more would take the place of the arms' names.
+const mostCauses = 2
 
 var causeNames = map[record.Cause]messages.Key{
 	record.CauseWork: "cause.work", record.CauseCPU: "cause.cpu", record.CauseOther: "cause.other", record.CauseDisk: "cause.disk", record.CauseWait: "cause.waiting",

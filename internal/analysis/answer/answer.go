@@ -89,18 +89,18 @@ func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerT
 	case w.Arm[w.Baseline].Limit != nil && len(told) == 0:
 		return limits(w, otherWork(e, w.Name)), true
 	}
-	for _, arm := range slices.Concat(w.Ladder, w.Beside) {
-		if _, ok := w.PrimaryOf(arm); ok && !slices.Contains(told, arm) {
-			t.Rows = append(t.Rows, row(w, arm, otherWork(e, w.Name)))
-		}
-	}
-	if len(t.Rows) > 0 && inPod(w) {
-		t.Rows = append(t.Rows, skippedRows(e, w, t.Rows)...)
-	}
 	for _, x := range e.Options {
 		if x.Workload == w.Name && x.Metric == w.Primary {
 			t.Options = append(t.Options, x)
 		}
+	}
+	for _, arm := range slices.Concat(w.Ladder, w.Beside) {
+		if _, ok := w.PrimaryOf(arm); ok && !slices.Contains(told, arm) {
+			t.Rows = append(t.Rows, byNetwork(row(w, arm, otherWork(e, w.Name)), t.Options))
+		}
+	}
+	if len(t.Rows) > 0 && inPod(w) {
+		t.Rows = append(t.Rows, skippedRows(e, w, t.Rows)...)
 	}
 	if len(t.Rows) == 0 && len(told) == 0 { // only the baseline was measured
 		t.Rows = []record.AnswerRow{{Workload: w.Name, Arm: w.Baseline, Level: level(w, w.Baseline)}}

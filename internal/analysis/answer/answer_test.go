@@ -172,6 +172,23 @@ func TestCauses(t *testing.T) {
 	}
 }
 
+// A network that is the only difference of another comparison, and has most of the loss, is its cause: less CPU
+// time was received because of it.
+func TestNetworkOfAnOption(t *testing.T) {
+	for _, c := range []struct {
+		option float64 // percent
+		alone  bool
+		want   record.Cause
+	}{{-45, true, record.CauseNetwork}, {-45, false, record.CauseCPU}, {-10, true, record.CauseCPU}, {20, true, record.CauseCPU}} {
+		e := run(record.Cost, -50, 2)
+		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: record.Negligible, Typical: ratio(0, 0.5)})
+		e.Options = []record.Effect{{Workload: "db", Metric: "throughput", Arm: "rootfs", Baseline: "cgroup", Verdict: record.Cost, Typical: ratio(c.option, 2), NetworkAlone: c.alone}}
+		if got := only(t, Of(e)).Says.Causes; !slices.Equal(got, []record.Cause{c.want}) {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
 // A precision is offered where every load has a forecast of it or is as precise already: else the
 // time would be that of some loads only.
 func TestMenuOfAllLoads(t *testing.T) {

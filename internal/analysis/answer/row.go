@@ -223,6 +223,23 @@ func networkShare(r record.AnswerRow) (share float64) {
 	return share
 }
 
+// byNetwork puts the network in the place of less CPU time received where an option whose arms differ in
+// nothing else has most of the loss: what forwards its packets is not the arm's, and the arm waits for it.
+func byNetwork(r record.AnswerRow, options []record.Effect) record.AnswerRow {
+	if r.Says.Word != record.SaysSlower || r.Effect == nil || !arrange.Moved(*r.Effect) {
+		return r
+	}
+	for _, x := range options {
+		if x.Arm != r.Arm || !x.NetworkAlone || !arrange.Moved(x) || math.Log(x.Typical.Ratio)/math.Log(r.Effect.Typical.Ratio) < half {
+			continue
+		}
+		rest := slices.DeleteFunc(slices.Clone(r.Says.Causes), func(c record.Cause) bool { return c == record.CauseCPU || c == record.CauseWait })
+		r.Says.Causes = append([]record.Cause{record.CauseNetwork}, rest...)
+		return r
+	}
+	return r
+}
+
 // steps are the layers that are shown to differ from the layer below, bottom up, and the arms of the
 // layers that are not shown to. A ladder of one step has none.
 func steps(w arrange.Workload) (shown []record.Effect, not []string) {
