@@ -1,3 +1,10 @@
+package analysis
+
+import (
+	"testing"
+
+	"github.com/tarelab/tare/record"
+)
 
 // Two arms differ in their network alone if nothing else of their definition does.
 func TestNetworkAlone(t *testing.T) {
