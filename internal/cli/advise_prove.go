@@ -272,8 +272,8 @@ func (a *attempt) names(candidates []int) (out []string) {
 const leastFurther = 5 * time.Second
 
 // compete measures all candidates together and returns the best one; -1: none helped, and the loss has the
-// reason. Where none is shown to help and one is undecided, more launches are added, as often as half of the
-// time that is left allows.
+// reason. Where none is shown to help and one is undecided, the proof decides about the one that promises most; if
+// none does, more launches are added, as often as half of the time that is left allows.
 func (a *attempt) compete(tried []int) (int, error) {
 	precision := max(a.e.Precision, coarse)
 	r, err := a.measured(record.StageCandidates, a.part(partCandidates), precision, tried...)
@@ -286,6 +286,9 @@ func (a *attempt) compete(tried []int) (int, error) {
 		}
 		if helped := a.helped(); len(helped) > 0 {
 			return helped[0], nil
+		}
+		if best := a.promising(); best >= 0 {
+			return best, nil
 		}
 		more := a.part(partCandidates)
 		if !a.anyUndecided(tried) || more < leastFurther {
@@ -328,32 +331,4 @@ func (a *attempt) judge(r *record.Result, tried []int) error {
 
 func (a *attempt) anyUndecided(tried []int) bool {
 	return slices.ContainsFunc(tried, func(i int) bool { return a.candidates[i].Result.Answer.Word == record.SaysUndecided })
-}
-
-// alike is how much less of a loss another remedy may regain, as a part of the loss, to be as good.
-const alike = 0.05
-
-// helped are the candidates that are shown to be faster than the arm that lost, the best first: the one
-// that regains most or, among those that are alike, the one beside which the neighbour keeps most of its work.
-func (a *attempt) helped() (out []int) {
-	for i, c := range a.candidates {
-		if c.Result != nil && c.Result.Answer.Word == record.SaysFaster {
-			out = append(out, i)
-		}
-	}
-	share := func(i int) float64 { // of the logarithm of the loss
-		return -math.Log(a.candidates[i].Result.Gained.Ratio) / math.Log(a.loss.Lost.Ratio)
-	}
-	slices.SortStableFunc(out, func(x, y int) int { return cmp.Compare(share(y), share(x)) })
-	best := 0
-	for n, i := range out {
-		k, kept := a.candidates[i].Result.Kept, a.candidates[out[best]].Result.Kept
-		if share(i) >= share(out[0])-alike && k != nil && kept != nil && k.Ratio > kept.Ratio {
-			best = n
-		}
-	}
-	if best > 0 {
-		out[0], out[best] = out[best], out[0]
-	}
-	return out
 }

@@ -44,6 +44,30 @@ func TestBestRemedy(t *testing.T) {
 	}
 }
 
+// Of the candidates that are undecided the one that gives most of the loss back is proved, if it is enough.
+func TestPromising(t *testing.T) {
+	undecided := func(share float64) remedy.Candidate { return candidateOf("x", record.SaysUndecided, share, 0.5) }
+	for _, c := range []struct {
+		name string
+		all  []remedy.Candidate
+		want int
+	}{
+		{"the largest", []remedy.Candidate{undecided(0.4), undecided(0.7), undecided(0.6)}, 1},
+		{"too little", []remedy.Candidate{undecided(0.2), undecided(-0.5)}, -1},
+		{"decided or not tried", []remedy.Candidate{candidateOf("a", record.SaysNoDifference, 0.9, 0), candidateOf("b", record.SaysSlower, 0.9, 0), {}}, -1},
+		{"a loss of time", []remedy.Candidate{undecided(-0.5)}, 0},
+	} {
+		lost := 0.5
+		if c.name == "a loss of time" { // a latency: less is better
+			lost = 2
+		}
+		a := &attempt{candidates: c.all, loss: &record.AdviceLoss{Lost: record.Ratio{Ratio: lost}}}
+		if got := a.promising(); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
 // Two remedies are tried together only where a part of the loss is shown to remain.
 func TestRemains(t *testing.T) {
 	for _, c := range []struct {

@@ -20,7 +20,7 @@ const (
 	ofItself     = "the load is slower by itself: no setting of host, container or neighbour is the cause"
 	noneHere     = "this host can have none of the remedies"
 	noneHelped   = "every remedy that this host can have was measured, and none is faster"
-	notAgain     = "the gain was not found again with fresh launches"
+	notAgain     = "fresh launches did not show the gain"
 	tooLittle    = "the time has no room for more candidates"
 	moreBudget   = "a longer --budget"
 )
