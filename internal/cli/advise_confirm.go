@@ -66,6 +66,7 @@ func (a *attempt) confirm(best int) error {
 	}
 	l := a.loss
 	l.Proof, l.Remedy = &results[0], &best
+	a.separate()
 	switch s := results[0].Answer; s.Word {
 	case record.SaysFaster:
 		l.Standing, l.Reason = record.StandingProved, ""

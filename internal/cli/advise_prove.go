@@ -24,6 +24,7 @@ import (
 type attempt struct {
 	*adviser
 	loss       *record.AdviceLoss
+	causes     []record.CauseShare // of the loss, as its result has them
 	base, lost experiment.ArmSpec
 	on         remedy.Lost
 	host       facts.Host
@@ -56,7 +57,7 @@ func (v *adviser) proveAll() (err error) {
 
 // prove tries the candidates for a loss and measures the best one again.
 func (v *adviser) prove(l *record.AdviceLoss, end time.Time) error {
-	a := &attempt{adviser: v, loss: l, end: end}
+	a := &attempt{adviser: v, loss: l, causes: l.Causes, end: end}
 	if err := a.prepare(); err != nil {
 		return err
 	}
@@ -324,8 +325,15 @@ func (a *attempt) judge(r *record.Result, tried []int) error {
 	if err := a.keep(); err != nil {
 		return err
 	}
-	a.loss.Causes = cause.Separated(*a.loss)
+	a.separate()
 	return nil
+}
+
+// separate tells the causes of the result apart by what the candidates did so far.
+func (a *attempt) separate() {
+	l := *a.loss
+	l.Causes = a.causes
+	a.loss.Causes = cause.Separated(l)
 }
 
 func (a *attempt) anyUndecided(tried []int) bool {

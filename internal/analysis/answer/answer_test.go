@@ -201,7 +201,7 @@ func TestNetworkOfAnOption(t *testing.T) {
 		e := run(record.Cost, -50, 2)
 		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: record.Negligible, Typical: ratio(0, 0.5)})
 		e.Options = []record.Effect{{Workload: "db", Metric: "throughput", Arm: "rootfs", Baseline: "cgroup", Verdict: record.Cost, Typical: ratio(c.option, 2), NetworkAlone: c.alone}}
-		if got := only(t, Of(e)).Says.Causes; !slices.Equal(got, []record.Cause{c.want}) {
+		if got := byNetwork(only(t, Of(e)), e.Options).Says.Causes; !slices.Equal(got, []record.Cause{c.want}) {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}

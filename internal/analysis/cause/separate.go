@@ -6,7 +6,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Separated returns the causes of a loss after its candidates were measured. Where causes stand together, a
+// Separated returns the causes of a loss after its candidates were measured, and again after the proof. Where causes stand together, a
 // remedy that helped and is for one of them alone tells its share: the part of the loss that it removed. One
 // that removed a setting, and did not help, tells that the setting is no cause.
 func Separated(l record.AdviceLoss) []record.CauseShare {
@@ -57,11 +57,15 @@ func helpless(w record.AnswerWord) bool {
 }
 
 // removed are the causes among those of c that a candidate tells apart, each with the largest part of the
-// loss that a remedy for it alone removed.
+// loss that a remedy for it alone removed; of the remedy that was proved, what the proof says.
 func removed(l record.AdviceLoss, c record.CauseShare) (out []record.CauseShare) {
 	whole := &loss{effect: record.Effect{Typical: &l.Lost}}
-	for _, x := range l.Candidates {
-		if x.Result == nil || x.Result.Answer.Word != record.SaysFaster || x.Result.Gained == nil || len(x.Remedies) != 1 {
+	for n, x := range l.Candidates {
+		r := x.Result
+		if l.Remedy != nil && *l.Remedy == n && l.Proof != nil {
+			r = l.Proof
+		}
+		if r == nil || r.Answer.Word != record.SaysFaster || r.Gained == nil || len(x.Remedies) != 1 {
 			continue
 		}
 		var own []record.LossCause // also causes with a share of their own, which the remedy removes with them
@@ -72,8 +76,11 @@ func removed(l record.AdviceLoss, c record.CauseShare) (out []record.CauseShare)
 				}
 			}
 		}
-		g := *x.Result.Gained
-		share := whole.share(record.Ratio{Ratio: 1 / g.Ratio, Low: 1 / g.High, High: 1 / g.Low})
+		g := *r.Gained
+		share := r.Regained // of the loss that its own stage measured
+		if share == nil {
+			share = whole.share(record.Ratio{Ratio: 1 / g.Ratio, Low: 1 / g.High, High: 1 / g.Low})
+		}
 		if len(own) != 1 || !slices.Contains(c.Causes, own[0]) || share == nil {
 			continue
 		}
