@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
@@ -49,7 +50,7 @@ func (c *compared) remedies(ask Remedied) []record.RemedyResult {
 		pairs = append(pairs, pair{arm, ask.Lost})
 	}
 	g := isolationGroup{table: c.table, unprotected: ask.Lost, beside: append([]string{ask.Lost}, ask.Arms...), neighbour: neighbourOf(c.load, c.arm(ask.Lost))}
-	work, invalid := g.work(), c.twinDiffers()
+	work, twin := g.work(), c.differing()
 	out := make([]record.RemedyResult, len(pairs))
 	for i, x := range c.judgeAll(pairs) {
 		out[i] = record.RemedyResult{Gained: x.Typical, Launches: x.Generations, Answer: saysOf(x, c.Better)}
@@ -61,8 +62,8 @@ func (c *compared) remedies(ask Remedied) []record.RemedyResult {
 		if g.neighbour.Name != "" {
 			out[i].Kept = work.kept(i+1, 1-c.alpha)
 		}
-		if invalid != "" {
-			out[i].Answer = record.Says{Word: record.SaysInvalid, Reason: invalid}
+		if twin != nil && !arrange.Outgrows(x, *twin) {
+			out[i].Answer = record.Says{Word: record.SaysInvalid, Reason: messages.Text("reason.twin", "effect", quantity.Interval(twin.Typical))}
 		}
 	}
 	return out
@@ -82,16 +83,16 @@ func (c *compared) regained(to []float64, ask Remedied) *record.Share {
 	return regain(c.typical, to, whole, 1-c.alpha)
 }
 
-// twinDiffers is the reason why no verdict holds: the twin differs from the baseline. Empty: it does not.
-func (c *compared) twinDiffers() string {
+// differing is the effect of a twin that differs from the baseline; nil: it does not.
+func (c *compared) differing() *record.Effect {
 	twin := c.twin()
 	if twin == "" || c.Name != c.load.Primary {
-		return ""
+		return nil
 	}
-	if x := c.judgeTwin(twin); x.Verdict == record.Cost || x.Verdict == record.Gain {
-		return messages.Text("reason.twin", "effect", quantity.Interval(x.Typical))
+	if x := c.judgeTwin(twin); arrange.Moved(x) {
+		return &x
 	}
-	return ""
+	return nil
 }
 
 // saysOf is the verdict of an effect as a row of an answer has it.

@@ -130,20 +130,13 @@ func TestTooFewLaunches(t *testing.T) {
 	}
 }
 
-// An effect that is more than twice what the baseline differs from itself by keeps its answer, with the reason.
+// A loss that is more than twice what the baseline differs from itself by keeps its answer, with the reason.
 func TestOutgrowsTheTwin(t *testing.T) {
-	for _, c := range []struct {
-		effect, twin record.Ratio
-		want         bool
-	}{
-		{record.Ratio{Low: 0.5, High: 0.7}, record.Ratio{Low: 0.95, High: 0.99}, true},
-		{record.Ratio{Low: 0.5, High: 0.7}, record.Ratio{Low: 0.8, High: 0.99}, false},
-		{record.Ratio{Low: 0.5, High: 1.01}, record.Ratio{Low: 0.95, High: 0.99}, false},
-		{record.Ratio{Low: 1.3, High: 1.6}, record.Ratio{Low: 1.01, High: 1.05}, true},
-		{record.Ratio{Low: 1.05, High: 1.6}, record.Ratio{Low: 0.95, High: 0.99}, false},
-	} {
-		if got := outgrows(c.effect, c.twin); got != c.want {
-			t.Errorf("%+v: %v", c, got)
+	for percent, want := range map[float64]record.AnswerWord{-50: record.SaysSlower, -14: record.SaysInvalid} {
+		e := run(record.Cost, percent, 1)
+		e.Twin = []record.Effect{{Workload: "db", Metric: "throughput", Arm: "twin", Baseline: "host", Verdict: record.Cost, Typical: ratio(-7, 2)}}
+		if s := only(t, Of(e)).Says; s.Word != want || s.Reason != "the baseline differs from itself by -7.0 % [-9.0, -5.0]" {
+			t.Errorf("%v %%: %+v", percent, s)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func says(w arrange.Workload, arm string, other float64) record.Says {
 	}
 	for _, d := range w.Differing() {
 		why := messages.Text("reason.twin", "effect", quantity.Interval(d.Typical))
-		if s.Metric == "" && arrange.Moved(x) && outgrows(*x.Typical, *d.Typical) {
+		if s.Metric == "" && arrange.Outgrows(x, d) {
 			s.Reason = cmp.Or(s.Reason, why)
 			continue
 		}
@@ -70,14 +70,6 @@ func says(w arrange.Workload, arm string, other float64) record.Says {
 	}
 	s.Causes = causes(w, x, work, beside)
 	return s
-}
-
-// outgrows reports whether an effect is more than twice as large as what the baseline differs from itself by, at the
-// ends of their intervals where the one is smallest and the other largest: most of it is the arm's then, whatever
-// the error is.
-func outgrows(effect, twin record.Ratio) bool {
-	low, high := math.Log(effect.Low), math.Log(effect.High)
-	return low*high > 0 && min(math.Abs(low), math.Abs(high)) > 2*max(math.Abs(math.Log(twin.Low)), math.Abs(math.Log(twin.High)))
 }
 
 // verdict is the verdict of one effect, with its bound and the time that would decide it.
