@@ -238,7 +238,7 @@ func TestTheirFiles(t *testing.T) {
 	t.Run("redis", func(t *testing.T) {
 		testneed.Tool(t, "redis-server")
 		path := written(t, "redis.conf", "include "+debians(t, "/etc/redis/redis.conf")+"\nhz 37\nrequirepass hidden-word\n")
-		r := whole(t, "redis-layers", both, "--like", path)
+		r := whole(t, "redis-layers", both, "--workload", "get", "--like", path)
 		if r.Plan.Workloads[0].Params["server_options"] == "" || !leftOut(r, "requirepass") {
 			t.Errorf("%+v\n%+v", r.Plan.Adopted, r.Plan.Workloads[0].Params)
 		}

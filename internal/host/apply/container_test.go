@@ -21,7 +21,7 @@ func started(t *testing.T, e engine.Engine, flags ...string) string {
 	t.Helper()
 	name := fmt.Sprintf("applied-%d-%s", os.Getpid(), strings.ToLower(strings.ReplaceAll(t.Name(), "/", "-")))
 	c := engine.Container{
-		Name: name, Owner: "r1", Root: root(t), Args: []string{"/bin/busy", "__busy"}, Dir: "/", HostNetwork: true, Parent: name + "-" + e.Name(),
+		Name: name, Owner: "r1", Root: root(t), Args: []string{"/bin/busybox", "sh", "-c", "while :; do :; done"}, Dir: "/", HostNetwork: true, Parent: name + "-" + e.Name(),
 	}
 	t.Cleanup(func() {
 		if err := e.Remove(context.Background(), name, "r1"); err != nil && !errors.Is(err, engine.ErrNone) {

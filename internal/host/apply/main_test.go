@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,11 +12,12 @@ import (
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
 
-// TestMain makes the test binary a load that uses CPU time, also inside containers.
+// TestMain makes the test binary a load that uses CPU time.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "__busy" {
 		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
@@ -100,17 +102,22 @@ func stateOf(t *testing.T, s Step) State {
 	return state
 }
 
-// root is a root file system with the test binary as /busy.
+// root is a root file system with busybox, which needs no libraries.
 func root(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	from, err := os.Open("/proc/self/exe")
+	testneed.Tool(t, "busybox")
+	path, err := exec.LookPath("busybox")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer from.Close()
 	err = errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o755), os.Mkdir(filepath.Join(dir, "proc"), 0o755))
-	to, cerr := os.OpenFile(filepath.Join(dir, "bin/busy"), os.O_CREATE|os.O_WRONLY, 0o755)
+	to, cerr := os.OpenFile(filepath.Join(dir, "bin/busybox"), os.O_CREATE|os.O_WRONLY, 0o755)
 	if err = errors.Join(err, cerr); err == nil {
 		_, err = io.Copy(to, from)
 		err = errors.Join(err, to.Close())
