@@ -152,7 +152,10 @@ func deploy(t *testing.T, admin *kubetest.Admin, resources string, batch int) de
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		kubectl(t, "delete", "deployment", deployed, deployed+"-batch", "--ignore-not-found", "--wait", "--cascade=foreground")
+		out, err := exec.Command("kubectl", "delete", "deployment", deployed, deployed+"-batch", "--ignore-not-found", "--wait", "--cascade=foreground").CombinedOutput()
+		if err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
 	})
 	here := admin.Here(t)
 	d.create(here, deployed, busybox, resources, 2)
