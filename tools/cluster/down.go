@@ -32,7 +32,7 @@ func (c cluster) down() error {
 	for _, name := range []string{"kubelet", "kubelet-2", "kube-proxy", "kube-proxy-2", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"} {
 		errs = append(errs, c.stop(name))
 	}
-	errs = append(errs, endPods(), c.stop(firstProcess), c.endShims(), c.stop("containerd"), removeBridge(), removeLink(), removeGroups(), unmountBelow(c.dir))
+	errs = append(errs, endPods(), c.stop(firstProcess), c.endShims(), c.stop("containerd"), removeBridge(), removeLink(), closeForward(), removeGroups(), unmountBelow(c.dir))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("take the cluster down: %w", err)
 	}

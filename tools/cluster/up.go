@@ -122,6 +122,7 @@ func (c cluster) order(ctx context.Context, bin string, all []node, p ports, api
 	}
 	host := all[0]
 	err := errors.Join(
+		openForward(),
 		run(host, "etcd", "etcd", c.etcdArgs(p)...),
 		c.bootOthers(all),
 		run(host, "kube-apiserver", bin+"/kube-apiserver", c.apiArgs(p)...))
