@@ -22,7 +22,7 @@ type advised struct {
 	experiment string
 	remedies   []string
 	resources  string // of a deployment that has the same loss, as JSON
-	batch      int    // processes beside it
+	batch      int    // pods of two processes beside it, each with as much weight as a pod of its class
 	patch      string // in the line that applies the remedy
 }
 
@@ -60,7 +60,7 @@ func TestClusterAdvise(t *testing.T) {
 			throttled, []string{"no-cpu-limit", "whole-cpus"},
 			`{"requests":{"cpu":"100m"},"limits":{"cpu":"500m"}}`, 0, `"limits":{"cpu":`,
 		},
-		"beside a batch pod": {besideBatch, []string{"pod-requests", "pod-guaranteed"}, `{}`, 6, `"requests":{"cpu":`},
+		"beside a batch pod": {besideBatch, []string{"pod-requests", "pod-guaranteed"}, `{}`, 3, `"requests":{"cpu":`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, text := adviseOn(t, tt.experiment)
@@ -143,7 +143,7 @@ const deployed = "tare-advised"
 // deployment is a deployment of one pod whose two processes use as much CPU time as they get.
 type deployment struct{ t *testing.T }
 
-// deploy makes it, and a pod of class BestEffort with batch such processes beside it.
+// deploy makes it, and batch such pods of class BestEffort beside it.
 func deploy(t *testing.T, admin *kubetest.Admin, resources string, batch int) deployment {
 	t.Helper()
 	d := deployment{t}
@@ -158,7 +158,7 @@ func deploy(t *testing.T, admin *kubetest.Admin, resources string, batch int) de
 		}
 	})
 	here := admin.Here(t)
-	d.create(here, deployed, busybox, resources, 2)
+	d.create(here, deployed, busybox, resources, 1)
 	if batch > 0 {
 		d.create(here, deployed+"-batch", busybox, `{}`, batch)
 	}
@@ -166,16 +166,16 @@ func deploy(t *testing.T, admin *kubetest.Admin, resources string, batch int) de
 	return d
 }
 
-func (d deployment) create(node, name, busybox, resources string, processes int) {
+func (d deployment) create(node, name, busybox, resources string, replicas int) {
 	d.t.Helper()
-	spin := strings.Repeat("/host/busybox sh -c 'while :; do :; done' "+name+".work & ", processes) + "wait"
+	spin := strings.Repeat("/host/busybox sh -c 'while :; do :; done' "+name+".work & ", 2) + "wait"
 	file := filepath.Join(d.t.TempDir(), name+".json")
-	text := fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":%[1]q},"spec":{"replicas":1,
+	text := fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":%[1]q},"spec":{"replicas":%[6]d,
 "strategy":{"type":"Recreate"},"selector":{"matchLabels":{"app":%[1]q}},"template":{"metadata":{"labels":{"app":%[1]q}},"spec":{
 "nodeSelector":{"kubernetes.io/hostname":%[2]q},"terminationGracePeriodSeconds":1,
 "containers":[{"name":%[1]q,"image":"localhost/tare-pause:1","imagePullPolicy":"Never","command":["/host/busybox","sh","-c",%[3]q],"resources":%[4]s,
 "volumeMounts":[{"name":"program","mountPath":"/host/busybox"}]}],
-"volumes":[{"name":"program","hostPath":{"path":%[5]q,"type":"File"}}]}}}}`, name, node, spin, resources, busybox)
+"volumes":[{"name":"program","hostPath":{"path":%[5]q,"type":"File"}}]}}}}`, name, node, spin, resources, busybox, replicas)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		d.t.Fatal(err)
 	}
