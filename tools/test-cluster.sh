@@ -40,6 +40,7 @@ go build -o "$work/tare" ./cmd/tare
 if [ -z "${KUBECONFIG:-}" ]; then
 	sh tools/deps.sh cluster
 	[ -d "$cluster" ] || own=yes
+	[ -z "$own" ] || go -C tools/cluster test .
 	go -C tools/cluster run . up -cpu-manager static -nodes 2
 	eval "$(go -C tools/cluster run . env)"
 fi
