@@ -9,7 +9,7 @@ type Effects struct {
 	Command    []string `json:"command,omitempty"`
 	Seed       uint64   `json:"seed"`
 	Started    string   `json:"started"`
-	Seconds    float64  `json:"seconds"` // from the first to the last line
+	Seconds    float64  `json:"seconds"` // from the first to the last line of each run
 	Ended      string   `json:"ended"`   // reason; EndedKilled or EndedRunning when the record has no end
 	Margin     float64  `json:"margin"`
 	Precision  float64  `json:"precision"`

@@ -87,6 +87,10 @@ func readRecord(out *record.Effects, r *record.Result) ([]*table, error) {
 		if first.IsZero() {
 			first = l.Time
 		}
+		if l.Run != nil && !last.IsZero() { // a run that continues the record: the time between the two is not the runs'
+			out.Seconds += last.Sub(first).Seconds()
+			first = l.Time
+		}
 		last = l.Time
 		switch {
 		case l.Warning != nil:
@@ -108,7 +112,7 @@ func readRecord(out *record.Effects, r *record.Result) ([]*table, error) {
 		out.Series = append(out.Series, windows[i].series()...)
 		t.finish()
 	}
-	out.Seconds = last.Sub(first).Seconds()
+	out.Seconds += last.Sub(first).Seconds()
 	if r.Torn && out.Ended != record.EndedRunning {
 		out.Warnings = append(out.Warnings, tornRecord().of("", ""))
 	}
