@@ -225,24 +225,27 @@ func TestMenuOfAllLoads(t *testing.T) {
 }
 
 // Beside other work the CPU time that an arm received is the outcome of a competition: the answer
-// is the CPU time per operation.
+// is the CPU time per operation, unless the arm's own limit held it back for longer than that work ran.
 func TestCompetition(t *testing.T) {
 	for _, c := range []struct {
 		seconds float64 // of two CPUs
 		own     float64 // more in the arm: work of the kernel for it
+		held    float64 // seconds per second in which the arm's own limit throttled it
 		verdict record.Verdict
 		word    record.AnswerWord
 		metric  string
 	}{
-		{1.2, 0, record.Cost, record.SaysSlower, "cpu_per_op"}, {1.2, 0, record.Undecided, record.SaysUndecided, "cpu_per_op"},
-		{0.1, 0, record.Cost, record.SaysSlower, ""}, {0.1, 0, record.Undecided, record.SaysSlower, ""},
-		{0.1, 1.1, record.Cost, record.SaysSlower, ""}, {0.1, 1.1, record.Undecided, record.SaysSlower, ""},
+		{1.2, 0, 0, record.Cost, record.SaysSlower, "cpu_per_op"}, {1.2, 0, 0, record.Undecided, record.SaysUndecided, "cpu_per_op"},
+		{0.1, 0, 0, record.Cost, record.SaysSlower, ""}, {0.1, 0, 0, record.Undecided, record.SaysSlower, ""},
+		{0.1, 1.1, 0, record.Cost, record.SaysSlower, ""}, {0.1, 1.1, 0, record.Undecided, record.SaysSlower, ""},
+		{1.2, 0, 1.1, record.Undecided, record.SaysUndecided, "cpu_per_op"}, {1.2, 0, 1.3, record.Undecided, record.SaysSlower, ""},
 	} {
 		e := run(record.Cost, -20, 2)
 		e.Effects[1].Parts = &record.Parts{CPU: *ratio(-18, 3), Efficiency: *ratio(-2, 1)}
 		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: c.verdict, Typical: ratio(-2, 1), Generations: 6})
 		e.Kernel = []record.Kernel{{Workload: "db", Metric: "cpu.foreign", Unit: "s", Per: "second",
-			Values: map[string]record.Value{"host": record.Number(c.seconds), "rootfs": record.Number(c.seconds + c.own)}}}
+			Values: map[string]record.Value{"host": record.Number(c.seconds), "rootfs": record.Number(c.seconds + c.own)}},
+			{Workload: "db", Metric: "cpu.throttled", Unit: "s", Per: "second", Values: map[string]record.Value{"rootfs": record.Number(c.held)}}}
 		if s := only(t, Of(e)).Says; s.Word != c.word || s.Metric != c.metric {
 			t.Errorf("%v s, efficiency %v: %+v", c.seconds, c.verdict, s)
 		}

@@ -44,14 +44,14 @@ const competing = 0.1
 
 // says is the answer of an arm: by the primary metric; by CPU time per operation where that is
 // undecided, or where the CPU time that the arm received is the outcome of a competition with other
-// work. Beside a neighbour of the run that competition is the question: other is 0 then.
+// work and not of the arm's own limit. Beside a neighbour of the run that competition is the question: other is 0 then.
 func says(w arrange.Workload, arm string, other float64) record.Says {
 	x, ok := w.PrimaryOf(arm)
 	if !ok {
 		return record.Says{Word: record.SaysSkipped, Reason: messages.Text("reason.nowindow")}
 	}
 	work := efficiency(w, arm)
-	beside := work != nil && work.Typical != nil && x.Parts != nil && other > competing
+	beside := work != nil && work.Typical != nil && x.Parts != nil && other > competing && !heldBack(w, x)
 	s := verdict(w, x)
 	switch {
 	case s.Word == record.SaysInvalid:
@@ -139,25 +139,37 @@ func efficiency(w arrange.Workload, arm string) *record.Effect {
 	return &x
 }
 
-// otherWork is the share of the CPUs that processes used in every arm of a load which are neither the
-// arm's nor its neighbour's; 0: not known. What they use in one arm only is work of the kernel for that
-// arm: the threads of a loop device, the packets of a bridge.
+// heldBack reports whether the arm's own limit kept more CPU time from it than other work used.
+func heldBack(w arrange.Workload, x record.Effect) bool {
+	foreign, known := foreignWork(w.Kernel, w.Name)
+	return known && difference(w, x, "cpu.throttled") > foreign
+}
+
+// otherWork is the share of the CPUs that other work used; 0: not known.
 func otherWork(e *record.Effects, load string) float64 {
-	least := math.Inf(1)
-	for _, k := range e.Kernel {
-		if k.Workload != load || k.Metric != "cpu.foreign" || k.Per != "second" || e.Host.CPUs <= 0 {
+	used, known := foreignWork(e.Kernel, load)
+	if !known || e.Host.CPUs <= 0 {
+		return 0
+	}
+	return min(used/float64(e.Host.CPUs), 1) // a tick of the kernel may be longer than a window
+}
+
+// foreignWork is the CPU time, in seconds per second, that processes used in every arm of a load which are
+// neither the arm's nor its neighbour's. What they use in one arm only is work of the kernel for that arm:
+// the threads of a loop device, the packets of a bridge.
+func foreignWork(kernel []record.Kernel, load string) (least float64, known bool) {
+	least = math.Inf(1)
+	for _, k := range kernel {
+		if k.Workload != load || k.Metric != "cpu.foreign" || k.Per != "second" {
 			continue
 		}
 		for _, v := range k.Values {
 			if x, ok := v.Get(); ok && quantity.Finite(x) && x >= 0 {
-				least = min(least, x/float64(e.Host.CPUs), 1) // a tick of the kernel may be longer than a window
+				least = min(least, x)
 			}
 		}
 	}
-	if math.IsInf(least, 1) {
-		return 0
-	}
-	return least
+	return least, !math.IsInf(least, 1)
 }
 
 // causes are the shown causes of a loss. Throughput is CPU time received per second times operations
