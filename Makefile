@@ -5,7 +5,7 @@
 GO ?= go
 GOTEST ?= $(GO) test
 
-.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth hostile one-percent forecast kill faults soak rbd store cluster cluster-down test-cluster vm uml systemd bench clean
+.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth causes hostile one-percent forecast kill faults soak rbd store cluster cluster-down test-cluster vm uml systemd bench clean
 
 # The project's home, for links of the binary. README and docs/ name it too; a test compares them (internal/cli/docs_links_test.go).
 HOME_URL = https://github.com/tarelab/tare
@@ -56,6 +56,9 @@ conformance: deps ## all variants of environments, of which make test tries a pa
 
 truth: ## planted losses of known size are measured correctly
 	TARETEST_TIER=truth $(GO) test -count=1 -v -timeout 20m -run 'TestTruth|TestLimits' ./cmd/tare
+
+causes: deps ## twelve causes planted one at a time, TARETEST_BUDGET (3m) each: what tare advise finds, which remedy it proves
+	TARETEST_TIER=causes $(GO) test -count=1 -v -timeout 120m -run 'TestCauses$$' ./cmd/tare
 
 hostile: ## quick beside bursts of other processes, half-widths of each load; and pairs of runs with and without busy processes
 	TARETEST_TIER=hostile $(GO) test -count=1 -v -timeout 120m -run TestHostile ./cmd/tare

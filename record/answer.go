@@ -36,24 +36,55 @@ const (
 	AskedArms      Question = "arms"      // what each of several arms costs: engines, volumes, settings
 	AskedNeighbour Question = "neighbour" // what a neighbour costs one load, and which isolation gives it back
 	AskedPods      Question = "pods"      // what pods cost one load, alone and beside a neighbour
+	AskedLimit     Question = "limit"     // what CPU limits cost one load
+	AskedObjective Question = "objective" // whether one load reaches its objective in each arm
 	AskedLogs      Question = "logs"      // how the results of another tool differ
 )
 
 // AnswerTable is the answer to one question.
 type AnswerTable struct {
 	Question Question `json:"question"`
-	// Workload is the load of a table of neighbours or pods; empty: each row names its own.
+	// Workload is the load of a table about one load; empty: each row names its own.
 	Workload string `json:"workload,omitempty"`
 	// Subject is the arm that AskedLayers is about; empty: the highest layer of each load. Container
 	// says that this is a real container, not the layers that tare makes.
 	Subject   string      `json:"subject,omitempty"`
 	Container bool        `json:"container,omitempty"`
 	Neighbour string      `json:"neighbour,omitempty"` // its name
+	Objective *Objective  `json:"objective,omitempty"` // of AskedObjective
 	Baseline  string      `json:"baseline"`
 	Metric    string      `json:"metric"`
 	Rows      []AnswerRow `json:"rows"`
+	// Options are the arms that name another arm, against that arm (AskedArms).
+	Options []Effect `json:"options,omitempty"`
 	// Invalid is the reason why no row is comparable; empty when they are.
 	Invalid string `json:"invalid,omitempty"`
+}
+
+// Objective is the largest level of a metric that is good enough, in its unit.
+type Objective struct {
+	Metric string  `json:"metric"`
+	Most   float64 `json:"most"`
+}
+
+// ArmLevel is the level of a metric in one arm, in its unit, with its 95 % interval over launches. Low and
+// High are both 0 where there is none, and Reason says why.
+type ArmLevel struct {
+	Value    float64 `json:"value"`
+	Low      float64 `json:"low,omitempty"`
+	High     float64 `json:"high,omitempty"`
+	Launches int     `json:"launches,omitempty"`
+	Reason   string  `json:"reason,omitempty"`
+}
+
+// CPULimit is the CPU limit of an arm and what became of it.
+type CPULimit struct {
+	CPUs   float64 `json:"cpus,omitempty"` // as in Arm; 0: no limit
+	Burst  float64 `json:"burst,omitempty"`
+	Weight int     `json:"weight,omitempty"`
+	// Used is CPU seconds per second, Throttled the share of the periods in which the arm was throttled.
+	Used      Value `json:"used_cpus"`
+	Throttled Value `json:"throttled_periods"`
 }
 
 // AnswerRow is one load with one arm.
@@ -69,6 +100,10 @@ type AnswerRow struct {
 	// nil without an interval.
 	P99 *Effect `json:"p99,omitempty"`
 	CPU *Effect `json:"cpu_per_operation,omitempty"`
+	// Own is the arm's own level of the metric (AskedLimit, AskedObjective); nil: not known.
+	Own *ArmLevel `json:"level,omitempty"`
+	// Limit is the CPU limit of the arm (AskedLimit).
+	Limit *CPULimit `json:"cpu_limit,omitempty"`
 	// Isolation is that of the arm beside a neighbour; Regained the part of the loss that it gives
 	// back, Kept what part of its work the neighbour keeps.
 	Isolation []string `json:"isolation,omitempty"`
@@ -97,11 +132,18 @@ const (
 	SaysUndecided    AnswerWord = "undecided"
 	SaysInvalid      AnswerWord = "invalid"
 	SaysSkipped      AnswerWord = "skipped"
+	// Of AskedObjective, from the interval of the arm's own level.
+	SaysEnough  AnswerWord = "fast_enough"
+	SaysTooSlow AnswerWord = "too_slow"
 )
 
 // Decided reports whether a verdict is an answer.
 func (w AnswerWord) Decided() bool {
-	return w == SaysSlower || w == SaysFaster || w == SaysNoLoss || w == SaysNoDifference
+	switch w {
+	case SaysSlower, SaysFaster, SaysNoLoss, SaysNoDifference, SaysEnough, SaysTooSlow:
+		return true
+	}
+	return false
 }
 
 // Says is the answer of a row.

@@ -7,9 +7,9 @@ import (
 )
 
 // Chosen has every factor of an arm, so that two arms with different levels differ in it. It leaves out names,
-// the place on the ladder, neighbour and isolation, the parameters of the load, and what follows from the host.
+// the place on the ladder, neighbour and isolation, the parameters of the load, comparisons, and what follows from the host.
 func TestChosenHasEveryKey(t *testing.T) {
-	other := []string{"Name", "Title", "Step", "Twin", "Remainder", "Neighbour", "Isolation", "Pod", "RunsAs", "Shares", "Set"}
+	other := []string{"Name", "Title", "Step", "Twin", "Remainder", "Against", "Neighbour", "Isolation", "Pod", "RunsAs", "Shares", "Set"}
 	of := reflect.TypeFor[Arm]()
 	for i := range of.NumField() {
 		f := of.Field(i)
@@ -19,7 +19,7 @@ func TestChosenHasEveryKey(t *testing.T) {
 			v.SetString("x")
 		case reflect.Float64:
 			v.SetFloat(1.5)
-		case reflect.Int64:
+		case reflect.Int, reflect.Int64:
 			v.SetInt(1 << 30)
 		}
 		if got := !slices.Equal(a.Chosen(), Arm{}.Chosen()); got == slices.Contains(other, f.Name) {

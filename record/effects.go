@@ -9,7 +9,7 @@ type Effects struct {
 	Command    []string `json:"command,omitempty"`
 	Seed       uint64   `json:"seed"`
 	Started    string   `json:"started"`
-	Seconds    float64  `json:"seconds"` // from the first to the last line
+	Seconds    float64  `json:"seconds"` // from the first to the last line of each run
 	Ended      string   `json:"ended"`   // reason; EndedKilled or EndedRunning when the record has no end
 	Margin     float64  `json:"margin"`
 	Precision  float64  `json:"precision"`
@@ -25,6 +25,7 @@ type Effects struct {
 	Effects   []Effect         `json:"effects"`
 	Steps     []Effect         `json:"steps"`
 	Remainder []Effect         `json:"remainder"`
+	Options   []Effect         `json:"options,omitempty"` // arms against Arm.Against
 	Twin      []Effect         `json:"twin"`
 	Kernel    []Kernel         `json:"kernel"`
 	Prices    []Price          `json:"prices,omitempty"`
@@ -132,6 +133,8 @@ type Effect struct {
 	Parts *Parts `json:"parts,omitempty"`
 	// Unequal says how the two arms differ in durability; empty: they do not.
 	Unequal string `json:"unequal,omitempty"`
+	// NetworkAlone marks an option whose two arms differ in nothing but their network.
+	NetworkAlone bool `json:"network_alone,omitempty"`
 	// P is the p-value, Adjusted the p-value corrected for many arms. Both are nil if the ratios are
 	// nil: without an interval there is no test.
 	P           *float64 `json:"p_value"`
@@ -198,8 +201,9 @@ type WorkloadResult struct {
 	Checks      []Checks `json:"checks"`
 	// Judged is Workload.Judged, with the default filled in.
 	Judged []string `json:"judged,omitempty"`
-	// Question is Workload.Question.
-	Question string `json:"question,omitempty"`
+	// Question is Workload.Question, Objective is Workload.Objective.
+	Question  string     `json:"question,omitempty"`
+	Objective *Objective `json:"objective,omitempty"`
 	// Windows is how many of all windows (WindowsOf) the analysis uses; Counted is the total length of
 	// these in seconds.
 	Windows   int     `json:"windows,omitempty"`
@@ -267,6 +271,10 @@ type ArmResult struct {
 	Cut      uint64           `json:"cut"`
 	// Stalled is how many windows have no operation.
 	Stalled int `json:"stalled_windows,omitempty"`
+	// Reached is the level of the metric of the workload's objective.
+	Reached *ArmLevel `json:"objective_level,omitempty"`
+	// Limit is set if any arm of the load has a CPU limit.
+	Limit *CPULimit `json:"cpu_limit,omitempty"`
 	// RunsAs is Arm.RunsAs.
 	RunsAs   string    `json:"runs_as,omitempty"`
 	Settings []Setting `json:"settings,omitempty"`

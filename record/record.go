@@ -36,7 +36,19 @@ type Plan struct {
 	Budget     float64    `json:"budget_seconds"`
 	Precision  float64    `json:"precision"` // wanted half-width, as a ratio (0.01 is 1 %)
 	Margin     float64    `json:"margin"`    // smallest effect that matters, as a ratio
+	Limits     []Limit    `json:"limits,omitempty"`
 	Workloads  []Workload `json:"workloads"`
+	// Adopted are settings of the user's own server that the servers have otherwise or not at all.
+	Adopted []Adopted `json:"adopted,omitempty"`
+}
+
+// Adopted is a setting of the user's own server that the servers of the arms do not have as it stands.
+type Adopted struct {
+	From  string `json:"from,omitempty"` // FILE:LINE, or the address of a server
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"` // empty for a setting that is left out: it could be a password
+	Used  string `json:"used,omitempty"`  // what the servers have instead; empty: the setting is left out
+	Why   string `json:"why"`
 }
 
 // Workload is one load with the arms in which it runs and which are compared.
@@ -50,14 +62,19 @@ type Workload struct {
 	Note    string  `json:"note,omitempty"`
 	Budget  float64 `json:"budget_seconds"`
 	Primary string  `json:"primary"` // the metric whose precision ends the run
+	// UntilDecided says that the run ends when every limit of this workload is decided, at one of the looks of
+	// package stat, instead of when its intervals are narrow.
+	UntilDecided bool `json:"until_decided,omitempty"`
 	// Judged lists the metrics whose intervals hold simultaneously for all arms, the primary metric
 	// first. It is empty in older records, which judged Primary alone.
 	Judged []string `json:"judged,omitempty"`
 	// Question is the arm that is judged first, with an interval of its own. Only if it differs are
 	// the other arms judged, with simultaneous intervals. Empty: all arms are judged together, with
 	// simultaneous intervals.
-	Question string   `json:"question,omitempty"`
-	Metrics  []string `json:"metrics"`
+	Question string `json:"question,omitempty"`
+	// Objective is judged in each arm by itself; nil: none.
+	Objective *Objective `json:"objective,omitempty"`
+	Metrics   []string   `json:"metrics"`
 	// Values describes the metrics that the load declares itself: those of Window.Values.
 	Values   []Metric `json:"values,omitempty"`
 	Baseline string   `json:"baseline"`
@@ -113,6 +130,8 @@ type Arm struct {
 	// Remainder says that this arm is a real container and that Step is the top rung. The difference
 	// between the two is the remainder.
 	Remainder bool `json:"remainder,omitempty"`
+	// Against is another arm with which this one is compared besides the baseline; empty: none.
+	Against string `json:"against,omitempty"`
 	// Neighbour is the name of the neighbour beside the arm; empty: none.
 	Neighbour string `json:"neighbour,omitempty"`
 	// Isolation lists the mechanisms that protect the arm from its neighbour, as NAME or
@@ -128,8 +147,11 @@ type Arm struct {
 	AppArmor     string `json:"apparmor,omitempty"`
 	SELinux      string `json:"selinux,omitempty"`
 	// CPUs, MemoryBytes and CPUSet are limits of the arm's cgroup, if they are factors: CPU seconds
-	// per second, bytes, and a list of CPUs such as "0-3,6".
+	// per second, bytes, and a list of CPUs such as "0-3,6". Burst is the unused quota that is saved
+	// up, in the unit of CPUs, Weight that of the cpu controller, of which 100 is the default.
 	CPUs        float64 `json:"cpus,omitempty"`
+	Burst       float64 `json:"burst,omitempty"`
+	Weight      int     `json:"weight,omitempty"`
 	MemoryBytes int64   `json:"memory_bytes,omitempty"`
 	CPUSet      string  `json:"cpuset,omitempty"`
 	// Image is the image whose binaries the arm runs; empty: the host's binaries.
@@ -171,6 +193,7 @@ func (a Arm) Chosen() []Setting {
 		{Name: "environment", Got: a.Environment}, {Name: "volume", Got: a.Volume}, {Name: "network", Got: a.Network},
 		{Name: "seccomp", Got: a.Seccomp}, {Name: "capabilities", Got: a.Capabilities}, {Name: "apparmor", Got: a.AppArmor},
 		{Name: "selinux", Got: a.SELinux}, {Name: "image", Got: a.Image}, {Name: "cpus", Got: limit(a.CPUs)},
+		{Name: "burst", Got: limit(a.Burst)}, {Name: "weight", Got: limit(float64(a.Weight))},
 		{Name: "memory", Got: limit(float64(a.MemoryBytes))}, {Name: "cpuset", Got: a.CPUSet},
 	}
 }

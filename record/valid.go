@@ -102,7 +102,7 @@ func (w *Workload) checkReferences(arms map[string]bool) error {
 	for _, a := range w.Arms {
 		if err == nil {
 			err = errors.Join(missing("rung below "+a.Name, a.Step, arms), missing("neighbour of "+a.Name, a.Neighbour, neighbours),
-				missing("launch of "+a.Name, a.Shares, arms))
+				missing("launch of "+a.Name, a.Shares, arms), missing("arm beside "+a.Name, a.Against, arms))
 		}
 		if err == nil && a.Twin && a.Name == w.Question {
 			err = fmt.Errorf("its question %.100q is its twin", w.Question)

@@ -66,12 +66,15 @@ func (w Window) Rate() float64 { return float64(w.Ops) / w.Seconds }
 
 // End closes a record.
 type End struct {
-	Reason string `json:"reason"` // "precision", "budget", "interrupted", "error", EndedFull
+	Reason string `json:"reason"` // "precision", EndedDecided, "budget", "interrupted", "error", EndedFull
 	Detail string `json:"detail,omitempty"`
 	Self   Self   `json:"self"`
 	// Room has the resources of the host and how much of each was free at the worst moment.
 	Room []Room `json:"room,omitempty"`
 }
+
+// EndedDecided means that every limit of the plan was decided.
+const EndedDecided = "decided"
 
 // EndedFull means that a file system or the process ids of the host were running out.
 const EndedFull = "full"

@@ -25,6 +25,10 @@ want_tests() {
 		slirp4netns slirp4netns
 		dockerd docker.io
 		docker docker-cli
+		/usr/libexec/docker/cli-plugins/docker-compose docker-compose
+		quadlet podman
+		kubectl kubectl
+		systemd-analyze systemd
 		ctr containerd
 		mmdebstrap mmdebstrap
 		busybox busybox-static
@@ -34,6 +38,7 @@ want_tests() {
 		fio fio
 		stress-ng stress-ng
 		stress stress
+		zstd zstd
 		mkfs.ext4 e2fsprogs
 		mkfs.xfs xfsprogs
 		mkfs.btrfs btrfs-progs
@@ -59,6 +64,7 @@ want_cluster() {
 		nsenter util-linux
 		mariadbd mariadb-server
 		sysbench sysbench
+		kubectl kubectl
 	END
 }
 want_vm() {
@@ -86,6 +92,7 @@ missing=$("want_${1:-tests}" | while read -r program package; do
 	# Older versions pass no descriptors on.
 	docker) command -v docker >/dev/null 2>&1 || if grep -q '^VERSION_CODENAME=bookworm' /etc/os-release; then echo docker.io; else echo "$package"; fi ;;
 	runsc-of-trixie) runsc run --help 2>&1 | grep -q -e -pass-fd || echo "$package" ;;
+	quadlet) [ -x /usr/libexec/podman/quadlet ] || if grep -q '^VERSION_CODENAME=bookworm' /etc/os-release; then echo quadlet; else echo "$package"; fi ;;
 	/*) set -- $program; [ -x "$1" ] || echo "$package" ;;
 	*) command -v "$program" >/dev/null 2>&1 || echo "$package" ;;
 	esac
@@ -106,22 +113,36 @@ if [ ! -e $policy ]; then
 fi
 apt-get update -q >/dev/null
 
-# later installs a package of trixie on its predecessor; the sources of the machine stay
-# as they are. gVisor's program depends on nothing.
+# later installs a package of trixie on its predecessor, or only a file of it; the sources of the machine
+# stay as they are. These packages depend on nothing but libc.
 later() {
 	dir=$(mktemp -d)
 	mirror=$(apt-get indextargets --format '$(SITE)' 'Codename: bookworm' 'Created-By: Packages' | head -n 1)
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
 	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >"$dir/sources.list"
-	package=$1
+	package=$1 file=${2:-}
 	set -- -q -o Dir::Etc::sourcelist="$dir/sources.list" -o Dir::Etc::sourceparts=- \
 		-o Dir::State::lists="$dir/lists" -o Dir::Cache="$dir/cache" -o APT::Sandbox::User=root
-	(cd "$dir" && apt-get "$@" update >/dev/null && apt-get "$@" download "$package" >/dev/null && dpkg -i "$package"_*.deb >/dev/null)
+	(cd "$dir" && apt-get "$@" update >/dev/null && apt-get "$@" download "$package" >/dev/null &&
+		if [ "$file" ]; then
+			dpkg-deb --fsys-tarfile "$package"_*.deb | tar -x -C / ".$file"
+		else
+			dpkg -i "$package"_*.deb >/dev/null
+		fi)
 	rm -r "$dir"
 }
-if grep -q '^VERSION_CODENAME=bookworm' /etc/os-release && [ "${missing#*runsc}" != "$missing" ]; then
-	later runsc
-	missing=$(echo "$missing" | sed 's/runsc //')
+if grep -q '^VERSION_CODENAME=bookworm' /etc/os-release; then
+	for late in runsc docker-compose kubectl quadlet; do
+		case " $missing" in
+		*" $late "*) ;;
+		*) continue ;;
+		esac
+		case $late in
+		quadlet) later podman /usr/libexec/podman/quadlet ;; # the rest of it needs a later libc
+		*) later $late ;;
+		esac
+		missing=$(echo "$missing" | tr ' ' '\n' | grep -v -x -e "$late" -e '' | tr '\n' ' ')
+	done
 fi
 [ -n "${missing% }" ] || exit 0
 # shellcheck disable=SC2086

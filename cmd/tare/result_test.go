@@ -12,14 +12,16 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/record"
 )
 
 // made is a result directory that a script asks for.
 type made struct {
 	id, end, host, kernel, version, size string
-	loss, slower, noise                  float64 // of the container: throughput lost, latency gained; scatter of a window
-	launches, blocks, dropped            int     // blocks per launch, and in how many of them the container's window was dropped
+	loss, slower, noise                  float64        // of the container: throughput lost, latency gained; scatter of a window
+	launches, blocks, dropped            int            // blocks per launch, and in how many of them the container's window was dropped
+	limits                               []record.Limit // of the plan
 }
 
 // result DIR NAME=VALUE...: writes a result directory of two arms, host and container, with known
@@ -59,6 +61,11 @@ func result(ts *testscript.TestScript, neg bool, args []string) {
 			m.noise = number()
 		case "launches":
 			m.launches = int(number())
+		case "limit":
+			metric, size, _ := strings.Cut(value, "=")
+			l, err := experiment.Words{}.ParseLimit(metric, size)
+			ts.Check(err)
+			m.limits = append(m.limits, l)
 		case "dropped":
 			m.dropped = int(number())
 		default:
@@ -108,7 +115,7 @@ func (m made) damage(path string) error {
 func (m made) plan() record.Plan {
 	return record.Plan{
 		Schema: record.PlanSchema, Experiment: "made", Source: "name: made\nvolume: layer\n", Command: []string{"tare", "run", "made"},
-		Seed: 7, Budget: 60, Precision: 0.01, Margin: 0.01,
+		Seed: 7, Budget: 60, Precision: 0.01, Margin: 0.01, Limits: m.limits,
 		Workloads: []record.Workload{{
 			Name: "db", Kind: "commit", Params: map[string]string{"size": m.size}, Primary: "throughput",
 			Metrics: []string{"throughput", "p50", "cpu_per_op"}, Baseline: "host",

@@ -87,6 +87,10 @@ func readRecord(out *record.Effects, r *record.Result) ([]*table, error) {
 		if first.IsZero() {
 			first = l.Time
 		}
+		if l.Run != nil && !last.IsZero() { // a run that continues the record: the time between the two is not the runs'
+			out.Seconds += last.Sub(first).Seconds()
+			first = l.Time
+		}
 		last = l.Time
 		switch {
 		case l.Warning != nil:
@@ -108,7 +112,7 @@ func readRecord(out *record.Effects, r *record.Result) ([]*table, error) {
 		out.Series = append(out.Series, windows[i].series()...)
 		t.finish()
 	}
-	out.Seconds = last.Sub(first).Seconds()
+	out.Seconds += last.Sub(first).Seconds()
 	if r.Torn && out.Ended != record.EndedRunning {
 		out.Warnings = append(out.Warnings, tornRecord().of("", ""))
 	}
@@ -142,6 +146,7 @@ func analyseLoads(out *record.Effects, tables []*table, r *record.Result, draws 
 		out.Effects = append(out.Effects, p.Effects...)
 		out.Steps = append(out.Steps, p.Steps...)
 		out.Remainder = append(out.Remainder, p.Remainder...)
+		out.Options = append(out.Options, p.Options...)
 		out.Twin = append(out.Twin, p.Twin...)
 		out.Kernel = append(out.Kernel, p.Kernel...)
 		out.Prices = append(out.Prices, p.Prices...)
@@ -173,13 +178,14 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 		steps, remainder := c.steps()
 		out.Steps = append(out.Steps, steps...)
 		out.Remainder = append(out.Remainder, remainder...)
+		out.Options = append(out.Options, c.options()...)
 	}
 	t.parts(out.Effects[effects:], pools)
 	out.Modes = append(out.Modes, found...)
 	t.addLaunches(out.Effects[effects:], all, found)
 	out.Prices = append(out.Prices, prices(t, all, out)...)
 	w := t.workloadResult(out, all, cpuTime)
-	w.Judged, w.StealSlope = judged, stealSlope(all)
+	w.Judged, w.StealSlope, w.Objective = judged, stealSlope(all), t.load.Objective
 	if primary := all[t.load.Primary]; primary != nil {
 		w.Question = primary.question
 	}
@@ -217,6 +223,7 @@ func (t *table) addArms(out *record.Effects, pools []*pooled, m record.Manifest)
 				a.Stalled++
 			}
 		}
+		a.Reached, a.Limit = t.reached(name), t.cpuLimit(name)
 		out.Arms = append(out.Arms, a)
 	}
 }

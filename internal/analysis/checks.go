@@ -196,6 +196,10 @@ func (t *table) schedule() record.Checks {
 		out.Text, out.Remedy = hookOff, hookOn
 		return out
 	}
+	if batch, err := strconv.Atoi(t.load.Params["batch"]); err == nil && batch > 1 {
+		out.Text = inBatches
+		return out
+	}
 	worst := 0.0
 	for _, a := range t.arms {
 		late, ops := 0.0, 0.0

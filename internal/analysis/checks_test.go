@@ -122,6 +122,8 @@ func TestScheduleOfOpenLoads(t *testing.T) {
 		{"open, late", "http", map[string]string{"mode": "open"}, 0.2, record.Checks{Kind: "schedule", Known: true, Subject: "container"}},
 		{"sysbench at a rate", "sysbench", map[string]string{"rate": "100"}, 0.2, record.Checks{Kind: "schedule", Known: true, Subject: "container"}},
 		{"nobody counts", "sysbench", map[string]string{"rate": "100", "hook": "off"}, 0, record.Checks{Kind: "schedule", OK: true}},
+		{"late in batches", "rpc", map[string]string{"mode": "open", "batch": "128"}, 0.9, record.Checks{Kind: "schedule", OK: true}},
+		{"one by one", "rpc", map[string]string{"mode": "open", "batch": "1"}, 0.2, record.Checks{Kind: "schedule", Known: true, Subject: "container"}},
 		{"sysbench without a rate", "sysbench", map[string]string{"rate": "0"}, 0.2, record.Checks{}},
 		{"fio's rate is a limit", "fio", map[string]string{"rate": "100"}, 0.2, record.Checks{}},
 		{"closed", "oltp", nil, 0.2, record.Checks{}},

@@ -2,6 +2,7 @@
 // that it needs.
 //
 //	answer     the answer that a result states first, and its findings
+//	cause      why loads lost: causes with their shares
 //	arrange    the order of loads and arms in a report
 //	gate       limits on effects: tare check
 //	compare    two results

@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/tarelab/tare/internal/stat"
@@ -75,6 +76,36 @@ func (c *compared) steps() (steps, remainder []record.Effect) {
 		}
 	}
 	return steps, remainder
+}
+
+// options compares the arms that name another arm with that arm. It is called after effects.
+func (c *compared) options() []record.Effect {
+	var pairs []pair
+	for _, a := range c.arms {
+		if other := c.arm(a).Against; other != "" {
+			pairs = append(pairs, pair{a, other})
+		}
+	}
+	if len(pairs) == 0 {
+		return nil
+	}
+	options := c.judgeAll(pairs)
+	for i, p := range pairs {
+		options[i].NetworkAlone = networkAlone(c.arm(p.arm), c.arm(p.base))
+	}
+	c.gate(options)
+	return options
+}
+
+// networkAlone reports whether two arms are defined alike but for their network.
+func networkAlone(a, b record.Arm) bool {
+	if a.Network == b.Network {
+		return false
+	}
+	for _, x := range []*record.Arm{&a, &b} {
+		x.Name, x.Title, x.Against, x.Network, x.Shares = "", "", "", "", ""
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // judgeAll estimates pairs and judges them together.

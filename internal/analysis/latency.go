@@ -95,9 +95,11 @@ type pooled struct {
 	total uint64
 }
 
-func (t *table) pool(arm string) *pooled {
+func (t *table) pool(arm string) *pooled { return poolOf(t.windowsOf(arm)) }
+
+func poolOf(ws []*window) *pooled {
 	p := &pooled{all: make([]uint64, record.Buckets)}
-	for _, w := range t.windowsOf(arm) {
+	for _, w := range ws {
 		for b, c := range w.latency.each {
 			p.all[b] += c
 			p.total += c

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
@@ -77,7 +76,7 @@ func only(all map[string]record.Value, names ...string) (some map[string]record.
 // precision is the half-width to reach, as a ratio.
 func Running(load record.Workload, lines []record.Line, precision float64) Progress {
 	t := tabulate(load, lines)
-	t.alpha = 1 - stat.Level(true, max(t.runs, 1))
+	t.alpha = 1 - t.level(true)
 	out := Progress{Done: t.mayStop()}
 	judged := t.judged() // with efficiency: Kept drops the probes of cpuTimeCheck
 	var pools []*pooled

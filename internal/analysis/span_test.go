@@ -1,7 +1,9 @@
 package analysis
 
 import (
+	"math"
 	"testing"
+	"time"
 
 	"github.com/tarelab/tare/record"
 )
@@ -40,5 +42,26 @@ func TestSpanOfPasses(t *testing.T) {
 	add(blocksAt("a", 1, 5, 4)...)
 	if got := tabulate(load, lines).seconds; got != 13+1+4 {
 		t.Errorf("%v s with the run that continues it, want 18", got)
+	}
+}
+
+// The time between a run and the run that continues it a day later is none of the result's.
+func TestSecondsOfAContinuedRun(t *testing.T) {
+	result := func() *record.Result { return world{seed: 3, generations: 4, blocks: 5, windowSD: 0.01}.result() }
+	once, err := Analyse(result())
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, next := result(), result()
+	for i := range next.Lines {
+		next.Lines[i].Time = next.Lines[i].Time.Add(24 * time.Hour)
+	}
+	twice.Lines = append(twice.Lines, next.Lines...)
+	both, err := Analyse(twice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 * once.Seconds; math.Abs(both.Seconds-want) > 1e-6 || once.Seconds <= 0 {
+		t.Errorf("%v s, want twice %v s", both.Seconds, once.Seconds)
 	}
 }

@@ -38,6 +38,7 @@ type table struct {
 	runs           int  // Run lines so far
 	continued      bool // a Run line since the last pilot: it continues the record
 	stoppedOnWidth bool // the run stopped on the width of its intervals
+	made           int  // launches, also those that do not count any more
 }
 
 // row is one block.
@@ -92,6 +93,7 @@ func (t *table) line(l *record.Line) {
 		t.checks = append(t.checks, *l.Check)
 	case l.Generation != nil && l.Generation.Workload == t.load.Name:
 		t.starts[t.launchID(l.Generation.Number)] = l.Generation.Seconds
+		t.made = max(t.made, l.Generation.Number+1)
 	case l.Block != nil && l.Block.Workload == t.load.Name:
 		t.add(l.Block)
 	}
@@ -118,6 +120,7 @@ func dropped(b *record.Block, i int) string {
 }
 
 func (t *table) add(b *record.Block) {
+	t.made = max(t.made, b.Generation+1)
 	r := row{launch: t.launchID(b.Generation), number: b.Number, windows: make([]*window, len(t.arms))}
 	var order []*window
 	lost := false
@@ -178,8 +181,16 @@ func (t *table) finish() *table {
 		}
 	}
 	t.seconds = t.span()
-	t.alpha = 1 - stat.Level(t.stoppedOnWidth, max(t.runs, 1))
+	t.alpha = 1 - t.level(t.stoppedOnWidth)
 	return t
+}
+
+// level is the confidence at which to compute what is shown as 95 %.
+func (t *table) level(stopped bool) float64 {
+	if t.load.UntilDecided {
+		return stat.Level(true, stat.Looks(t.made)+max(t.runs-1, 0))
+	}
+	return stat.Level(stopped, max(t.runs, 1))
 }
 
 // span is the time of the launches that count, in seconds: their start, and from the first

@@ -114,6 +114,7 @@ const (
 	orderRemedy       = "run longer: with four launches or more the error holds all the same (--budget)"
 	hookOff           = "without the hook nobody counts which operations began late"
 	hookOn            = "hook: on"
+	inBatches         = "requests that arrive together begin one after the other: being late is part of the load"
 	lateRemedy        = "the arm or the generator cannot sustain this rate: lower it"
 	nothingStolen     = "too little was stolen to matter, whether or not CPU time is net of it"
 	stealRemedy       = "operations per CPU second have no verdict here; throughput has one"

@@ -23,6 +23,7 @@ import (
 	"github.com/tarelab/tare/internal/loads/redis"
 	"github.com/tarelab/tare/internal/loads/sysbench"
 	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/logs/importer"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
 )
@@ -114,9 +115,10 @@ func Words() experiment.Words {
 	w := experiment.Words{
 		Kinds: map[string][]workload.Param{}, Neighbours: map[string][]workload.Param{},
 		Isolation: func(text string) error { _, _, err := isolation.Parse(text); return err },
-		Volume:    volume.Check,
-		Networks:  environment.Networks(), Seccomp: environment.SeccompProfiles(), Capabilities: environment.CapabilitySets(),
+		Volume:    volume.Check, OfPod: volume.IsOfPod,
+		Networks: environment.Networks(), Seccomp: environment.SeccompProfiles(), Capabilities: environment.CapabilitySets(),
 		Levels:  checkLevels,
+		Metric:  importer.MetricCalled,
 		Removed: map[string]string{"clickhouse-benchmark": "kind: clickhouse asks the same queries and counts each; tare import reads the logs of the tool"},
 	}
 	for _, k := range Workloads() {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"github.com/tarelab/tare/internal/arms/oci"
+	"github.com/tarelab/tare/internal/host/apply"
 	"github.com/tarelab/tare/internal/host/enforce"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/outside/ceph"
@@ -26,5 +27,6 @@ func Steps() journal.Kinds {
 		journal.KindOf[volume.NFSStep](),
 		journal.KindOf[volume.CephFSStep](),
 		journal.KindOf[enforce.ClassStep](),
+		journal.KindOf[apply.Step](),
 	)
 }

@@ -1,13 +1,9 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/gate"
-	"github.com/tarelab/tare/internal/logs/importer"
-	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
@@ -15,7 +11,7 @@ import (
 
 type checkCommand struct {
 	Dir      string      `arg:"" help:"A result directory, as tare run -o made it."`
-	MaxCost  []maxCost   `group:"limits" name:"max-cost" placeholder:"METRIC=SIZE" help:"Largest cost that passes, as throughput=5%; once per metric. Throughput must not be lower by more, latencies and CPU time per operation not higher."`
+	MaxCost  []maxCost   `group:"limits" name:"max-cost" placeholder:"METRIC=SIZE" help:"Largest cost that passes, as throughput=5%; once per metric. Throughput must not be lower by more, latencies and CPU time per operation not higher. Default: the limits of the run."`
 	Workload []string    `group:"limits" aliases:"workloads" placeholder:"NAME" help:"Only these workloads."`
 	Arm      []string    `group:"limits" aliases:"arms,variants,variant" placeholder:"NAME" help:"Only these arms; a skipped one is an error."`
 	Format   checkFormat `group:"output" default:"text" placeholder:"text|junit|markdown|json" help:"Output format."`
@@ -26,8 +22,8 @@ func (checkCommand) Help() string {
 
 Examples:
 
-  tare check r --max-cost throughput=5%
-  tare check r --max-cost throughput=5% --max-cost p99=10% --arm container
+  tare check r
+  tare check r --max-cost throughput=5% --max-cost 'p99<=10%' --arm container
   tare check r --max-cost throughput=5% --format junit > tare.xml
 
 ` + exitCodes("every cost is within its limit", exitError, exitUsage, exitExceeded, exitUndecided, exitInvalid)
@@ -35,22 +31,24 @@ Examples:
 
 func (k checkCommand) Run(c *console) error {
 	k.Dir = resultOf(k.Dir)
-	_, effects, err := analyse(k.Dir)
+	if err := ofOneNode(k.Dir); err != nil {
+		return err
+	}
+	result, effects, err := analyse(k.Dir)
 	if err != nil {
 		return err
 	}
-	limits := make([]record.Limit, len(k.MaxCost))
-	called := map[string]string{}
-	for i, l := range k.MaxCost {
-		limits[i] = l.Limit
+	limits, called := result.Plan.Limits, map[string]string{}
+	if len(k.MaxCost) > 0 {
+		limits = nil
+	}
+	for _, l := range k.MaxCost {
+		limits = append(limits, l.Limit)
 		called[l.Metric] = l.called
 	}
-	g, err := gate.Judge(effects, limits, gate.Selection{Workloads: k.Workload, Arms: k.Arm, Called: called})
-	if errors.Is(err, gate.ErrAsked) {
-		return &usageError{err, "tare check --help"}
-	}
+	g, err := judge(k.Dir, effects, limits, gate.Selection{Workloads: k.Workload, Arms: k.Arm, Called: called})
 	if err != nil {
-		return fmt.Errorf("%s: %w", k.Dir, err)
+		return err
 	}
 	if err := c.printGate(k.Format, g); err != nil {
 		return fmt.Errorf("print the check: %w", err)
@@ -86,28 +84,6 @@ func gateError(g *record.Gate, say bool) error {
 		return &answerError{exitInvalid, text}
 	}
 	return &answerError{exitUndecided, text}
-}
-
-// maxCost is one value of --max-cost.
-type maxCost struct {
-	record.Limit
-	called string // the metric as it was typed
-}
-
-func (m *maxCost) UnmarshalText(b []byte) error {
-	metric, size, ok := strings.Cut(string(b), "=")
-	if !ok || metric == "" {
-		return fmt.Errorf("%q is not METRIC=SIZE; write throughput=5%%", b)
-	}
-	most, err := experiment.ParseRatio(size)
-	if err != nil {
-		return fmt.Errorf("%s: %w", metric, err)
-	}
-	if most >= 1 && !strings.HasSuffix(size, "%") {
-		return fmt.Errorf("%s: %s is %s00%%; did you mean %q?", metric, size, size, size+"%")
-	}
-	*m = maxCost{record.Limit{Metric: importer.MetricCalled(metric), Most: most}, metric}
-	return nil
 }
 
 // checkFormat is the value of --format of tare check.

@@ -69,6 +69,9 @@ func (r *runCommand) checkFlags() error {
 			}
 		}
 	}
+	if r.UntilDecided && r.Precision != "" {
+		return useless("--precision", "with --until-decided, which stops at the limits", "leave one of them out")
+	}
 	return checkVerbose(r.Verbose, r.Format)
 }
 

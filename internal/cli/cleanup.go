@@ -20,7 +20,7 @@ type cleanupCommand struct {
 }
 
 func (cleanupCommand) Help() string {
-	return `A run that is killed cannot take back what it changed, but before each change it wrote the way back into a journal. This command does what these journals say, and removes data sets that were being prepared. Runs that are still going are left alone.
+	return `A run that is killed cannot take back what it changed, but before each change it wrote the way back into a journal. This command does what these journals say, and removes data sets that were being prepared. Runs that are still going are left alone, and so is what tare advise --apply set.
 
 Examples:
 
@@ -52,7 +52,8 @@ func (cl cleanupCommand) Run(c *console) error {
 			c.note("run %s was killed, and its guard is taking back what it left", l.Header.Run)
 			continue
 		}
-		if len(l.Steps) == 0 && l.Err == nil { // only the journal is left
+		c.noteHeld(l)
+		if len(l.Steps) == 0 && l.Err == nil { // only the journal, or Held steps, are left
 			if !cl.DryRun {
 				_, err := undo(l.Header.Run)
 				errs = append(errs, err)

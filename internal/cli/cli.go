@@ -18,6 +18,7 @@ type grammar struct {
 	Plan      planCommand      `cmd:"" help:"Show what a run would change on this host; changes nothing."`
 	Doctor    doctorCommand    `cmd:"" help:"Show what this host is ready for, and its noise."`
 	Presets   presetsCommand   `cmd:"" help:"List the experiments that come with tare, by question."`
+	Advise    adviseCommand    `cmd:"" help:"Find what wins a loss back, and prove it on this host."`
 	Report    reportCommand    `cmd:"" help:"Print the report of a result directory."`
 	Check     checkCommand     `cmd:"" help:"Fail where a loss exceeds a limit, for CI."`
 	Compare   compareCommand   `cmd:"" help:"Compare two results: old, new, change."`
@@ -91,8 +92,10 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 		}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "experiment", Title: "What to measure:"},
+			{Key: "database", Title: "Your database:"},
 			{Key: kubernetesGroup, Title: "Kubernetes:"},
 			{Key: "limits", Title: "What to judge:"},
+			{Key: "apply", Title: "Apply the remedy:"},
 			{Key: "output", Title: "Output:"},
 		}),
 		kong.Vars{"scratch": inspect.DefaultScratch, "kube_namespace": engine.KubeNamespace,

@@ -28,7 +28,7 @@ type codeMeaning struct {
 }
 
 var codeMeanings = []codeMeaning{
-	{exitOK, "done; a run has measured, whatever it found"},
+	{exitOK, "done; a run without limits has measured, whatever it found"},
 	{exitError, "an error, a damaged result, or nothing could be measured"},
 	{exitUsage, "wrong usage: a flag, the experiment, or a file or directory that is named and is not there or not of the kind"},
 	{exitExceeded, "a limit is exceeded"},

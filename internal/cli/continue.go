@@ -147,6 +147,9 @@ func (r *runCommand) sameExperiment(was *record.Result) (*experiment.Experiment,
 	if err := r.apply(e, words); err != nil {
 		return nil, err
 	}
+	if err := sameLimits(was.Dir, old.Limits, e.Limits); err != nil {
+		return nil, err
+	}
 	budget := e.Budget
 	e.Budget, old.Seed = old.Budget, was.Plan.Seed
 	e.Seed = cmp.Or(e.Seed, old.Seed)

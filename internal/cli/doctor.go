@@ -93,6 +93,7 @@ func (d *doctorCommand) Run(c *console) error {
 			p.noise(a.Noise, forecast, d.Verbose)
 		}
 		p.leftovers(a, d.Verbose)
+		p.applied(a)
 		if !d.Verbose {
 			p.heading("Every check and arm: tare doctor -v")
 		}
@@ -112,6 +113,8 @@ type doctorAnswer struct {
 	Leftovers []leftoverRuns `json:"leftovers"`
 	// Unread is the error of reading the leftovers.
 	Unread string `json:"leftovers_unknown,omitempty"`
+	// Applied are the settings of tare advise --apply that tare advise --undo has not taken back.
+	Applied []appliedAnswer `json:"applied,omitempty"`
 }
 
 // expected is the bracket of the half-widths that a run of an experiment reaches, as ratios.
@@ -209,6 +212,7 @@ func (a *doctorAnswer) leftovers() {
 	if err != nil {
 		a.Unread = err.Error()
 	}
+	a.applied(left)
 	for _, l := range left {
 		if !l.Live && len(l.Steps) == 0 && l.Err == nil {
 			continue // only the journal is left

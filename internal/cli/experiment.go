@@ -27,22 +27,26 @@ import (
 type experimentFlags struct {
 	Experiment string `arg:"" name:"preset|file" optional:"" help:"A preset (see tare presets), a YAML file, or - for standard input. Without it: quick."`
 
-	Command   string   `group:"experiment" placeholder:"CMD" help:"Measure a command instead of an experiment: its time, or a number that it prints (--set command.value=...)."`
-	Budget    string   `group:"experiment" aliases:"duration,time" placeholder:"3m" help:"Time of the whole run."`
-	Precision string   `group:"experiment" aliases:"target-ci" placeholder:"1%" help:"Stops a run early: when every interval is this narrow (plus or minus)."`
-	Margin    string   `group:"experiment" aliases:"min-effect" placeholder:"1%" help:"Smallest effect that matters to you, for the verdict no loss. It does not stop a run."`
-	Seed      string   `group:"experiment" hidden:"" placeholder:"N" help:"Seed for the order of the arms."`
-	Workload  []string `group:"experiment" aliases:"workloads" placeholder:"NAME" help:"Only these workloads of the experiment, or of a kind: --workload fio."`
-	Arms      []string `group:"experiment" aliases:"arm,variants,variant" placeholder:"NAME" help:"Only these arms; the baseline and its twin always run."`
-	Volume    []string `group:"experiment" sep:"none" placeholder:"WORD" help:"Volume under the data: layer (the arm's root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH or rbd:POOL/IMAGE. Give it several times to compare volumes with the first."`
-	Scratch   string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the disk under test."`
-	Set       []string `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting of the experiment: rpc.concurrency=8, window=200ms, generations=5 (launches of each arm), unequal=mark (keep arms that are less durable, and mark them). May be repeated."`
+	Command      string    `group:"experiment" placeholder:"CMD" help:"Measure a command instead of an experiment: its time, or a number that it prints (--set command.value=...)."`
+	Budget       string    `group:"experiment" aliases:"duration,time" placeholder:"3m" help:"Time of the whole run."`
+	Precision    string    `group:"experiment" aliases:"target-ci" placeholder:"1%" help:"Stops a run early: when every interval is this narrow (plus or minus)."`
+	Margin       string    `group:"experiment" aliases:"min-effect" placeholder:"1%" help:"Smallest effect that matters to you, for the verdict no loss. It does not stop a run."`
+	MaxCost      []maxCost `group:"experiment" name:"max-cost" placeholder:"METRIC=SIZE" help:"Limit: the largest cost that passes, as throughput=5% or p99=10%. The run ends with 3 if one is exceeded, 4 if undecided, 6 if invalid."`
+	UntilDecided bool      `group:"experiment" help:"Stop as soon as every limit is decided, instead of at the precision."`
+	Seed         string    `group:"experiment" hidden:"" placeholder:"N" help:"Seed for the order of the arms."`
+	Workload     []string  `group:"experiment" aliases:"workloads" placeholder:"NAME" help:"Only these workloads of the experiment, or of a kind: --workload fio."`
+	Arms         []string  `group:"experiment" aliases:"arm,variants,variant" placeholder:"NAME" help:"Only these arms; the baseline and its twin always run."`
+	Volume       []string  `group:"experiment" sep:"none" placeholder:"WORD" help:"Volume under the data: layer (the arm's root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH or rbd:POOL/IMAGE; of pods emptydir, hostpath or pvc:CLASS. Give it several times to compare volumes with the first."`
+	Scratch      string    `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the disk under test."`
+	Set          []string  `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting of the experiment: rpc.concurrency=8, window=200ms, generations=5 (launches of each arm), unequal=mark (keep arms that are less durable, and mark them). May be repeated."`
 
 	Kubeconfig string `group:"kubernetes" hidden:"" placeholder:"FILE" help:"The kubeconfig of the cluster. Default: $KUBECONFIG, or kubectl's own."`
 	Context    string `group:"kubernetes" hidden:"" placeholder:"NAME" help:"The context of the kubeconfig. Default: the current one."`
 
 	Namespace string `group:"kubernetes" hidden:"" placeholder:"NAME" help:"An existing namespace, for pods on another node. Default: the run makes its own."`
 	PodImage  string `group:"kubernetes" hidden:"" placeholder:"IMAGE" help:"Image for pods on another node, where an arm names none: with sh and the programs of the load."`
+
+	databaseFlags
 
 	pods *pods.Target // see cluster
 }
@@ -93,6 +97,16 @@ func (f *experimentFlags) plan(e *experiment.Experiment, host facts.Host) (*plan
 	if err != nil {
 		return nil, err
 	}
+	smaller, err := f.fit(e, p)
+	if err == nil && smaller {
+		if err = f.applyTaken(e, catalog.Words()); err == nil {
+			p, err = plan.Build(e, catalog.Plan(f.cluster()), host, nil)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Record.Adopted = f.adopted()
 	_, _, preset := experiment.Preset(cmp.Or(f.Experiment, experiment.Quick))
 	if preset && f.Command == "" && len(f.Workload) == 0 {
 		leaveOutUninstalled(p)
@@ -199,16 +213,24 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 			all = append(all, p)
 		}
 	}
+	if err := f.takeOver(e, words); err != nil {
+		return err
+	}
 	all = f.conflicts()
-	if len(f.Volume) > 1 {
+	across := len(f.Volume) > 1 || len(f.Volume) > 0 && e.ComparesVolumesOfPods(words)
+	if across {
 		collect(e.Across("--volume", volumeArms(f.Volume), f.Volume, words), "")
 	}
 	for _, s := range f.settings() {
+		if across && s.flag == "volume" {
+			continue
+		}
 		collect(e.Apply("--"+s.flag, s.flag, s.value, words), s.flag+": ")
 	}
 	for _, s := range f.Set {
 		collect(e.Set(s, words), "")
 	}
+	all = append(all, f.applyLimits(e, words)...)
 	all = append(all, f.notSelected(e)...)
 	collect(e.Select("--workload", f.Workload), "")
 	if len(all) > 0 {
@@ -327,9 +349,13 @@ func (f *experimentFlags) unseededCommand() []string {
 			out = append(out, "--"+s.flag+"="+s.value)
 		}
 	}
+	for _, s := range f.databaseFlags.given() {
+		out = append(out, "--"+s.flag+"="+s.value)
+	}
 	for _, s := range f.Set {
 		out = append(out, "--set="+s)
 	}
+	out = append(out, f.limitCommand()...)
 	if len(f.Workload) > 0 {
 		out = append(out, "--workload="+strings.Join(f.Workload, ","))
 	}

@@ -13,13 +13,13 @@ import (
 // format is the value of --format.
 type format string
 
-// forms are the forms of output. A nil print means that the command prints that form itself: text
-// depends on the terminal, and the HTML page has more than the effects.
+// forms are the forms of output. A nil print means that the form has more than the effects: text depends on the
+// terminal, text and Markdown have the limits of the run, and the command itself prints the HTML page.
 var forms = []struct {
 	name  format
 	print func(io.Writer, *record.Effects) error
 }{
-	{"text", nil}, {"html", nil}, {"json", export.JSON}, {"markdown", report.Markdown},
+	{"text", nil}, {"html", nil}, {"json", export.JSON}, {"markdown", nil},
 	{"csv", export.CSV}, {"openmetrics", export.OpenMetrics},
 }
 
@@ -46,6 +46,9 @@ func (f format) program() bool { return f != "text" && f != "markdown" }
 // print writes the effects to standard output; colour and width of o come from the terminal.
 func (c *console) print(f format, e *record.Effects, o report.Options) error {
 	print := func(w io.Writer, e *record.Effects) error { return report.Text(w, e, c.look(o)) }
+	if f == "markdown" {
+		print = func(w io.Writer, e *record.Effects) error { return report.Markdown(w, e, o.Gate) }
+	}
 	for _, x := range forms {
 		if x.name == f && x.print != nil {
 			print = x.print

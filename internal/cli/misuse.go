@@ -141,11 +141,11 @@ func meantWord(command *kong.Node, word string, args []string) string {
 		return "tare check DIR --max-cost " + limitIn(word)
 	case path == "report":
 		return "tare compare BEFORE AFTER compares two results"
-	case path == "calibrate" && duration, path == "run" && duration, path == "plan" && duration:
+	case path == "calibrate" && duration, path == "run" && duration, path == "plan" && duration, path == "advise" && duration:
 		return "--budget " + word
 	case hasFlag(command, "set") && strings.Contains(word, "="):
 		return "--set " + word
-	case path == "run" || path == "plan":
+	case path == "run" || path == "plan" || path == "advise":
 		return "tare " + path + " takes one experiment: a preset or a file"
 	case path == "doctor":
 		return "--scratch " + word

@@ -65,9 +65,14 @@ func installed(p *plan.Plan) error {
 }
 
 // missingFor are the programs that a load needs and this host lacks; an error where one was
-// named by its path. A load in images or on another host needs none here.
+// named by its path. A load in images needs none here. For pods on another host the data of a
+// database is made here, and other loads need nothing.
 func missingFor(p *plan.Plan, l plan.Load) (missing []serve.Need, err error) {
-	if p.PodNode != "" || !slices.ContainsFunc(l.Arms, func(a plan.PlannedArm) bool { return a.Image == "" }) {
+	ofServer := func(n serve.Need) bool { return n.Service != "" }
+	switch {
+	case p.PodNode != "" && (l.Stages.Prepare == nil || !slices.ContainsFunc(l.Stages.Needs, ofServer)):
+		return nil, nil
+	case p.PodNode == "" && !slices.ContainsFunc(l.Arms, func(a plan.PlannedArm) bool { return a.Image == "" }):
 		return nil, nil
 	}
 	for _, n := range l.Stages.Needs {

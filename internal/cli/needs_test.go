@@ -78,3 +78,23 @@ func TestLeaveOutUninstalled(t *testing.T) {
 		}
 	}
 }
+
+// For pods on another host, this host needs only what makes the data of a database.
+func TestMissingForPodsElsewhere(t *testing.T) {
+	server, tool := serve.Need{Service: "redis", Path: "/no/redis-server"}, serve.Need{Tool: "no-such-tool", Package: "tools"}
+	prepare := func(string) workload.Task { return workload.Task{} }
+	for name, c := range map[string]struct {
+		stages workload.Stages
+		lacks  bool
+	}{
+		"a database": {workload.Stages{Prepare: prepare, Needs: []serve.Need{server, tool}}, true},
+		"files":      {workload.Stages{Prepare: prepare, Needs: []serve.Need{tool}}, false},
+		"no data":    {workload.Stages{Needs: []serve.Need{server}}, false},
+	} {
+		l := plan.Load{Workload: record.Workload{Name: "a"}, Stages: c.stages, Arms: []plan.PlannedArm{{Arm: record.Arm{Name: "besteffort", Pod: true}}}}
+		missing, err := missingFor(&plan.Plan{PodNode: "node", Loads: []plan.Load{l}}, l)
+		if (err != nil || len(missing) > 0) != c.lacks {
+			t.Errorf("%s: %v, %v", name, missing, err)
+		}
+	}
+}

@@ -79,7 +79,7 @@ func (f *experimentFlags) rightsCommand(nodes []string, helper bool) string {
 		if name == "--set" {
 			name, _, _ = strings.Cut(value, "=")
 		}
-		if !slices.Contains([]string{"--budget", "--precision", "--margin", "--scratch", "--pod-image", "generations", "unequal"}, name) {
+		if !slices.Contains([]string{"--budget", "--precision", "--margin", "--scratch", "--pod-image", "--max-cost", "--until-decided", "generations", "unequal"}, name) {
 			words = append(words, w)
 		}
 	}
@@ -272,6 +272,7 @@ func (v *nodeRunner) runOne(ctx context.Context, n *corev1.Node) error {
 func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, errs []error) error {
 	var measured []analysis.OfNode
 	var left []record.Left
+	var answers []error
 	for i, n := range chosen {
 		at := filepath.Join(dir, n.Name)
 		if _, err := os.Stat(filepath.Join(at, record.RecordFile)); err == nil {
@@ -279,6 +280,7 @@ func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, e
 			if err != nil {
 				errs[i] = errors.Join(errs[i], err)
 			} else {
+				answers = append(answers, r.limitError(result, effects))
 				measured = append(measured, analysis.OfNode{Name: n.Name, Dir: n.Name, Manifest: result.Manifest, Effects: effects})
 				continue
 			}
@@ -289,8 +291,11 @@ func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, e
 	}
 	err := errors.Join(errs...)
 	if len(chosen) < 2 || len(measured) == 0 {
+		if err == nil {
+			return worstAnswer(answers)
+		}
 		return err
 	}
 	side := compareNodes(dir, measured, left)
-	return errors.Join(err, side.write(), side.print(c, r.Format))
+	return errors.Join(err, side.write(), side.print(c, r.Format), worstAnswer(answers))
 }

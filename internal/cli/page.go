@@ -21,7 +21,8 @@ import (
 
 // page writes the HTML report of a result. It links the files of its data that lie beside it.
 func page(w io.Writer, r *record.Result, e *record.Effects, files ...string) error {
-	return report.HTML(w, e, report.Source{Plan: r.Plan, Manifest: r.Manifest, Files: files})
+	g, _ := ownGate(r, e) // tare check says why there is none
+	return report.HTML(w, e, report.Source{Plan: r.Plan, Manifest: r.Manifest, Files: files, Gate: g})
 }
 
 // writePage writes the HTML report and the effects as CSV into a directory and returns the report's path.

@@ -66,6 +66,9 @@ func (p *planCommand) Run(c *console) error {
 	on := nodeFlags{Nodes: p.Nodes, NodeHelper: p.NodeHelper && !p.RBAC}
 	p.cluster().Rights = p.rightsCommand(p.Nodes, p.NodeHelper)
 	if on.throughHelpers() {
+		if err := p.onlyHere(); err != nil {
+			return err
+		}
 		return p.onNodes(c, &on, e)
 	}
 	if p.RBAC {
@@ -82,9 +85,9 @@ func (p *planCommand) Run(c *console) error {
 	built.Record.Command = on.command(p.command(built.Record.Seed))
 	if p.Format == "json" {
 		err := export.Object(c.stdout, planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds(), leastDeciding(built)})
-		return errors.Join(err, installed(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
+		return errors.Join(err, installed(built), checkSQL(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
 	}
-	return errors.Join(c.printPlan(built, e.Title, p.Verbose), installed(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
+	return errors.Join(c.printPlan(built, e.Title, p.Verbose), installed(built), checkSQL(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
 }
 
 // onNodes makes the checks in the cluster that a run through node helpers makes before it begins.
@@ -151,11 +154,17 @@ func rightsOf(e *experiment.Experiment) []kube.Rights {
 
 // podsOf finds the environments of an experiment that are pods.
 func podsOf(e *experiment.Experiment, on *pods.Target) []pods.Pod {
-	words := slices.Clone(e.Arms)
+	var words []string
+	add := func(volume string, environments ...string) {
+		for _, w := range environments {
+			words = append(words, plan.OnVolumeOfPod(w, volume))
+		}
+	}
+	add(e.Volume, e.Arms...)
 	for i := range e.Workloads {
-		words = append(words, e.Workloads[i].Arms...)
+		add(e.Volume, e.Workloads[i].Arms...)
 		for _, a := range e.ArmsOf(&e.Workloads[i]) {
-			words = append(words, a.Environment)
+			add(cmp.Or(a.Volume, e.Volume), a.Environment)
 		}
 	}
 	for _, n := range e.Neighbours {

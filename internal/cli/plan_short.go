@@ -47,6 +47,9 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		p.row("neighbour", n)
 	}
 	p.skipped(built.Left)
+	for _, line := range adoptedLines(r.Adopted) {
+		p.row("settings", line)
+	}
 	for _, line := range codeLines(built) {
 		p.row("your code", line)
 	}

@@ -71,6 +71,12 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 		}
 	}
 	p.left(built.Left)
+	if len(r.Adopted) > 0 {
+		p.heading("settings of your server that are changed or skipped")
+		for _, line := range adoptedLines(r.Adopted) {
+			p.entry("  ", 2, line)
+		}
+	}
 	if lines := codeLines(built); len(lines) > 0 {
 		p.heading("your code; tare undoes only its own changes")
 		for _, line := range lines {

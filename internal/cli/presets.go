@@ -230,8 +230,8 @@ func armsInWords(e *experiment.Experiment) (all [][2]string) {
 		if env, err := catalog.Environment(nil, a.Environment); err == nil && !described[env.Name()] {
 			text, described[env.Name()] = env.Title(), true
 		}
-		if a.Volume != "" {
-			text += ", volume " + a.Volume
+		for _, setting := range a.Settings() {
+			text += ", " + setting
 		}
 		for _, k := range slices.Sorted(maps.Keys(a.Set)) {
 			text += ", " + k + "=" + a.Set[k]

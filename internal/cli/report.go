@@ -45,7 +45,8 @@ func (r reportCommand) Run(c *console) error {
 	if r.Format == "html" {
 		return page(c.stdout, result, effects)
 	}
-	return c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: r.Dir})
+	g, _ := ownGate(result, effects) // tare check says why there is none
+	return c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: r.Dir, Gate: g})
 }
 
 // nodes prints the comparison of several nodes.

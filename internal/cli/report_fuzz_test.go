@@ -84,6 +84,7 @@ func printed(t *testing.T, dir string, plan, lines []byte) *record.Effects {
 		}
 	}
 	_ = report.Text(io.Discard, e, report.Options{Verbose: true})
+	_ = report.Markdown(io.Discard, e, nil)
 	_ = page(io.Discard, result, e)
 	return e
 }

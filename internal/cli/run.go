@@ -52,11 +52,12 @@ Examples:
   tare run --budget 10m --precision 0.5% --arms cgroup,container
   tare run --command './bench' --arms cgroup,container
   tare run mine.yaml --set rpc.concurrency=8 --format json > effects.json
+  tare run --max-cost throughput=5% --max-cost p99=10% --until-decided
   tare run --continue DIR --budget 10m
 
-Flags for pods and nodes: tare help kubernetes. Limits for CI: tare check; a run ends with 0 whatever it found.
+Flags for pods and nodes: tare help kubernetes.
 
-` + exitCodes("measured", exitError, exitUsage, exitUnsupported, exitBusy, exitInterrupted, exitTerminated)
+` + exitCodes("measured, and every limit passes", exitError, exitUsage, exitExceeded, exitUndecided, exitUnsupported, exitInvalid, exitBusy, exitInterrupted, exitTerminated)
 }
 
 func (r *runCommand) Run(c *console) error {
@@ -69,6 +70,9 @@ func (r *runCommand) Run(c *console) error {
 	}
 	r.cluster().Rights = r.rightsCommand(r.Nodes, r.throughHelpers())
 	if r.throughHelpers() {
+		if err := r.onlyHere(); err != nil {
+			return err
+		}
 		return r.onNodes(c, e)
 	}
 	helper, err := r.helperRun(r.cluster())
@@ -92,7 +96,7 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(installed(p), worthwhile(p), longEnough(p, fewer), roomy(p, dir, host.Groups)); err != nil {
+	if err := errors.Join(limitable(p), installed(p), checkSQL(p), worthwhile(p), longEnough(p, fewer), roomy(p, dir, host.Groups)); err != nil {
 		return err
 	}
 	p.Record.Command = helper.command(r.nodeFlags.command(r.experimentFlags.command(p.Record.Seed)), p.Record.Seed)
@@ -106,7 +110,7 @@ func (r *runCommand) Run(c *console) error {
 	}
 	show := c.progress(p, r.Quiet)
 	show.start(p, helper.resultDir(dir))
-	for _, line := range append(codeLines(p), first...) {
+	for _, line := range slices.Concat(adoptedLines(p.Record.Adopted), codeLines(p), first) {
 		show.say(line)
 	}
 	r.cluster().Told(show.say)
@@ -120,7 +124,7 @@ func (r *runCommand) Run(c *console) error {
 // measure runs, after it has set the fields of the configuration that are the same for all runs.
 func measure(c run.Config, show progress) (run.Outcome, error) {
 	c.ID, c.StateDir, c.Probes = newID(), journal.StateDir(), catalog.Probes()
-	c.Decide, c.Condense = decide(c.Plan.Record), analysis.Kept
+	c.Decide, c.Decided, c.Condense = decide(c.Plan.Record), untilDecided(c.Plan.Record, c.Dir), analysis.Kept
 	defer show.end()
 	return execute(c, show)
 }
@@ -159,10 +163,13 @@ func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
 	if errors.As(err, &forced) {
 		return &forced.signalError
 	}
-	_, effects, aerr := r.show(c, out.Dir)
+	result, effects, aerr := r.show(c, out.Dir)
 	err = errors.Join(notRestored(c, out, err), aerr)
 	if err == nil && finished(out) && !anyBlock(effects) {
 		return hint.New(errors.New("nothing was measured: no block of any workload is complete"), fewer+"; tare doctor says how busy this host is")
+	}
+	if err == nil && finished(out) {
+		return r.limitError(result, effects)
 	}
 	return err
 }
@@ -179,13 +186,14 @@ func (r *runCommand) show(c *console, dir string) (*record.Result, *record.Effec
 		c.noteResults(dir, false)
 		return result, effects, err
 	}
+	g, _ := ownGate(result, effects)    // limitError returns the error
 	err = writeEffects(result, effects) // on a full disk the report is printed all the same
 	written := err == nil
 	switch {
 	case r.Format == "html":
 		err = errors.Join(err, page(c.stdout, result, effects))
 	case hasBlocks(effects) || r.Format.program():
-		err = errors.Join(err, c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: dir}))
+		err = errors.Join(err, c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: dir, Gate: g}))
 	}
 	c.noteResults(dir, written && hasBlocks(effects))
 	return result, effects, err
@@ -223,7 +231,9 @@ func writeEffects(r *record.Result, e *record.Effects) error {
 }
 
 // finished says that the measurement ended by itself, not by a signal or an error.
-func finished(out run.Outcome) bool { return out.Reason == "precision" || out.Reason == "budget" }
+func finished(out run.Outcome) bool {
+	return slices.Contains([]string{"precision", record.EndedDecided, "budget"}, out.Reason)
+}
 
 // decide returns the function that decides when a run may stop, from the effects measured so far.
 func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {

@@ -132,3 +132,49 @@ func TestMissingDirectories(t *testing.T) {
 		t.Errorf("volume of the experiment: %v", err)
 	}
 }
+
+// In an experiment on volumes of pods each --volume is one more arm. Of others a volume of pods replaces
+// the arms, and the baseline becomes a pod. The pods that the cluster is asked about are those of the plan.
+func TestVolumesOfPods(t *testing.T) {
+	words := catalog.Words()
+	for _, c := range []struct {
+		preset   string
+		volumes  []string
+		arms, of string
+	}{
+		{"pod-volumes", nil, "emptydir hostpath", "besteffort:volume=emptydir besteffort:volume=hostpath"},
+		{"pod-volumes", []string{"pvc:fast"}, "emptydir hostpath pvc-fast", "besteffort:volume=emptydir besteffort:volume=hostpath besteffort:volume=pvc:fast"},
+		{"pod-volumes", []string{"pvc:fast", "pvc:slow"}, "emptydir hostpath pvc-fast pvc-slow",
+			"besteffort:volume=emptydir besteffort:volume=hostpath besteffort:volume=pvc:fast besteffort:volume=pvc:slow"},
+		{"postgres-layers", []string{"emptydir", "pvc:fast"}, "emptydir pvc-fast", "besteffort:volume=emptydir besteffort:volume=pvc:fast"},
+	} {
+		f := experimentFlags{Experiment: c.preset, Volume: c.volumes}
+		e, err := f.parse(words)
+		if err == nil {
+			err = f.apply(e, words)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.preset, err)
+		}
+		var arms, of []string
+		for _, a := range e.ArmsOf(&e.Workloads[0]) {
+			arms = append(arms, a.Name)
+		}
+		for _, p := range podsOf(e, nil) {
+			if word := p.Name() + ":" + strings.TrimPrefix(p.Title(), "a Kubernetes pod, QoS class BestEffort: "); !slices.Contains(of, word) {
+				of = append(of, word)
+			}
+		}
+		if strings.Join(arms, " ") != c.arms || strings.Join(of, " ") != c.of || e.Workloads[0].Baseline != "emptydir" {
+			t.Errorf("%s %v: baseline %s, arms %v, pods %v", c.preset, c.volumes, e.Workloads[0].Baseline, arms, of)
+		}
+	}
+	f := experimentFlags{Experiment: "pod-volumes", Volume: []string{"emptydir"}}
+	e, err := f.parse(words)
+	if err == nil {
+		err = f.apply(e, words)
+	}
+	if err == nil || !strings.Contains(err.Error(), "given twice") {
+		t.Errorf("an emptyDir twice: %v", err)
+	}
+}

@@ -9,10 +9,12 @@ type question struct{ title, names string }
 
 // questions are in the order of tare presets. The last one takes every name.
 var questions = []question{
-	{"Container: how much is lost to it, and in which layer?", "quick layers"},
+	{"Container: how much is lost to it, and in which layer?", "quick layers docker-run"},
 	{"Neighbour: how much is lost beside a batch job, and which setting protects?", "colocation"},
-	{"Pod: how much is lost in Kubernetes, by QoS class?", "kubernetes"},
-	{"Volume: how fast is each?", "volumes storage"},
+	{"CPU limit: what does it cost below the limit?", "limit"},
+	{"Pod: how much is lost in Kubernetes, by QoS class and by network?", "kubernetes pod-network"},
+	{"Volume: how fast is each?", "volumes storage disk"},
+	{"Change: is a new version or option file of a database slower?", "ab"},
 	{"Others", ""},
 }
 
@@ -58,6 +60,7 @@ Examples:
   tare run mysql-kubernetes                         on the node itself
   tare run mysql-kubernetes --nodes a               pods on node a, controlled from here
   tare run --nodes a,b --node-helper                the whole run on each of two nodes
+  tare run pod-volumes --volume pvc:CLASS           a database on each StorageClass
   tare plan mysql-kubernetes --rbac > rights.yaml   for an administrator, who applies it
 
 Flags of tare run and tare plan:

@@ -2,6 +2,7 @@
 // the arms, and chooses the lengths of windows, to execute it on one host.
 //
 //	experiment  reads and writes experiment files; errors have line and column; has the presets
+//	remedy      what may win a loss back, and the arm that tests it
 //	plan        makes arms, order and lengths of windows from experiment, facts of the host and seed
 //
 // It may import descriptions (arms/environment, host/facts, host/isolation, loads/workload), stat

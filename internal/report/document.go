@@ -67,11 +67,19 @@ type block struct {
 	title  string
 	items  []item
 	tables []table // below each other
-	notes  []sentence
+	// listings are to be copied: their lines are printed as they are.
+	listings []listing
+	notes    []sentence
+}
+
+// listing is a file or commands under a title.
+type listing struct {
+	title sentence
+	lines []string
 }
 
 func (b block) empty() bool {
-	return len(b.items) == 0 && len(b.tables) == 0 && len(b.notes) == 0
+	return len(b.items) == 0 && len(b.tables) == 0 && len(b.listings) == 0 && len(b.notes) == 0
 }
 
 // section is a titled part of the document.
@@ -106,7 +114,7 @@ func (d *Document) add(s section) {
 func (d *Document) end(it item) {
 	if n := len(d.sections); n > 0 {
 		blocks := d.sections[n-1].blocks
-		if last := &blocks[len(blocks)-1]; len(last.tables) == 0 && len(last.notes) == 0 {
+		if last := &blocks[len(blocks)-1]; len(last.tables) == 0 && len(last.listings) == 0 && len(last.notes) == 0 {
 			last.items = append(last.items, it)
 			return
 		}

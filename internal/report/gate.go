@@ -23,6 +23,13 @@ func Gate(g *record.Gate) Document {
 	return d
 }
 
+// limitSection is the answer to the limits of a run, for its report.
+func limitSection(g *record.Gate) section {
+	return section{title: text("gate.limits"), about: answerWord(g.Answer), blocks: []block{
+		{items: []item{{text: gateAnswer(g)}}, tables: []table{gateTable(g)}, notes: gateNotes(g)},
+	}}
+}
+
 func gateTitle(g *record.Gate) sentence {
 	s := msg("title.name", "experiment", strings.TrimRight("tare check "+g.Experiment, " "))
 	if g.Host.Name != "" {
@@ -96,7 +103,7 @@ func gateTable(g *record.Gate) table {
 	for _, j := range byAnswer(g.Judgements) {
 		t.rows = append(t.rows, row{
 			{j.Workload, plain}, {j.Arm, strong}, {j.Metric, plain},
-			{costOf(j), answerTone(j.Answer)}, {quantity.Size(j.Most), plain}, {answerWords(j), answerTone(j.Answer)},
+			costCell(j), {quantity.Size(j.Most), plain}, {answerWords(j), answerTone(j.Answer)},
 		})
 	}
 	return t
@@ -109,6 +116,13 @@ func byAnswer(js []record.Judgement) []record.Judgement {
 		return slices.Index(order, a.Answer) - slices.Index(order, b.Answer)
 	})
 	return sorted
+}
+
+func costCell(j record.Judgement) cell {
+	if j.Cost == nil {
+		return cell{none, faint}
+	}
+	return cell{costOf(j), answerTone(j.Answer)}
 }
 
 // costOf prints a cost with its interval, without a sign: "3.1 % [2.4, 3.8]".

@@ -150,6 +150,8 @@ func ended(reason string) (string, bool) {
 	switch reason {
 	case "precision":
 		return text("ended.precision"), false
+	case record.EndedDecided:
+		return text("ended.decided"), false
 	case "budget":
 		return text("ended.budget"), false
 	case "interrupted":

@@ -56,6 +56,13 @@ func (r *markdownRenderer) block(b block) {
 	if len(b.items) > 0 {
 		r.put("\n")
 	}
+	for _, l := range b.listings {
+		r.put(r.sentence(l.title), "\n\n```\n")
+		for _, line := range l.lines {
+			r.put(strings.ReplaceAll(export.Clean(line), "```", "'''"), "\n")
+		}
+		r.put("```\n\n")
+	}
 	for _, t := range b.tables {
 		r.table(t)
 	}

@@ -24,7 +24,8 @@ import (
 type Source struct {
 	Plan     record.Plan
 	Manifest record.Manifest
-	Files    []string // names of files beside the page, with the data
+	Files    []string     // names of files beside the page, with the data
+	Gate     *record.Gate // the answer to the limits of the run; nil: it has none
 }
 
 // HTML prints the report as one page that needs nothing else: no network, no
@@ -80,6 +81,9 @@ const pageWarnings = 3
 func newPage(e *record.Effects, s Source) page {
 	ws := workloads(e)
 	d := tables(e, answerOf(e))
+	if s.Gate != nil {
+		d.add(limitSection(s.Gate))
+	}
 	r := &htmlRenderer{used: map[messages.Key]bool{}}
 	p := page{Title: export.Clean(d.title.String()), Style: template.CSS(pageStyle), Policy: policy(), Cite: cite(e, s), Files: s.Files}
 	p.First = r.part(func() {

@@ -98,6 +98,15 @@ func (r *htmlRenderer) block(b block) {
 		r.element("h4", "", upper(b.title))
 	}
 	r.items(b.items)
+	for _, l := range b.listings {
+		r.put("<p>")
+		r.sentence(l.title)
+		r.put("</p><pre>")
+		for _, line := range l.lines {
+			r.put(template.HTMLEscapeString(export.Clean(line)), "\n")
+		}
+		r.put("</pre>")
+	}
 	if len(b.tables) > 0 {
 		for _, t := range b.tables {
 			r.table(b.title, t)

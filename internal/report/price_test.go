@@ -137,7 +137,7 @@ func TestAnyPrice(t *testing.T) {
 		p.Invalid, p.Explained[0].Text = drawText().Draw(t, "invalid"), drawText().Draw(t, "text")
 		w := rapid.IntRange(40, 140).Draw(t, "width")
 		text := printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), Options{Width: w}) })
-		for _, s := range []string{text, printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e)) }), printed(t, func(b *bytes.Buffer) error { return export.CSV(b, e) })} {
+		for _, s := range []string{text, printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e), nil) }), printed(t, func(b *bytes.Buffer) error { return export.CSV(b, e) })} {
 			if m := notNumbers.FindString(s); m != "" {
 				t.Fatalf("prints %s:\n%s", m, s)
 			}

@@ -115,7 +115,7 @@ func TestAnything(t *testing.T) {
 		e := drawAll(t)
 		o := Options{Width: rapid.IntRange(40, 140).Draw(t, "width"), Verbose: true}
 		plainText := printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), o) })
-		markdown := printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e)) })
+		markdown := printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e), nil) })
 		table := printed(t, func(b *bytes.Buffer) error { return export.CSV(b, e) })
 		o.Verbose = false
 		short := printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), o) })
@@ -204,7 +204,7 @@ func TestUndecided(t *testing.T) {
 		}
 		for form, s := range map[string]string{
 			"text":     printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), Options{}) }),
-			"Markdown": printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e)) }),
+			"Markdown": printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e), nil) }),
 		} {
 			if words := answers.FindString(s); words != "" {
 				t.Fatalf("%s says %q of undecided effects:\n%s", form, words, s)

@@ -26,7 +26,7 @@ func TestRealGolden(t *testing.T) {
 		"short.txt":   func(b *bytes.Buffer) error { return Text(b, e, Options{Dir: "r"}) },
 		"80.txt":      func(b *bytes.Buffer) error { return Text(b, e, Options{Width: 80}) },
 		"100.txt":     func(b *bytes.Buffer) error { return Text(b, e, Options{Verbose: true}) },
-		"md":          func(b *bytes.Buffer) error { return Markdown(b, e) },
+		"md":          func(b *bytes.Buffer) error { return Markdown(b, e, nil) },
 		"csv":         func(b *bytes.Buffer) error { return export.CSV(b, e) },
 		"openmetrics": func(b *bytes.Buffer) error { return export.OpenMetrics(b, e) },
 	} {

@@ -8,10 +8,11 @@ import (
 
 // Options is how a text report looks.
 type Options struct {
-	Color   bool   // ANSI colours; the text says the same without
-	Width   int    // columns; 0 means 100, below 40 counts as 40
-	Verbose bool   // everything, not only the answer
-	Dir     string // the result directory, for commands to type; empty: not known
+	Color   bool         // ANSI colours; the text says the same without
+	Width   int          // columns; 0 means 100, below 40 counts as 40
+	Verbose bool         // everything, not only the answer
+	Gate    *record.Gate // the answer to the limits of the run; nil: it has none
+	Dir     string       // the result directory, for commands to type; empty: not known
 }
 
 const (
@@ -29,9 +30,9 @@ func (o Options) width() int {
 // Text prints the report for a terminal or a plain file.
 func Text(w io.Writer, e *record.Effects, o Options) error {
 	if o.Verbose {
-		return Print(w, full(e, o.Dir), o)
+		return Print(w, full(e, o.Dir, o.Gate), o)
 	}
-	d := screen(e, o.Dir)
+	d := screen(e, o.Dir, o.Gate)
 	if e.Imported == nil {
 		d.end(rest(e))
 	}
@@ -55,14 +56,14 @@ func PrintMarkdown(w io.Writer, d Document) error {
 }
 
 // Markdown prints the report for a pull request comment: the answer and the
-// ladders open, everything else folded.
-func Markdown(w io.Writer, e *record.Effects) error {
-	return PrintMarkdown(w, full(e, ""))
+// ladders open, everything else folded. g is the answer to the limits of the run; nil: it has none.
+func Markdown(w io.Writer, e *record.Effects, g *record.Gate) error {
+	return PrintMarkdown(w, full(e, "", g))
 }
 
 // full is everything: the screen, then each load, then the quality of the data.
-func full(e *record.Effects, dir string) Document {
-	d := screen(e, dir)
+func full(e *record.Effects, dir string, g *record.Gate) Document {
+	d := screen(e, dir, g)
 	ws := workloads(e)
 	for _, w := range ws {
 		if w.Unmeasured() {

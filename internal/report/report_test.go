@@ -28,7 +28,7 @@ func TestGolden(t *testing.T) {
 		"color.txt": func(b *bytes.Buffer, e *record.Effects) error {
 			return Text(b, answered(e), Options{Color: true, Verbose: true})
 		},
-		"md":   func(b *bytes.Buffer, e *record.Effects) error { return Markdown(b, answered(e)) },
+		"md":   func(b *bytes.Buffer, e *record.Effects) error { return Markdown(b, answered(e), nil) },
 		"json": func(b *bytes.Buffer, e *record.Effects) error { return export.JSON(b, answered(e)) },
 		"csv":  func(b *bytes.Buffer, e *record.Effects) error { return export.CSV(b, e) },
 	}

@@ -20,9 +20,12 @@ func answerOf(e *record.Effects) record.Answers {
 }
 
 // screen is the default output: a table for each question, where the loss comes from, what to do next.
-func screen(e *record.Effects, dir string) Document {
+func screen(e *record.Effects, dir string, g *record.Gate) Document {
 	a := answerOf(e)
 	d := tables(e, a)
+	if g != nil {
+		d.add(limitSection(g))
+	}
 	d.add(section{blocks: []block{closing(e, a, dir)}})
 	return d
 }
@@ -40,6 +43,7 @@ func tables(e *record.Effects, a record.Answers) Document {
 		for _, t := range a.Tables {
 			d.add(section{blocks: []block{answerTable(e, t)}})
 			d.add(section{blocks: []block{whereLost(e, t)}})
+			d.add(section{blocks: []block{options(e, t)}})
 		}
 	}
 	return d

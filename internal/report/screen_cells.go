@@ -96,6 +96,10 @@ func answerCell(r record.AnswerRow) cell {
 		said, t = ofMetric(s, text("says.nodifference", "bound", percentUp(s.Bound))), good
 	case record.SaysUndecided:
 		said, t = undecidedWords(r), unsure
+	case record.SaysEnough:
+		said, t = text("says.enough"), good
+	case record.SaysTooSlow:
+		said, t = text("says.tooslow"), bad
 	case record.SaysInvalid:
 		said, t = text("says.invalid"), broken
 	case record.SaysSkipped:
@@ -132,8 +136,11 @@ func causeWords(r record.AnswerRow) string {
 			why = append(why, text(causeNames[c]))
 		}
 	}
-	return strings.Join(why, ", ")
+	return strings.Join(why[:min(len(why), mostCauses)], ", ")
 }
+
+// mostCauses of a loss stand beside its answer, the first ones: more would take the place of the arms' names.
+const mostCauses = 2
 
 var causeNames = map[record.Cause]messages.Key{
 	record.CauseWork: "cause.work", record.CauseCPU: "cause.cpu", record.CauseOther: "cause.other", record.CauseDisk: "cause.disk", record.CauseWait: "cause.waiting",

@@ -28,6 +28,10 @@ func answerTable(e *record.Effects, t record.AnswerTable) block {
 		out = neighbourTable(of(t.Workload), t)
 	case record.AskedPods:
 		out = podsTable(of(t.Workload), t)
+	case record.AskedLimit:
+		out = limitTable(of(t.Workload), t)
+	case record.AskedObjective:
+		out = objectiveTable(of(t.Workload), t)
 	default:
 		out = plainTable(of, t)
 	}
@@ -50,8 +54,12 @@ func asked(e *record.Effects, t record.AnswerTable) sentence {
 		key = "asked.neighbour"
 	case t.Question == record.AskedPods:
 		key = "asked.pods"
+	case t.Question == record.AskedLimit:
+		key = "asked.limit"
 	case t.Question == record.AskedLogs:
 		key = "asked.logs"
+	case t.Question == record.AskedObjective:
+		return askedObjective(t)
 	}
 	if onlyLevels(t) {
 		key = "asked.levels"

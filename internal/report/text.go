@@ -61,6 +61,9 @@ func (r *textRenderer) block(b block) {
 		}
 	}
 	r.items(b.items)
+	for _, l := range b.listings {
+		r.listing(l)
+	}
 	if r.tables(b.tables) && len(b.notes) > 0 {
 		r.line("", nil)
 	}
@@ -98,6 +101,17 @@ func (r *textRenderer) items(items []item) {
 			}
 			r.line(indent, append(head, l...))
 		}
+	}
+}
+
+// listing prints lines as they are, also those that are wider than the report.
+func (r *textRenderer) listing(l listing) {
+	for _, line := range wrap(l.title, r.width-len(indent)) {
+		r.line(indent, line)
+	}
+	for _, line := range l.lines {
+		r.out.WriteString(strings.TrimRight(indent+indent+export.Clean(line), " ") + "\n")
+		r.lines++
 	}
 }
 

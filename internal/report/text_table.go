@@ -28,7 +28,7 @@ func (r *textRenderer) tables(all []table) (stacked bool) {
 	return stacked
 }
 
-// fitting is a table in a width that fits: with less space, with fewer columns, or cut into several. It is
+// fitting is a table in a width that fits: with less space, with names that are cut, with fewer columns, or cut into several. It is
 // empty if none fits: then each row is printed in lines of its own.
 func (r *textRenderer) fitting(t table) []table {
 	last := 0
@@ -37,9 +37,11 @@ func (r *textRenderer) fitting(t table) []table {
 	}
 	for drop := range last + 1 {
 		kept := t.dropped(drop)
-		for _, kept.tight = range []bool{false, true} {
-			if r.fits(kept) {
-				return []table{kept}
+		for _, fits := range []func(table) bool{r.fitsWhole, r.fits} {
+			for _, kept.tight = range []bool{false, true} {
+				if fits(kept) {
+					return []table{kept}
+				}
 			}
 		}
 	}
@@ -109,6 +111,9 @@ func (t table) filled() table {
 	return t.without(empty...)
 }
 
+func (r *textRenderer) fitsWhole(t table) bool { return t.total(t.sizes()) <= r.room() }
+
+// fits reports whether a table fits with its names cut.
 func (r *textRenderer) fits(t table) bool {
 	sizes := t.sizes()
 	for i, c := range t.columns {

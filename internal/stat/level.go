@@ -21,3 +21,28 @@ func Level(stoppedOnWidth bool, looks int) float64 {
 	}
 	return 1 - alpha
 }
+
+// firstLook is the number of launches before the first look at limits: as many as a verdict needs.
+const firstLook = 4
+
+// IsLook says whether a run that ends as soon as its limits are decided looks at them after so many launches.
+// The number doubles from look to look, so that few looks fit into a run.
+func IsLook(launches int) bool {
+	for look := firstLook; look <= launches; look *= 2 {
+		if look == launches {
+			return true
+		}
+	}
+	return false
+}
+
+// Looks is how often such a run was looked at when it ended after so many launches: at its end too, if that is no
+// look. Unlike a stop on width, these stops depend on the position of the interval, so each look has an error of
+// its own: Level(true, look). The sum over all looks is below 5 % (Bonferroni), whatever stops the run.
+func Looks(launches int) int {
+	n, last := 1, firstLook
+	for ; last < launches; last *= 2 {
+		n++
+	}
+	return n
+}

@@ -28,6 +28,8 @@ type Place struct {
 	// the zero value is no cgroup.
 	Group        cgroup.Group
 	OutsideGroup cgroup.Group
+	// Forwarders are processes of an engine that forward the arm's port, outside of both groups.
+	Forwarders []int
 	// Pause freezes and thaws the processes in the arm and beside it. It is nil where tare cannot
 	// freeze; there the load pauses itself at its gate.
 	Pause Freezer

@@ -62,6 +62,9 @@ func tables(e *record.Effects, w arrange.Workload) (out []record.AnswerTable) {
 // the subject if there is one, else of all arms.
 func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerTable, bool) {
 	t := record.AnswerTable{Baseline: w.Baseline, Metric: w.Primary}
+	if w.Objective != nil {
+		return objective(w), true
+	}
 	if subject := w.Subject(); subject != "" && !slices.Contains(told, subject) {
 		t.Question, t.Container = record.AskedLayers, w.Real(subject)
 		if subject == w.Question || t.Container { // loads with other baselines of the layers have one table, too
@@ -80,18 +83,48 @@ func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerT
 		return t, true
 	}
 	t.Question = record.AskedArms
-	if w.Imported {
+	switch {
+	case w.Imported:
 		t.Question = record.AskedLogs
+	case w.Arm[w.Baseline].Limit != nil && len(told) == 0:
+		return limits(w, otherWork(e, w.Name)), true
+	}
+	for _, x := range e.Options {
+		if x.Workload == w.Name && x.Metric == w.Primary {
+			t.Options = append(t.Options, x)
+		}
 	}
 	for _, arm := range slices.Concat(w.Ladder, w.Beside) {
 		if _, ok := w.PrimaryOf(arm); ok && !slices.Contains(told, arm) {
-			t.Rows = append(t.Rows, row(w, arm, otherWork(e, w.Name)))
+			t.Rows = append(t.Rows, byNetwork(row(w, arm, otherWork(e, w.Name)), t.Options))
 		}
+	}
+	if len(t.Rows) > 0 && inPod(w) {
+		t.Rows = append(t.Rows, skippedRows(e, w, t.Rows)...)
 	}
 	if len(t.Rows) == 0 && len(told) == 0 { // only the baseline was measured
 		t.Rows = []record.AnswerRow{{Workload: w.Name, Arm: w.Baseline, Level: level(w, w.Baseline)}}
 	}
 	return t, len(t.Rows) > 0
+}
+
+// inPod reports whether a load's baseline is a pod.
+func inPod(w arrange.Workload) bool {
+	return slices.ContainsFunc(w.Arm[w.Baseline].Settings, func(s record.Setting) bool { return s.Name == "pod.qos" })
+}
+
+// skippedRows are the arms of a load that could not be had, without those in rows. The arms of an experiment
+// on pods are named one by one (StorageClasses, networks), so a missing one is part of the answer.
+func skippedRows(e *record.Effects, w arrange.Workload, rows []record.AnswerRow) (out []record.AnswerRow) {
+	for _, l := range e.Left {
+		same := func(r record.AnswerRow) bool { return r.Arm == l.Arm }
+		if l.Workload != w.Name || l.Arm == "" || l.Arm == w.Baseline || slices.ContainsFunc(rows, same) || slices.ContainsFunc(out, same) {
+			continue
+		}
+		says := record.Says{Word: record.SaysSkipped, Reason: l.Reason, Remedy: l.Remedy}
+		out = append(out, record.AnswerRow{Workload: w.Name, Arm: l.Arm, Level: level(w, w.Baseline), Says: says})
+	}
+	return out
 }
 
 // merge adds the rows of a table to those of the same question, subject, baseline and metric.
@@ -100,6 +133,7 @@ func merge(all []record.AnswerTable, t record.AnswerTable) []record.AnswerTable 
 		same := x.Question == t.Question && x.Subject == t.Subject && x.Container == t.Container && x.Baseline == t.Baseline && x.Metric == t.Metric
 		if same && t.Workload == "" && x.Workload == "" {
 			all[i].Rows = append(all[i].Rows, t.Rows...)
+			all[i].Options = append(all[i].Options, t.Options...)
 			return all
 		}
 	}

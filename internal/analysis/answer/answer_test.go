@@ -130,6 +130,17 @@ func TestTooFewLaunches(t *testing.T) {
 	}
 }
 
+// A loss that is more than twice what the baseline differs from itself by keeps its answer, with the reason.
+func TestOutgrowsTheTwin(t *testing.T) {
+	for percent, want := range map[float64]record.AnswerWord{-50: record.SaysSlower, -14: record.SaysInvalid} {
+		e := run(record.Cost, percent, 1)
+		e.Twin = []record.Effect{{Workload: "db", Metric: "throughput", Arm: "twin", Baseline: "host", Verdict: record.Cost, Typical: ratio(-7, 2)}}
+		if s := only(t, Of(e)).Says; s.Word != want || s.Reason != "the baseline differs from itself by -7.0 % [-9.0, -5.0]" {
+			t.Errorf("%v %%: %+v", percent, s)
+		}
+	}
+}
+
 // The causes of a loss need a decided efficiency.
 func TestCauses(t *testing.T) {
 	for _, c := range []struct {
@@ -172,6 +183,23 @@ func TestCauses(t *testing.T) {
 	}
 }
 
+// A network that is the only difference of another comparison, and has most of the loss, is its cause: less CPU
+// time was received because of it.
+func TestNetworkOfAnOption(t *testing.T) {
+	for _, c := range []struct {
+		option float64 // percent
+		alone  bool
+		want   record.Cause
+	}{{-45, true, record.CauseNetwork}, {-45, false, record.CauseCPU}, {-10, true, record.CauseCPU}, {20, true, record.CauseCPU}} {
+		e := run(record.Cost, -50, 2)
+		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: record.Negligible, Typical: ratio(0, 0.5)})
+		e.Options = []record.Effect{{Workload: "db", Metric: "throughput", Arm: "rootfs", Baseline: "cgroup", Verdict: record.Cost, Typical: ratio(c.option, 2), NetworkAlone: c.alone}}
+		if got := byNetwork(only(t, Of(e)), e.Options).Says.Causes; !slices.Equal(got, []record.Cause{c.want}) {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
 // A precision is offered where every load has a forecast of it or is as precise already: else the
 // time would be that of some loads only.
 func TestMenuOfAllLoads(t *testing.T) {
@@ -197,24 +225,27 @@ func TestMenuOfAllLoads(t *testing.T) {
 }
 
 // Beside other work the CPU time that an arm received is the outcome of a competition: the answer
-// is the CPU time per operation.
+// is the CPU time per operation, unless the arm's own limit held it back for longer than that work ran.
 func TestCompetition(t *testing.T) {
 	for _, c := range []struct {
 		seconds float64 // of two CPUs
 		own     float64 // more in the arm: work of the kernel for it
+		held    float64 // seconds per second in which the arm's own limit throttled it
 		verdict record.Verdict
 		word    record.AnswerWord
 		metric  string
 	}{
-		{1.2, 0, record.Cost, record.SaysSlower, "cpu_per_op"}, {1.2, 0, record.Undecided, record.SaysUndecided, "cpu_per_op"},
-		{0.1, 0, record.Cost, record.SaysSlower, ""}, {0.1, 0, record.Undecided, record.SaysSlower, ""},
-		{0.1, 1.1, record.Cost, record.SaysSlower, ""}, {0.1, 1.1, record.Undecided, record.SaysSlower, ""},
+		{1.2, 0, 0, record.Cost, record.SaysSlower, "cpu_per_op"}, {1.2, 0, 0, record.Undecided, record.SaysUndecided, "cpu_per_op"},
+		{0.1, 0, 0, record.Cost, record.SaysSlower, ""}, {0.1, 0, 0, record.Undecided, record.SaysSlower, ""},
+		{0.1, 1.1, 0, record.Cost, record.SaysSlower, ""}, {0.1, 1.1, 0, record.Undecided, record.SaysSlower, ""},
+		{1.2, 0, 1.1, record.Undecided, record.SaysUndecided, "cpu_per_op"}, {1.2, 0, 1.3, record.Undecided, record.SaysSlower, ""},
 	} {
 		e := run(record.Cost, -20, 2)
 		e.Effects[1].Parts = &record.Parts{CPU: *ratio(-18, 3), Efficiency: *ratio(-2, 1)}
 		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: c.verdict, Typical: ratio(-2, 1), Generations: 6})
 		e.Kernel = []record.Kernel{{Workload: "db", Metric: "cpu.foreign", Unit: "s", Per: "second",
-			Values: map[string]record.Value{"host": record.Number(c.seconds), "rootfs": record.Number(c.seconds + c.own)}}}
+			Values: map[string]record.Value{"host": record.Number(c.seconds), "rootfs": record.Number(c.seconds + c.own)}},
+			{Workload: "db", Metric: "cpu.throttled", Unit: "s", Per: "second", Values: map[string]record.Value{"rootfs": record.Number(c.held)}}}
 		if s := only(t, Of(e)).Says; s.Word != c.word || s.Metric != c.metric {
 			t.Errorf("%v s, efficiency %v: %+v", c.seconds, c.verdict, s)
 		}
@@ -227,5 +258,34 @@ func TestEfficiencyDecides(t *testing.T) {
 	e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: record.Cost, Typical: ratio(-4, 1), Generations: 6})
 	if a := Of(e); only(t, a).Says.Word != record.SaysSlower || only(t, a).Says.Metric != "cpu_per_op" || a.Standing != record.AnsweredAll {
 		t.Errorf("%+v", a.Tables)
+	}
+}
+
+// The arms on pods that could not be had are rows, with reason and remedy; those of other experiments are not.
+func TestSkippedPods(t *testing.T) {
+	e := run(record.Cost, -10, 2)
+	e.Steps, e.Workloads[0].Baseline = nil, "host"
+	e.Left = []record.Left{{Workload: "db", Arm: "slow", Reason: "no StorageClass", Remedy: "name another"}, {Workload: "db", Arm: "slow", Reason: "again"},
+		{Workload: "db", Arm: "host", Reason: "busy"}, {Workload: "other", Arm: "x", Reason: "busy"}, {Workload: "db", Arm: "cgroup", Reason: "ended"}}
+	rows := func() (arms []string) {
+		for _, r := range Of(e).Tables[0].Rows {
+			arms = append(arms, r.Arm+" "+string(r.Says.Word)+" "+r.Says.Remedy)
+		}
+		return arms
+	}
+	if got := Of(e).Tables[0]; got.Question != record.AskedArms {
+		t.Fatalf("%+v", got)
+	}
+	want := []string{"cgroup slower ", "rootfs slower "}
+	if got := rows(); !slices.Equal(got, want) {
+		t.Errorf("on the host: %q", got)
+	}
+	e.Arms = []record.ArmResult{{Workload: "db", Arm: "host", Settings: []record.Setting{{Name: "pod.qos", Got: "BestEffort"}}}}
+	want = append(want, "slow skipped name another")
+	if got := rows(); !slices.Equal(got, want) {
+		t.Errorf("on pods: %q", got)
+	}
+	if a := Of(e); a.Standing != record.AnsweredPartly {
+		t.Errorf("%s", a.Standing)
 	}
 }

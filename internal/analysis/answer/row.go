@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -43,14 +44,14 @@ const competing = 0.1
 
 // says is the answer of an arm: by the primary metric; by CPU time per operation where that is
 // undecided, or where the CPU time that the arm received is the outcome of a competition with other
-// work. Beside a neighbour of the run that competition is the question: other is 0 then.
+// work and not of the arm's own limit. Beside a neighbour of the run that competition is the question: other is 0 then.
 func says(w arrange.Workload, arm string, other float64) record.Says {
 	x, ok := w.PrimaryOf(arm)
 	if !ok {
 		return record.Says{Word: record.SaysSkipped, Reason: messages.Text("reason.nowindow")}
 	}
 	work := efficiency(w, arm)
-	beside := work != nil && work.Typical != nil && x.Parts != nil && other > competing
+	beside := work != nil && work.Typical != nil && x.Parts != nil && other > competing && !heldBack(w, x)
 	s := verdict(w, x)
 	switch {
 	case s.Word == record.SaysInvalid:
@@ -60,7 +61,12 @@ func says(w arrange.Workload, arm string, other float64) record.Says {
 		}
 	}
 	for _, d := range w.Differing() {
-		s = record.Says{Word: record.SaysInvalid, Reason: messages.Text("reason.twin", "effect", quantity.Interval(d.Typical))}
+		why := messages.Text("reason.twin", "effect", quantity.Interval(d.Typical))
+		if s.Metric == "" && arrange.Outgrows(x, d) {
+			s.Reason = cmp.Or(s.Reason, why)
+			continue
+		}
+		s = record.Says{Word: record.SaysInvalid, Reason: why}
 	}
 	s.Causes = causes(w, x, work, beside)
 	return s
@@ -133,25 +139,37 @@ func efficiency(w arrange.Workload, arm string) *record.Effect {
 	return &x
 }
 
-// otherWork is the share of the CPUs that processes used in every arm of a load which are neither the
-// arm's nor its neighbour's; 0: not known. What they use in one arm only is work of the kernel for that
-// arm: the threads of a loop device, the packets of a bridge.
+// heldBack reports whether the arm's own limit kept more CPU time from it than other work used.
+func heldBack(w arrange.Workload, x record.Effect) bool {
+	foreign, known := foreignWork(w.Kernel, w.Name)
+	return known && difference(w, x, "cpu.throttled") > foreign
+}
+
+// otherWork is the share of the CPUs that other work used; 0: not known.
 func otherWork(e *record.Effects, load string) float64 {
-	least := math.Inf(1)
-	for _, k := range e.Kernel {
-		if k.Workload != load || k.Metric != "cpu.foreign" || k.Per != "second" || e.Host.CPUs <= 0 {
+	used, known := foreignWork(e.Kernel, load)
+	if !known || e.Host.CPUs <= 0 {
+		return 0
+	}
+	return min(used/float64(e.Host.CPUs), 1) // a tick of the kernel may be longer than a window
+}
+
+// foreignWork is the CPU time, in seconds per second, that processes used in every arm of a load which are
+// neither the arm's nor its neighbour's. What they use in one arm only is work of the kernel for that arm:
+// the threads of a loop device, the packets of a bridge.
+func foreignWork(kernel []record.Kernel, load string) (least float64, known bool) {
+	least = math.Inf(1)
+	for _, k := range kernel {
+		if k.Workload != load || k.Metric != "cpu.foreign" || k.Per != "second" {
 			continue
 		}
 		for _, v := range k.Values {
 			if x, ok := v.Get(); ok && quantity.Finite(x) && x >= 0 {
-				least = min(least, x/float64(e.Host.CPUs), 1) // a tick of the kernel may be longer than a window
+				least = min(least, x)
 			}
 		}
 	}
-	if math.IsInf(least, 1) {
-		return 0
-	}
-	return least
+	return least, !math.IsInf(least, 1)
 }
 
 // causes are the shown causes of a loss. Throughput is CPU time received per second times operations
@@ -221,6 +239,23 @@ func networkShare(r record.AnswerRow) (share float64) {
 		}
 	}
 	return share
+}
+
+// byNetwork puts the network in the place of less CPU time received where an option whose arms differ in
+// nothing else has most of the loss: what forwards its packets is not the arm's, and the arm waits for it.
+func byNetwork(r record.AnswerRow, options []record.Effect) record.AnswerRow {
+	if r.Says.Word != record.SaysSlower || r.Effect == nil || !arrange.Moved(*r.Effect) {
+		return r
+	}
+	for _, x := range options {
+		if x.Arm != r.Arm || !x.NetworkAlone || !arrange.Moved(x) || math.Log(x.Typical.Ratio)/math.Log(r.Effect.Typical.Ratio) < half {
+			continue
+		}
+		rest := slices.DeleteFunc(slices.Clone(r.Says.Causes), func(c record.Cause) bool { return c == record.CauseCPU || c == record.CauseWait })
+		r.Says.Causes = append([]record.Cause{record.CauseNetwork}, rest...)
+		return r
+	}
+	return r
 }
 
 // steps are the layers that are shown to differ from the layer below, bottom up, and the arms of the

@@ -106,6 +106,17 @@ func Moved(x record.Effect) bool {
 	return (x.Verdict == record.Cost || x.Verdict == record.Gain) && x.Typical != nil
 }
 
+// Outgrows reports whether an effect is shown and more than twice as large as a twin's, at the ends of their intervals
+// where the one is smallest and the other largest: most of it is the arm's, whatever the error of the twin is.
+func Outgrows(x, twin record.Effect) bool {
+	if !Moved(x) || twin.Typical == nil {
+		return false
+	}
+	low, high := math.Log(x.Typical.Low), math.Log(x.Typical.High)
+	most := max(math.Abs(math.Log(twin.Typical.Low)), math.Abs(math.Log(twin.Typical.High)))
+	return low*high > 0 && min(math.Abs(low), math.Abs(high)) > 2*most
+}
+
 // FewLaunches reports whether an effect is undecided because an arm has too few launches for a verdict.
 func (w Workload) FewLaunches(x record.Effect) bool {
 	return !w.Imported && x.Verdict == record.Undecided && x.Typical != nil && x.Generations < metric.LeastLaunches

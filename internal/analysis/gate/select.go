@@ -103,6 +103,26 @@ func (s Selection) checkArm(e *record.Effects, name string) error {
 	return wrong("no arm %q in this result%s", name, hint.DidYouMean(name, here))
 }
 
+// Planned returns an error if a limit of the plan selects nothing that the plan measures.
+func Planned(p record.Plan) error {
+	var metrics []string
+	var said []record.Metric
+	for _, w := range p.Workloads {
+		for _, name := range slices.Concat(w.Metrics, metric.Judged(w, true)) {
+			if !slices.Contains(metrics, name) {
+				metrics = append(metrics, name)
+			}
+		}
+		said = append(said, w.Values...)
+	}
+	for _, l := range p.Limits {
+		if err := (Selection{}).among(metrics, said, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s Selection) checkMetric(e *record.Effects, l record.Limit) error {
 	var metrics []string
 	var said []record.Metric
@@ -114,9 +134,15 @@ func (s Selection) checkMetric(e *record.Effects, l record.Limit) error {
 	for _, w := range e.Workloads {
 		said = append(said, w.Values...)
 	}
-	switch {
-	case len(metrics) == 0:
+	if len(metrics) == 0 {
 		return hint.New(fmt.Errorf("%w: the result has no effect%s", ErrNothing, ofArms(s.Arms)), "tare report shows what there is and why")
+	}
+	return s.among(metrics, said, l)
+}
+
+// among checks a limit against the metrics that there are; said describes those of the loads.
+func (s Selection) among(metrics []string, said []record.Metric, l record.Limit) error {
+	switch {
 	case !slices.Contains(metrics, l.Metric):
 		return wrong("no metric %q in this result%s", s.called(l.Metric), hint.DidYouMean(l.Metric, metrics))
 	case !(l.Most >= 0):

@@ -225,4 +225,14 @@ func (a *agent) finish(c *child, ws unix.WaitStatus) {
 	}
 	<-c.watched
 	a.tell(event{Number: c.number, Exit: x})
+	a.closeProbes(c)
+}
+
+// closeProbes closes the probes of a child that has ended; another one may follow.
+func (a *agent) closeProbes(c *child) {
+	a.measuring.Lock()
+	defer a.measuring.Unlock()
+	if c.probes != nil {
+		_ = c.probes.Close() // they read only
+	}
 }

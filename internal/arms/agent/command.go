@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/outside/dirtar"
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
@@ -17,6 +19,7 @@ const (
 	Command        = "__agent"
 	joinCommand    = "__agent-join"
 	fillCommand    = "__agent-fill"
+	refillCommand  = "__agent-refill"
 	installCommand = "__agent-install"
 )
 
@@ -40,6 +43,13 @@ func Roles() []hidden.Role {
 		{
 			Name: fillCommand, Args: "DIR", Run: exitCode(func(args []string) error { return fill(os.Stdin, args[0]) }),
 			Purpose: "unpacks the data set that arrives as an archive on standard input",
+		},
+		{
+			Name: refillCommand, Args: "DIR FROM", Run: exitCode(func(args []string) error {
+				forgetSharedMemory()
+				return refill(args[0], args[1])
+			}),
+			Purpose: "replaces the data by a copy of the data set that is kept in the pod",
 		},
 		{
 			Name: installCommand, Args: "FILE", Run: exitCode(func(args []string) error { return install(args[0]) }),
@@ -73,8 +83,12 @@ func Args(socket, remove string) []string {
 // the agent at socket.
 func JoinArgs(socket string) []string { return []string{joinCommand, socket} }
 
-// FillArgs are the arguments of a process that unpacks its standard input into dir.
+// FillArgs are the arguments of a process that unpacks its standard input into dir, and replaces what
+// is there.
 func FillArgs(dir string) []string { return []string{fillCommand, dir} }
+
+// RefillArgs are the arguments of a process that replaces dir by a copy of the directory from.
+func RefillArgs(dir, from string) []string { return []string{refillCommand, dir, from} }
 
 // InstallArgs are the arguments of a process that copies tare's binary to a file.
 func InstallArgs(to string) []string { return []string{installCommand, to} }
@@ -101,15 +115,32 @@ func join(socket string) error {
 	return errors.Join(err, conn.Close())
 }
 
-// fill unpacks an archive into a new directory.
+// fill unpacks an archive into a directory, in the place of what is there.
 func fill(r io.Reader, dir string) error {
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o755)); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	if _, err := dirtar.Read(r, dir, true); err != nil {
 		return fmt.Errorf("receive the data set: %w", err)
 	}
 	return nil
+}
+
+// refill replaces a directory by a copy of another one.
+func refill(dir, from string) error {
+	return errors.Join(os.RemoveAll(dir), clonetree.Copy(dir, from))
+}
+
+// forgetSharedMemory removes the files of shared memory that killed processes of this user have left. It does
+// nothing as root: no pod of tare's is.
+func forgetSharedMemory() {
+	const shm = "/dev/shm"
+	left, _ := os.ReadDir(shm) // a pod may have none
+	for _, e := range left {
+		if os.Getuid() != 0 {
+			_ = os.RemoveAll(filepath.Join(shm, e.Name()))
+		}
+	}
 }
 
 // install copies tare's binary to a new file.

@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/outside/engine"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 	"github.com/tarelab/tare/internal/wire"
@@ -43,6 +44,7 @@ type arm struct {
 
 	inside launch.Occupant
 	state  engine.State // of the container when its process was started
+	proxy  int          // pid of docker-proxy; 0: none
 }
 
 // prepare makes the container, its root file system and its network. The container does not run yet.
@@ -75,13 +77,13 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
 		return err
 	}
-	if err := a.OpenNetwork(); err != nil {
-		return err
-	}
 	if !a.fromImage() {
 		if err := a.mount(); err != nil {
 			return err
 		}
+	}
+	if err := a.openNetwork(ctx); err != nil { // after mount, for its mount namespace has that overlay
+		return err
 	}
 	c, err := a.container()
 	if err != nil {
@@ -143,6 +145,9 @@ func (a *arm) container() (engine.Container, error) {
 		Powerless: a.Spec.Container.Capabilities == environment.NoCapabilities,
 		Security:  a.Spec.Container.SecurityOptions(),
 	}
+	if a.engineNetwork() {
+		c.Network, c.Publish = engine.Bridge, a.Spec.Port
+	}
 	if !a.outsideArmGroup() {
 		c.Parent = a.GroupPath()
 	}
@@ -165,7 +170,7 @@ func (a *arm) create(ctx context.Context, c engine.Container) error {
 // hostNetwork says that the container has the host's network.
 func (a *arm) hostNetwork() bool {
 	if a.user == "" {
-		return a.Net == nil
+		return a.Net == nil && !a.engineNetwork()
 	}
 	return a.Spec.Port == 0 || a.Spec.Container.Network == environment.NetworkHost
 }
@@ -181,7 +186,10 @@ func (a *arm) remove() error {
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
-	if a.user != "" && !a.hostNetwork() {
+	if a.proxy != 0 {
+		p.Forwarders = []int{a.proxy}
+	}
+	if a.Net == nil && a.Spec.Port != 0 && !a.hostNetwork() {
 		p.Listen = fmt.Sprintf("0.0.0.0:%d", a.Spec.Port) // in the container's own network namespace
 	}
 	return p
@@ -230,6 +238,9 @@ func (a *arm) startContainer(ctx context.Context, p environment.Process) (enviro
 	}
 	if err := a.attach(conn.Pid); err != nil {
 		return nil, err
+	}
+	if a.kind == Docker && a.engineNetwork() {
+		a.proxy = proxyOf(proc.FS("/"), a.Spec.Port)
 	}
 	running, err := a.AddProcess(conn, a.exitStatus)
 	if err != nil {
@@ -312,6 +323,10 @@ func (a *arm) processSettings(p environment.Running) ([]record.Setting, error) {
 	all := append(a.userSettings(), a.foundSettings()...)
 	if p == nil {
 		return all, nil
+	}
+	network, err := a.networkSettings()
+	if all = append(all, network...); err != nil {
+		return all, err
 	}
 	if a.state.Image != "" {
 		all = append(all, record.Setting{Name: a.kind.Name() + ".image", Got: a.state.Image})

@@ -1,14 +1,21 @@
 package engines
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/nftables"
+	"github.com/vishvananda/netlink"
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/engine"
 	"github.com/tarelab/tare/internal/testing/enginetest"
@@ -51,6 +58,60 @@ func TestDocker(t *testing.T) {
 	t.Run("image", func(t *testing.T) { fromImage(t, Docker, docker) })
 }
 
+// TestDockerNetwork tests the network that Docker makes, in a network namespace of the test.
+func TestDockerNetwork(t *testing.T) {
+	if !enginetest.Apart(t) {
+		return
+	}
+	enginetest.Bridged(t)
+	environmenttest.Levels(t, inspect.HostAt("/", t.TempDir()), []environmenttest.Level{ofEngine(Docker)})
+	t.Run("no bridge", func(t *testing.T) {
+		enginetest.Docker(t)
+		spec := launchtest.Spec(t, Docker, t.TempDir())
+		spec.Port, spec.Container.Network = 7654, environment.NetworkEngine
+		_, err := Docker.Open(t.Context(), spec)
+		if !errors.Is(err, facts.ErrUnsupported) || !strings.Contains(hint.Of(err), "--bridge") {
+			t.Errorf("%v (%s)", err, hint.Of(err))
+		}
+	})
+}
+
+// TestPodmanNetwork tests the network that Podman makes. The host's own keeps its links, rules and
+// sysctls.
+func TestPodmanNetwork(t *testing.T) {
+	testneed.Root(t)
+	testneed.Tool(t, "podman")
+	before := ofNetwork(t)
+	environmenttest.Levels(t, inspect.HostAt("/", t.TempDir()), []environmenttest.Level{ofEngine(Podman)})
+	if d := cmp.Diff(before, ofNetwork(t)); d != "" {
+		t.Errorf("the host's network changed: %s", d)
+	}
+}
+
+// ofNetwork are links, sysctls and tables of the host's network.
+func ofNetwork(t *testing.T) (all []string) {
+	t.Helper()
+	links, err := netlink.LinkList()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range links {
+		all = append(all, l.Attrs().Name)
+	}
+	for _, file := range []string{"sys/net/ipv4/ip_forward", "sys/net/ipv4/conf/all/route_localnet", "net/ip_tables_names"} {
+		b, _ := os.ReadFile("/proc/" + file)
+		all = append(all, file+"="+string(b))
+	}
+	tables, err := (&nftables.Conn{}).ListTables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		all = append(all, table.Name)
+	}
+	return all
+}
+
 // TestPodman runs the whole suite.
 func TestPodman(t *testing.T) {
 	testneed.Root(t)
@@ -78,6 +139,14 @@ func servers(t *testing.T, k Kind, host facts.Host) {
 		testneed.Long(t, environmenttest.Whole)
 		servertest.Run(t, k, host)
 	})
+}
+
+// ofEngine is the level of the engine's own network.
+func ofEngine(k Kind) environmenttest.Level {
+	return environmenttest.Level{Name: "network engine", Env: k, Options: environmenttest.Options{
+		Choice: environmenttest.Choice{Container: environment.Container{Network: environment.NetworkEngine}},
+		Cases:  []string{"settings", "server and client", "freeze and thaw", "closed while in use"},
+	}}
 }
 
 // oddPath uses a scratch directory whose name has characters that options give a meaning. Podman refuses a

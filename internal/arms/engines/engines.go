@@ -64,7 +64,7 @@ func (k Kind) Support(h facts.Host) facts.Support {
 
 // Capabilities are no levels, and the choices that refuses allows.
 func (k Kind) Capabilities() environment.Capabilities {
-	return environment.Capabilities{With: k.with, Refuses: refuses, Grouped: true, Container: true, Images: true}
+	return environment.Capabilities{With: k.with, Refuses: refuses, Grouped: true, Container: true, Networks: true, Images: true}
 }
 
 // with refuses all levels. "user=NAME" was a level of earlier versions.
@@ -93,7 +93,11 @@ func (k Kind) Changes(s environment.Spec) []facts.Change {
 	if k == Docker && s.Container.Image == "" {
 		out = append(out, facts.Change{What: "image tare-root:" + nameOf(s), Detail: "with the links at the top of / and nothing else"})
 	}
-	if s.Port != 0 {
+	switch {
+	case s.Port == 0:
+	case s.Container.Network == environment.NetworkEngine:
+		out = append(out, k.networkChange())
+	default:
 		out = append(out, launch.NetworkChanges(s, true)...)
 	}
 	return out

@@ -120,15 +120,15 @@ func refuses(c environment.Container) error {
 		return hint.New(errors.New("image: a rootless container cannot have an image"), "leave image out: the container has the host's binaries; or run as root")
 	case c.Network == environment.NetworkBridge:
 		return hint.New(errors.New("network bridge: a rootless container has no bridge that the host could reach"), "network: published, or host")
-	case c.Network != environment.NetworkPublished:
+	case c.Network != environment.NetworkPublished && c.Network != environment.NetworkEngine:
 		return nil
 	}
 	if err := unix.Access("/dev/net/tun", unix.R_OK|unix.W_OK); err != nil {
-		return hint.New(fmt.Errorf("network published: slirp4netns needs /dev/net/tun, which this user may not open: %w", err),
+		return hint.New(fmt.Errorf("network %s: slirp4netns needs /dev/net/tun, which this user may not open: %w", c.Network, err),
 			"network: host; or let root give you the device: modprobe tun; setfacl -m u:"+userName()+":rw /dev/net/tun")
 	}
 	if _, err := exec.LookPath("slirp4netns"); err != nil {
-		return hint.New(errors.New("network published: slirp4netns is not installed"), "network: host; or apt install slirp4netns")
+		return hint.New(fmt.Errorf("network %s: slirp4netns is not installed", c.Network), "network: host; or apt install slirp4netns")
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (a *arm) prepareOwn(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	c.Root, c.Publish = a.root.Upper, a.Spec.Port
+	c.Root, c.Network, c.Publish = a.root.Upper, engine.Slirp, a.Spec.Port
 	binds, err := layOut(a.root.Upper)
 	if err != nil {
 		return err

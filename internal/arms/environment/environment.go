@@ -34,6 +34,19 @@ type Environment interface {
 	Open(ctx context.Context, spec Spec) (OpenArm, error)
 }
 
+// Keeper is an environment that can keep parts of a closed arm for the next arm of that name, if
+// Spec.Keep allows it.
+type Keeper interface {
+	// Release undoes all changes that are kept for a run.
+	Release(run string) error
+}
+
+// KeptArm is an open arm of a Keeper.
+type KeptArm interface {
+	// Making is how long Open took for what the next arm of that name finds kept.
+	Making() time.Duration
+}
+
 // Capabilities are the choices that an environment offers an experiment.
 type Capabilities struct {
 	// With returns the environment with the levels that an experiment writes after its name and
@@ -52,6 +65,8 @@ type Capabilities struct {
 	// Container says that the environment makes containers, whose network, seccomp filter and
 	// capabilities can be chosen.
 	Container bool
+	// Networks says that the environment has a network of its own, which NetworkEngine chooses.
+	Networks bool
 	// Images says that the root file system can be an image that the engine has.
 	Images bool
 	// Archive says that the environment needs an image in a file.
@@ -148,8 +163,12 @@ type Spec struct {
 	// directory in it, and bind-mounts it into its root file system if it has one. Empty: the data
 	// directory is on the file system of Scratch.
 	Volume string
-	// Port is the TCP port of a server in the arm; 0 when there is none.
+	// Port is the TCP port of a server in the arm; 0 when there is none. A later launch of an
+	// arm may keep the port of the first: Place says which.
 	Port int
+	// Keep allows the environment to keep what it made when the arm is closed. All processes end.
+	// The caller calls Keeper.Release after the last arm.
+	Keep bool
 	// Neighbour are the limits of a neighbour; nil: the arm is no neighbour.
 	Neighbour *Neighbour
 	// Container has the experiment's choices for a container.
@@ -184,13 +203,16 @@ const (
 	NetworkHost      = "host"       // the host's network
 	NetworkBridge    = "bridge"     // its own network; clients use the container's address
 	NetworkPublished = "published"  // its own network; clients use a published port
+	NetworkEngine    = "engine"     // the network of the engine; clients use the port that it publishes
 	Default          = "default"    // the default of the runtime or engine
 	Unconfined       = "unconfined" // no seccomp filter, or no AppArmor profile
 	NoCapabilities   = "none"       // all capabilities dropped
 )
 
 // Networks are the words for the network of a container.
-func Networks() []string { return []string{NetworkHost, NetworkBridge, NetworkPublished} }
+func Networks() []string {
+	return []string{NetworkHost, NetworkBridge, NetworkPublished, NetworkEngine}
+}
 
 // SeccompProfiles are the words for the seccomp filter.
 func SeccompProfiles() []string { return []string{Default, Unconfined} }

@@ -55,10 +55,15 @@ func NewNetwork(publish int) (_ *Network, err error) {
 // Close closes it.
 func (g *Sandbox) OpenNetwork() error {
 	publish := g.Spec.Port
-	if publish == 0 || g.Spec.Container.Network == environment.NetworkHost {
+	if publish == 0 {
 		return nil
 	}
-	if g.Spec.Container.Network == environment.NetworkBridge {
+	switch g.Spec.Container.Network {
+	case environment.NetworkHost:
+		return nil
+	case environment.NetworkEngine:
+		return fmt.Errorf("network %s: %w: no engine makes this container", environment.NetworkEngine, facts.ErrUnsupported)
+	case environment.NetworkBridge:
 		publish = 0
 	}
 	return g.MakeNetwork(publish)

@@ -33,8 +33,11 @@ type Sandbox struct {
 	Freezer *cgroup.Freezer
 	// Limits are those of Group. Settings reads them back.
 	Limits cgroup.Limits
-	// Net is the arm's own network; nil: the arm has the host's network.
+	// Net is the arm's own network; nil: the arm has the host's network, or one of an engine.
 	Net *Network
+	// HostNet is the namespace that stands for the host's where an engine makes the network; nil:
+	// the host's itself. Close does not close it.
+	HostNet *os.File
 
 	thread *Thread
 
@@ -294,12 +297,12 @@ func (sb *Sandbox) killAll() error {
 	return errors.Join(errs...)
 }
 
-// StartBeside starts a process beside the arm: on the host, or in the gateway namespace of the
-// arm's network.
+// StartBeside starts a process beside the arm: on the host, in the gateway namespace of the arm's
+// network, or in HostNet.
 func (sb *Sandbox) StartBeside(ctx context.Context, p environment.Process) (environment.Running, error) {
 	c := sb.Inside(p)
 	c.Group = sb.Outside
-	if sb.Net != nil {
+	if c.Net = sb.HostNet; sb.Net != nil {
 		c.Net = sb.Net.Gateway
 	}
 	return sb.Start(ctx, c)

@@ -53,7 +53,7 @@ type arm struct {
 func (a *arm) prepare(ctx context.Context) error {
 	a.own = a.Group
 	ctr := a.containerd()
-	if err := (member{Sandbox: a.Sandbox, on: a.kind.On, cluster: a.cluster, needs: a.kind.allNeeds(a.Spec), ctr: &ctr}).join(ctx); err != nil {
+	if err := (member{undoer: a.Sandbox, run: a.Spec.Run, on: a.kind.On, cluster: a.cluster, needs: a.kind.allNeeds(a.Spec), ctr: &ctr}).join(ctx); err != nil {
 		return err
 	}
 	if err := a.makeSpec(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +18,10 @@ import (
 // With client=node:NAME the client of a server is on another node. tare shares no memory with
 // its load, so both pods are controlled over streams.
 
-const nodeWord = "node:"
+const (
+	nodeWord = "node:"
+	anyOther = "*" // client=node:*, the first other node that can have it
+)
 
 // parseClient reads the level client.
 func (l *Levels) parseClient(value string) error {
@@ -31,7 +35,7 @@ func (l *Levels) parseClient(value string) error {
 	case value != "outside" && value != "pod":
 		return fmt.Errorf("client %q: want outside, pod or %sNAME%s", value, nodeWord, hint.DidYouMean(value, []string{"outside", "pod"}))
 	}
-	l.client = value == "pod"
+	l.client, l.clientOutside = value == "pod", value == "outside"
 	return nil
 }
 
@@ -74,19 +78,45 @@ func (p Pod) needsRemote(node string) error {
 // levels name.
 func (p Pod) clientNode(ctx context.Context, c *kube.Cluster, server *corev1.Node) (*corev1.Node, error) {
 	name := p.Levels.clientNode
-	if name == "" {
+	switch name {
+	case "":
 		return server, nil
-	}
-	if name == server.Name {
+	case server.Name:
 		return nil, hint.New(fmt.Errorf("client=%s%s: that is the node of the server", nodeWord, name), "client=pod has the client there; name another node")
 	}
 	all, err := c.Nodes(ctx)
-	if err != nil {
+	switch {
+	case err != nil && name == anyOther:
+		return nil, hint.New(err, "name the node: client="+nodeWord+"NAME")
+	case err != nil:
 		return nil, err
+	case name == anyOther:
+		return otherNode(all, server.Name)
 	}
 	found, err := kube.FindNodes(all, []string{name})
 	if err != nil {
 		return nil, err
 	}
 	return &found[0], nil
+}
+
+// otherNode is the first node, in the order of their names, that can have pods of this binary and is
+// not that of the server.
+func otherNode(all []corev1.Node, server string) (*corev1.Node, error) {
+	names := make([]string, 0, len(all))
+	for _, n := range all {
+		if n.Name != server {
+			names = append(names, n.Name)
+		}
+	}
+	slices.Sort(names)
+	none := hint.New(fmt.Errorf("%w: the cluster has no node beside %s", facts.ErrUnsupported, server), "add a node; --arms leaves this arm out")
+	for _, name := range names {
+		found, err := kube.FindNodes(all, []string{name})
+		if err == nil {
+			return &found[0], nil
+		}
+		none = err
+	}
+	return nil, none
 }

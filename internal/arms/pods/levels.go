@@ -22,7 +22,9 @@ type Levels struct {
 	// network is how a client reaches the server, one of networks; empty: at the pod's address.
 	network string
 	client  bool // client=pod
-	// clientNode is the node of client=node:NAME.
+	// clientOutside says that client=outside was named, and not left out.
+	clientOutside bool
+	// clientNode is the node of client=node:NAME, or anyOther.
 	clientNode string
 	// apparmor is the profile: default, unconfined, or a name; empty: the pod names none.
 	apparmor string
@@ -68,6 +70,7 @@ func LevelNames(q QoS) []string {
 // parse reads levels: "cpu=max,memory=2Gi".
 func parse(q QoS, text string) (Levels, error) {
 	l := Levels{text: text}
+	var given []string
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, ok := strings.Cut(strings.TrimSpace(part), "=")
 		if !ok || value == "" {
@@ -76,6 +79,10 @@ func parse(q QoS, text string) (Levels, error) {
 		if !slices.Contains(LevelNames(q), name) {
 			return l, fmt.Errorf("a %s pod has no level %q%s", q, name, hint.DidYouMean(name, LevelNames(q)))
 		}
+		if slices.Contains(given, name) {
+			return l, fmt.Errorf("%s is given twice", name)
+		}
+		given = append(given, name)
 		if err := l.set(name, value); err != nil {
 			return l, err
 		}

@@ -1,11 +1,17 @@
 package pods
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/layers"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
@@ -31,6 +37,8 @@ func TestLevels(t *testing.T) {
 		{BestEffort, "client=node", "!want outside, pod or node:NAME"},
 		{BestEffort, "client=node:", "!name of a node"},
 		{Guaranteed, "cpu=1,client=node:worker-2", ", cpu 1, memory 2Gi"},
+		{BestEffort, "client=node:*", ""},
+		{BestEffort, "volume=emptydir,client=pod,volume=pvc:fast", "!volume is given twice"},
 		{BestEffort, "client=inside", "!of the workload"},
 		{BestEffort, "network=service", ""},
 		{BestEffort, "volume=hostpath", ""},
@@ -149,5 +157,36 @@ func TestQuotaOfAPod(t *testing.T) {
 	}
 	if (Pod{QoS: Burstable}).Capabilities().Quota || !(Pod{QoS: Guaranteed}).Capabilities().Quota {
 		t.Error("of pods without levels, the Guaranteed one alone has a quota")
+	}
+}
+
+// client=outside is refused where the client would be in a pod nevertheless; without the level it is not.
+func TestClientOutsideNeedsTheNode(t *testing.T) {
+	for levels, want := range map[string]string{"image=x": "", "image=x,client=pod": "", "image=x,client=outside": "client=outside"} {
+		err := with(t, BestEffort, levels).checkRemote()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || hint.Of(err) != needsNode) {
+			t.Errorf("%s: %v (%s)", levels, err, hint.Of(err))
+		}
+	}
+}
+
+// client=node:* is the first node in the order of names that is not the server's and can have pods.
+func TestOtherNode(t *testing.T) {
+	node := func(name string, ready corev1.ConditionStatus) corev1.Node {
+		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}
+		return n
+	}
+	a, b, c := node("a", corev1.ConditionFalse), node("b", corev1.ConditionTrue), node("c", corev1.ConditionTrue)
+	for server, want := range map[string]string{"c": "b", "b": "c"} {
+		if got, err := otherNode([]corev1.Node{c, b, a}, server); err != nil || got.Name != want {
+			t.Errorf("beside %s: %+v, %v", server, got, err)
+		}
+	}
+	if _, err := otherNode([]corev1.Node{b}, "b"); !errors.Is(err, facts.ErrUnsupported) || hint.Of(err) == "" {
+		t.Errorf("one node: %v", err)
+	}
+	if _, err := otherNode([]corev1.Node{a, b}, "b"); err == nil || !strings.Contains(err.Error(), "a") {
+		t.Errorf("the other is not ready: %v", err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -25,18 +27,9 @@ import (
 // load pauses itself at its gate.
 type remoteArm struct {
 	*launch.Sandbox
-	kind    Pod
-	cluster *kube.Cluster
-	node    *corev1.Node
-	amounts podAmounts
-	// persistent is the volume of the claim; nil without a claim, and if this user may not read
-	// it. persistentErr is the reason then.
-	persistent    *corev1.PersistentVolume
-	persistentErr error
-	route         remoteRoute // to the server, through a Service; the zero value: the pod's address
-	server        *remotePod  // the pod of the server, or of a load without a server
-	client        *remotePod  // the pod of the server's client; nil: there is no server
-	clientNode    *corev1.Node
+	*podSet
+	closing func() error
+	making  time.Duration // of the pods; 0: they were kept
 }
 
 // needsNode is the remedy if tare must run on the pod's node.
@@ -52,6 +45,8 @@ func (p Pod) checkRemote() error {
 	switch {
 	case l.network == hostNetwork:
 		return missing("network=" + l.network)
+	case l.clientOutside:
+		return missing("client=outside, which is in no pod,")
 	case l.volume.kind == hostPathVolume:
 		return missing("volume=" + l.volume.kind)
 	case p.remoteImage() == "":
@@ -89,16 +84,51 @@ func (p Pod) openRemote(ctx context.Context, spec environment.Spec, c *kube.Clus
 	if err != nil {
 		return nil, err
 	}
+	spec.Port = p.On.sharedBy(spec.Run).portOf(spec.Arm, spec.Port)
 	sandbox, err := launch.NewSandbox(spec, launch.Groups{})
 	if err != nil {
 		return nil, err
 	}
-	sandbox.Undo(c.Close)
-	a := &remoteArm{Sandbox: sandbox, kind: p.asRemote(), cluster: c, node: node}
-	if err := a.prepare(ctx); err != nil {
+	a := &remoteArm{Sandbox: sandbox}
+	a.closing = sync.OnceValue(a.end)
+	if a.podSet, err = p.On.sharedBy(spec.Run).take(spec, p); err != nil {
 		return nil, errors.Join(err, sandbox.Close())
 	}
+	if a.podSet != nil {
+		sandbox.Undo(c.Close) // the pods have a connection of their own
+		err = a.refill(ctx)
+	} else {
+		a.podSet = &podSet{kind: p.asRemote(), cluster: c, node: node, of: spec, asked: p}
+		a.podSet.Undo(c.Close)
+		began := time.Now()
+		err = a.prepare(ctx)
+		a.making = time.Since(began)
+	}
+	if err != nil {
+		a.of.Keep = false
+		return nil, errors.Join(err, a.Close())
+	}
 	return a, nil
+}
+
+// Making is the time that the next launch saves.
+func (a *remoteArm) Making() time.Duration {
+	if !a.of.Keep {
+		return 0
+	}
+	return a.making
+}
+
+// Close ends all processes. It removes the pods unless they are kept for the next launch.
+func (a *remoteArm) Close() error { return a.closing() }
+
+func (a *remoteArm) end() error {
+	kept := a.kind.On.sharedBy(a.of.Run).keep(a.podSet)
+	err := a.Sandbox.Close()
+	if !kept {
+		err = errors.Join(err, a.release())
+	}
+	return err
 }
 
 // prepare makes the server's pod, the client's pod and the route between them, and sends the data.
@@ -110,7 +140,7 @@ func (a *remoteArm) prepare(ctx context.Context) error {
 	if a.amounts, err = a.resolve(ctx); err != nil {
 		return err
 	}
-	if err := (member{Sandbox: a.Sandbox, on: a.kind.On, cluster: a.cluster, namespace: a.cluster.Namespace, needs: a.needs()}).join(ctx); err != nil {
+	if err := (member{undoer: a.podSet, run: a.Spec.Run, on: a.kind.On, cluster: a.cluster, namespace: a.cluster.Namespace, needs: a.needs()}).join(ctx); err != nil {
 		return err
 	}
 	spec := kube.PodSpec{
@@ -127,7 +157,7 @@ func (a *remoteArm) prepare(ctx context.Context) error {
 	if a.amounts.why != "" {
 		spec.Notes = map[string]string{"tare/cpu": a.amounts.why}
 	}
-	if a.server, err = startRemotePod(ctx, a.Sandbox, a.cluster, spec, a.Spec.Data); err != nil {
+	if a.server, err = a.start(ctx, spec, a.Spec.Data); err != nil {
 		if a.amounts.short != "" {
 			err = fmt.Errorf("%w\n  %s", err, a.amounts.short)
 		}
@@ -147,7 +177,7 @@ func (a *remoteArm) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.client, err = startRemotePod(ctx, a.Sandbox, a.cluster, spec, dir); err != nil {
+	if a.client, err = a.start(ctx, spec, dir); err != nil {
 		return fmt.Errorf("the client's pod: %w", err)
 	}
 	return a.makeRoute(ctx)
@@ -329,7 +359,11 @@ func (p Pod) remoteChanges(s environment.Spec, node string) []facts.Change {
 		"; on node " + node + ", into which tare's binary is copied; paused through its load, for tare is not on the node"})
 	if s.Port != 0 {
 		where := "on the same node"
-		if p.Levels.clientNode != "" {
+		switch p.Levels.clientNode {
+		case "":
+		case anyOther:
+			where = "on another node"
+		default:
 			where = "on node " + p.Levels.clientNode
 		}
 		out = append(out, facts.Change{What: pod(clientArm(s.Arm)),

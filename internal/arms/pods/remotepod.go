@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/outside/dirtar"
 	"github.com/tarelab/tare/internal/outside/kube"
 )
@@ -29,23 +30,31 @@ type remotePod struct {
 	link    *agent.Link
 	inside  launch.Occupant
 	bounds  *agent.Bounds // of its processes; nil: none
+	// data is the data set, a directory of this host; empty: none. kept says that the pod has a copy of
+	// it beside that on its volume.
+	data string
+	kept bool
 }
 
-// startRemotePod creates a pod, sends it the binary and the directory data, and connects to its
-// agent; data is empty without a data set.
-func startRemotePod(ctx context.Context, g *launch.Sandbox, c *kube.Cluster, spec kube.PodSpec, data string) (*remotePod, error) {
-	p := &remotePod{cluster: c, spec: spec}
+// start creates a pod, sends it the binary and the directory data, and connects to its agent; data
+// is empty without a data set.
+func (s *podSet) start(ctx context.Context, spec kube.PodSpec, data string) (*remotePod, error) {
+	c := s.cluster
+	p := &remotePod{cluster: c, spec: spec, data: data}
 	p.spec.AgentArgs = agent.Args(kube.Socket, p.lasting())
 	manifest := p.spec.Pod()
-	g.Undo(func() error {
+	s.Undo(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 		defer cancel()
 		return c.DeletePod(ctx, manifest.Namespace, manifest.Name)
 	})
-	if err := c.CreatePod(ctx, manifest); err != nil {
+	err := awaitNoPod(ctx, c, manifest.Namespace, manifest.Name)
+	if err == nil {
+		err = c.CreatePod(ctx, manifest)
+	}
+	if err != nil {
 		return nil, err
 	}
-	var err error
 	if p.pod, err = c.AwaitRunning(ctx, manifest.Namespace, manifest.Name); err != nil {
 		return nil, err
 	}
@@ -53,10 +62,30 @@ func startRemotePod(ctx context.Context, g *launch.Sandbox, c *kube.Cluster, spe
 		return nil, hint.New(fmt.Errorf("copy tare's binary into pod %s: %w", p.pod.Name, err),
 			cmpHint(err, "the image needs sh, head, wc, chmod, mv and sleep"))
 	}
-	if err := p.fill(ctx, data); err != nil {
+	if err := p.fill(ctx, s.of.Keep); err != nil {
 		return nil, err
 	}
-	return p, p.join(ctx, g)
+	return p, p.join(ctx, s)
+}
+
+// awaitNoPod waits until the pod of that name that an earlier launch had is gone.
+func awaitNoPod(ctx context.Context, c *kube.Cluster, namespace, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, removeBound)
+	defer cancel()
+	for {
+		_, err := c.Pod(ctx, namespace, name)
+		switch {
+		case errors.Is(err, kube.ErrNone):
+			return nil
+		case err != nil:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("pod %s of an earlier launch is still there: %w", name, ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // cmpHint is the hint of an error, or other if it has none.
@@ -88,32 +117,71 @@ func (p *remotePod) exec(ctx context.Context, s kube.Streams, args []string) err
 // large file waits until all of it is written.
 const fillBound = 10 * time.Minute
 
-// fill sends the data set into the pod's volume.
-func (p *remotePod) fill(ctx context.Context, data string) error {
+// mostKept is the size in bytes of the largest data set of which a pod keeps a copy on its node. Larger ones
+// are sent again at each launch.
+const mostKept = 1 << 30
+
+// fill sends the data set into the pod's volume. keep: also to a directory beside it, for refill.
+func (p *remotePod) fill(ctx context.Context, keep bool) error {
+	if keep && p.data != "" {
+		bytes, err := clonetree.Size(p.data)
+		if err != nil {
+			return fmt.Errorf("find the size of the data set: %w", err)
+		}
+		if p.kept = bytes <= mostKept; p.kept {
+			if err := p.send(ctx, kube.KeptData); err != nil {
+				return err
+			}
+			return p.refill(ctx)
+		}
+	}
+	return p.send(ctx, p.dir())
+}
+
+// refill replaces the data by that of a new launch.
+func (p *remotePod) refill(ctx context.Context) error {
+	if !p.kept {
+		return p.send(ctx, p.dir())
+	}
+	var words kube.Said
+	if err := p.exec(ctx, kube.Streams{Err: &words}, agent.RefillArgs(p.dir(), kube.KeptData)); err != nil {
+		return p.notFilled("copy the data set in", err, words.String())
+	}
+	return nil
+}
+
+// send sends the data set into a directory of the pod.
+func (p *remotePod) send(ctx context.Context, to string) error {
 	r, w := io.Pipe()
 	go func() {
+		data := p.data
 		if data == "" {
 			data = filepath.Join(os.DevNull, "none") // makes an empty archive
 		}
 		w.CloseWithError(dirtar.Write(w, data))
 	}()
-	output, err := p.cluster.Send(ctx, p.pod.Namespace, p.pod.Name, r, fillBound, append([]string{p.spec.Exe()}, agent.FillArgs(p.dir())...)...)
+	output, err := p.cluster.Send(ctx, p.pod.Namespace, p.pod.Name, r, fillBound, append([]string{p.spec.Exe()}, agent.FillArgs(to)...)...)
 	r.CloseWithError(err)
 	if err != nil {
-		err = fmt.Errorf("send the data set into pod %s: %w: %s", p.pod.Name, err, output)
-		if strings.Contains(output, "permission denied") && p.spec.Volume.Server != "" {
-			err = hint.New(err, fmt.Sprintf("the server has to let user %d write there", kube.UserID))
-		}
-		return err
+		return p.notFilled("send the data set into", err, output)
 	}
 	return nil
+}
+
+// notFilled is the error of a pod that did not get its data; output is what the process in it printed.
+func (p *remotePod) notFilled(what string, err error, output string) error {
+	err = fmt.Errorf("%s pod %s: %w: %s", what, p.pod.Name, err, output)
+	if strings.Contains(output, "permission denied") && p.spec.Volume.Server != "" {
+		err = hint.New(err, fmt.Sprintf("the server has to let user %d write there", kube.UserID))
+	}
+	return err
 }
 
 // clearBound is how long the agent may take to remove the data.
 const clearBound = time.Minute
 
 // join makes the stream to the agent.
-func (p *remotePod) join(ctx context.Context, g *launch.Sandbox) error {
+func (p *remotePod) join(ctx context.Context, g undoer) error {
 	events, fromPod := io.Pipe()
 	toPod, requests := io.Pipe()
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))

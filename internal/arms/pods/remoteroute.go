@@ -29,7 +29,8 @@ func (a *remoteArm) makeRoute(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at, err := a.cluster.CreateService(ctx, spec.ServiceOf())
+	create := func() (netip.Addr, error) { return a.cluster.CreateService(ctx, spec.ServiceOf()) }
+	at, err := a.kind.On.sharedBy(spec.Run).service(spec.Arm, create)
 	if err != nil {
 		return err
 	}

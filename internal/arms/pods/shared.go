@@ -3,13 +3,13 @@ package pods
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"os/exec"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/environment"
-	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/undo/journal"
 )
@@ -21,14 +21,85 @@ type shared struct {
 	arms   int
 	made   bool
 	claims bool // the last arm waits until their volumes are gone
+	kept   []*podSet
+	// ports are the ports of the servers of remote arms, which stay: a Service of the arm may exist.
+	ports map[string]int
+	// claimed and services are the arms with a claim, and with a Service at an address; both exist as long as
+	// what is shared.
+	claimed  map[string]bool
+	services map[string]netip.Addr
+}
+
+// claim makes the claim of an arm with create, unless an earlier pod of the arm had it.
+func (s *shared) claim(arm string, create func() error) error {
+	s.mu.Lock()
+	had := s.claimed[arm]
+	s.mu.Unlock()
+	if had {
+		return nil
+	}
+	if err := create(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.claimed == nil {
+		s.claimed = map[string]bool{}
+	}
+	s.claimed[arm] = true
+	return nil
+}
+
+// service is the address of an arm's Service, which create makes if there is none.
+func (s *shared) service(arm string, create func() (netip.Addr, error)) (netip.Addr, error) {
+	s.mu.Lock()
+	at, ok := s.services[arm]
+	s.mu.Unlock()
+	if ok {
+		return at, nil
+	}
+	at, err := create()
+	if err != nil {
+		return at, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.services == nil {
+		s.services = map[string]netip.Addr{}
+	}
+	s.services[arm] = at
+	return at, nil
+}
+
+// portOf is the port of an arm's server: that of its first launch, or port; 0: there is no server.
+func (s *shared) portOf(arm string, port int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ports == nil {
+		s.ports = map[string]int{}
+	}
+	if s.ports[arm] == 0 {
+		s.ports[arm] = port
+	}
+	if port == 0 {
+		return 0
+	}
+	return s.ports[arm]
 }
 
 // removeBound is how long the cluster may take to remove an object.
 const removeBound = 2 * time.Minute
 
+// undoer keeps what is to be undone: launch.Sandbox until its arm is closed, podSet for longer.
+type undoer interface {
+	Undo(back func() error)
+	Record(step journal.Step, back func() error) error
+}
+
 // member is an arm that uses what is shared.
 type member struct {
-	*launch.Sandbox
+	undoer
+	run       string
 	on        *Target
 	cluster   *kube.Cluster
 	needs     []string         // of all pods of the run, beyond "restricted"
@@ -39,17 +110,17 @@ type member struct {
 // join makes the namespace and the image, unless another arm has. The journal of every arm has
 // both; closing the last arm removes them.
 func (a member) join(ctx context.Context) error {
-	s := a.on.sharedBy(a.Spec.Run)
+	s := a.on.sharedBy(a.run)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	leave := sync.OnceValue(func() error { return a.leave(s) })
 	s.arms++
-	steps := []journal.Step{a.cluster.NamespaceStep(a.Spec.Run)}
+	steps := []journal.Step{a.cluster.NamespaceStep(a.run)}
 	if a.namespace != "" {
-		steps = []journal.Step{a.cluster.PodsStep(a.namespace, a.Spec.Run)}
+		steps = []journal.Step{a.cluster.PodsStep(a.namespace, a.run)}
 	}
 	if a.ctr != nil {
-		steps = append([]journal.Step{a.ctr.ImageStep(a.Spec.Run)}, steps...)
+		steps = append([]journal.Step{a.ctr.ImageStep(a.run)}, steps...)
 	}
 	var errs []error
 	for _, step := range steps {
@@ -59,7 +130,7 @@ func (a member) join(ctx context.Context) error {
 		return err
 	}
 	if a.ctr != nil {
-		if err := a.ctr.Load(ctx, a.Spec.Run, selfPath, rootLinks()); err != nil {
+		if err := a.ctr.Load(ctx, a.run, selfPath, rootLinks()); err != nil {
 			return err
 		}
 	}
@@ -67,7 +138,7 @@ func (a member) join(ctx context.Context) error {
 	if s.made {
 		return nil
 	}
-	if err := a.cluster.CreateNamespace(ctx, kube.Namespace(a.Spec.Run, a.needs)); err != nil {
+	if err := a.cluster.CreateNamespace(ctx, kube.Namespace(a.run, a.needs)); err != nil {
 		return err
 	}
 	s.made = true
@@ -81,19 +152,19 @@ func (a member) leave(s *shared) error {
 	if s.arms--; s.arms > 0 {
 		return nil
 	}
-	s.made = false
+	s.made, s.claimed, s.services = false, nil, nil
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
-	remove, namespace := a.cluster.DeleteNamespace, kube.NamespaceOf(a.Spec.Run)
+	remove, namespace := a.cluster.DeleteNamespace, kube.NamespaceOf(a.run)
 	if a.namespace != "" {
 		remove, namespace = a.cluster.DeleteRun, a.namespace
 	}
-	err := remove(ctx, namespace, a.Spec.Run)
+	err := remove(ctx, namespace, a.run)
 	if err == nil && s.claims {
-		err = a.cluster.AwaitNoVolumes(namespace, a.Spec.Run)
+		err = a.cluster.AwaitNoVolumes(namespace, a.run)
 	}
 	if a.ctr != nil {
-		err = errors.Join(err, a.ctr.Remove(kube.ImageOf(a.Spec.Run)))
+		err = errors.Join(err, a.ctr.Remove(kube.ImageOf(a.run)))
 	}
 	return err
 }

@@ -105,7 +105,7 @@ func createClaim(ctx context.Context, on *Target, c *kube.Cluster, s *kube.PodSp
 		s.Volume.Size = claimSize(data)
 	}
 	on.sharedBy(s.Run).awaitVolumes()
-	return c.CreateClaim(ctx, s.Claim()) // removed with the namespace, or by its label
+	return on.sharedBy(s.Run).claim(s.Arm, func() error { return c.CreateClaim(ctx, s.Claim()) }) // removed with the namespace, or by its label
 }
 
 // Class is the StorageClass of the pod's claim; empty: it has none.

@@ -52,7 +52,7 @@ func Words(text string) []string {
 func Ours(parameters map[string]string, fixed ...string) map[string]string {
 	all := map[string]string{}
 	for option, parameter := range parameters {
-		all[option] = "set the parameter " + parameter
+		all[option] = setParameter + parameter
 	}
 	for _, option := range fixed {
 		all[option] = "it is the same in all arms"
@@ -60,8 +60,32 @@ func Ours(parameters map[string]string, fixed ...string) map[string]string {
 	return all
 }
 
-// canonical spells a name as the lists do, with underscores.
-func canonical(name string) string { return strings.ReplaceAll(name, "-", "_") }
+// setParameter begins the remedy about an option that a parameter of tare's sets.
+const setParameter = "set the parameter "
+
+// Parameter returns tare's parameter for an option that an experiment can set only through it; "": there
+// is none.
+func (l List) Parameter(name string) string {
+	parameter, _ := strings.CutPrefix(l.Ours[Canonical(name)], setParameter)
+	if parameter == l.Ours[Canonical(name)] {
+		return ""
+	}
+	return parameter
+}
+
+// Fixed says whether an option is the same in all arms.
+func (l List) Fixed(name string) bool {
+	return l.Ours[Canonical(name)] != "" && l.Parameter(name) == ""
+}
+
+// Has says whether an option is on the list.
+func (l List) Has(name string) bool { return slices.Contains(l.Names, Canonical(name)) }
+
+// Plain says whether a value is a number, a word or a list of them.
+func Plain(value string) bool { return valuePattern.MatchString(value) }
+
+// Canonical spells a name as the lists do: in lower case, with underscores.
+func Canonical(name string) string { return strings.ToLower(strings.ReplaceAll(name, "-", "_")) }
 
 // Check returns why an option of the form --name or --name=value is refused, or nil.
 func (l List) Check(option string) error {
@@ -88,7 +112,7 @@ func parse(option string) (n, v string, valued bool, err error) {
 	if !found || !namePattern.MatchString(n) {
 		return "", "", false, fmt.Errorf("%q: want --name=value", option)
 	}
-	return canonical(n), v, valued, nil
+	return strings.ReplaceAll(n, "-", "_"), v, valued, nil
 }
 
 // nearest returns the hint about a name that is not allowed: the nearest allowed one, or the rule.

@@ -36,7 +36,7 @@ func (Service) Describe() db.Description {
 		// The second name is that of an installation without a package.
 		Programs: []db.Program{{Role: db.Server, Names: []string{"clickhouse-server", one}}},
 		Settings: settings(),
-		Options:  allowed, Users: users(),
+		Options:  allowed, Users: users(), Conf: conf(),
 	}
 }
 

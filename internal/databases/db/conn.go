@@ -41,19 +41,37 @@ type Conn interface {
 	Close() error
 }
 
+// Copier is a Conn that loads rows of a dump after a statement COPY ... FROM stdin: those that next returns,
+// until ok is false. The error about a row is a RowError.
+type Copier interface {
+	Copy(ctx context.Context, statement string, next func() (row string, ok bool, err error)) error
+}
+
+// RowError is the server's error about a row, which counts from 1.
+type RowError struct {
+	Row int
+	Err error
+}
+
+func (e *RowError) Error() string { return e.Err.Error() }
+
+func (e *RowError) Unwrap() error { return e.Err }
+
 // ConnectBound bounds the time to connect.
 const ConnectBound = 10 * time.Second
 
 // SQL is a Conn of a database/sql driver.
-func SQL(c driver.Connector) Conn {
+func SQL(c driver.Connector) SQLConn {
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(1)
-	return sqlConn{db}
+	return SQLConn{db}
 }
 
-type sqlConn struct{ *sql.DB }
+// SQLConn is a Conn of one connection of a database/sql driver.
+type SQLConn struct{ *sql.DB }
 
-func (c sqlConn) Ask(ctx context.Context, question string) (all [][]string, err error) {
+// Ask returns the rows of the answer.
+func (c SQLConn) Ask(ctx context.Context, question string) (all [][]string, err error) {
 	rows, err := c.QueryContext(ctx, question)
 	if err != nil {
 		return nil, err

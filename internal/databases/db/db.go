@@ -65,6 +65,8 @@ type Description struct {
 	TCPOnly bool
 	// Package is the Debian package to install.
 	Package string
+	// Conf is how the server's own option files are read.
+	Conf Conf
 }
 
 // Program is one program of a server.
@@ -217,7 +219,7 @@ func Complete(d Description, given map[string]string) (Settings, error) {
 		if !ok {
 			value = s.Default
 		}
-		if err := s.check(value); err != nil {
+		if err := s.Allows(value); err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", d.Name, s.Name, err)
 		}
 		out[s.Name] = value
@@ -230,7 +232,8 @@ func Complete(d Description, given map[string]string) (Settings, error) {
 	return out, nil
 }
 
-func (s Setting) check(value string) error {
+// Allows returns why a value is not allowed, or nil.
+func (s Setting) Allows(value string) error {
 	if s.Check != nil {
 		return s.Check(value)
 	}

@@ -19,6 +19,7 @@ func connect(a db.Address) (db.Conn, error) {
 	c.User, c.Passwd, c.DBName = a.User, a.Secret, a.Database
 	c.Net, c.Addr = "tcp", a.Dial
 	c.Timeout = db.ConnectBound
+	c.MaxAllowedPacket = 1 << 30  // the server has its own limit
 	c.Logger = &mysql.NopLogger{} // the default writes to standard error
 	if a.Dial == "" {
 		c.Net, c.Addr = "unix", filepath.Join(a.Dir, db.SocketFile)

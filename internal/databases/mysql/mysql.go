@@ -32,7 +32,7 @@ func (m Service) Describe() db.Description {
 		Name: m.Flavour, Protocol: Family, VersionArgs: []string{"--no-defaults", "--version"},
 		Programs: []db.Program{{Role: db.Server, Names: []string{"mysqld"}}},
 		Settings: m.settings(),
-		Options:  allowed, Users: users(),
+		Options:  allowed, Users: users(), Conf: m.conf(),
 	}
 	switch m.Flavour {
 	case MariaDB:
@@ -152,7 +152,7 @@ func redoLogOptions(v db.Version, c db.Config) []string {
 // loading are the additional options while the data set is loaded. Commits are not durable then, but a
 // shutdown writes everything to disk.
 func loading(v db.Version, c db.Config) []string {
-	args := []string{"--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0"}
+	args := []string{"--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--max-allowed-packet=1G"} // long rows of dumps
 	if v.Flavour != MariaDB {
 		args = append(args, "--skip-log-bin")
 	}
@@ -191,5 +191,5 @@ const (
 	finish = "SELECT CONCAT('ANALYZE TABLE `', table_schema, '`.`', table_name, '`') AS stmt" +
 		" FROM information_schema.tables WHERE table_schema = '" + db.Database + "' AND table_type = 'BASE TABLE' ORDER BY 1"
 	warm = "SELECT DISTINCT CONCAT('SELECT COUNT(*) FROM `', table_schema, '`.`', table_name, '` FORCE INDEX (`', index_name, '`)') AS stmt" +
-		" FROM information_schema.statistics WHERE table_schema = '" + db.Database + "' ORDER BY 1"
+		" FROM information_schema.statistics WHERE table_schema = '" + db.Database + "' AND index_type = 'BTREE' ORDER BY 1"
 )

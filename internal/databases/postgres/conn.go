@@ -48,7 +48,7 @@ func connect(a db.Address) (db.Conn, error) {
 	if a.Dial == "" {
 		connector.Dialer(socketDialer(a.Dir))
 	}
-	return db.SQL(connector), nil
+	return conn{db.SQL(connector)}, nil
 }
 
 // socketDialer connects to the socket of the data set in a directory and ignores the address.

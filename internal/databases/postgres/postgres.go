@@ -45,7 +45,7 @@ func (Service) Describe() db.Description {
 			{Role: db.Install, Names: []string{"initdb"}, Dirs: Dirs()},
 		},
 		Settings: settings(),
-		Options:  allowed, Users: users(),
+		Options:  allowed, Users: users(), Conf: conf(),
 	}
 }
 

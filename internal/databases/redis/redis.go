@@ -34,7 +34,7 @@ func (Service) Describe() db.Description {
 		VersionArgs: []string{"--version"},
 		Programs:    []db.Program{{Role: db.Server, Names: []string{"redis-server", "valkey-server"}}},
 		Settings:    settings(),
-		Options:     allowed, Users: users(),
+		Options:     allowed, Users: users(), Conf: conf(),
 	}
 }
 

@@ -2,15 +2,11 @@ package serve
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"strings"
 
 	"github.com/tarelab/tare/internal/databases/clickhouse"
 	"github.com/tarelab/tare/internal/databases/postgres"
 	"github.com/tarelab/tare/internal/logs/sysbench"
-	"github.com/tarelab/tare/internal/undo/trust"
 )
 
 // filler fills an empty server.
@@ -28,6 +24,8 @@ type filler interface {
 
 func (p Prepare) filler(ctx context.Context, f Found) (filler, error) {
 	switch protocol := f.Service.Describe().Protocol; {
+	case p.Dump != "":
+		return p.dumpFiller(f)
 	case p.Pgbench != nil && protocol != postgres.Name:
 		return nil, fmt.Errorf("pgbench fills PostgreSQL, not %s", f.Name())
 	case p.Pgbench != nil:
@@ -41,76 +39,18 @@ func (p Prepare) filler(ctx context.Context, f Found) (filler, error) {
 	case p.Sysbench.Script != "":
 		return p.sysbenchFiller(ctx)
 	}
-	return p.scriptFiller()
+	return emptyFiller{}, nil
 }
 
-// scriptFiller runs the statements of a file; without a file the server stays empty.
-type scriptFiller struct {
-	text []byte
-	name string
-}
+// emptyFiller leaves the server empty.
+type emptyFiller struct{}
 
-func (p Prepare) scriptFiller() (filler, error) {
-	if p.Script == "" {
-		return scriptFiller{}, nil
-	}
-	text, err := trust.ReadGiven(p.Script)
-	if err != nil {
-		return nil, fmt.Errorf("read the statements: %w", err)
-	}
-	return scriptFiller{text, p.Script}, nil
-}
+func (emptyFiller) params() map[string]string { return map[string]string{"load": "statements"} }
 
-func (s scriptFiller) params() map[string]string {
-	params := map[string]string{"load": "statements"}
-	if s.name != "" {
-		sum := sha256.Sum256(s.text)
-		params["sha256"] = hex.EncodeToString(sum[:])
-	}
-	return params
-}
+func (emptyFiller) tool() (name, version string) { return "", "" }
 
-func (scriptFiller) tool() (name, version string) { return "", "" }
+func (emptyFiller) size() int64 { return 0 }
 
-// size is that of the statements; the size of what they make is unknown.
-func (s scriptFiller) size() int64 { return int64(len(s.text)) }
+func (emptyFiller) connections() int { return 1 }
 
-func (scriptFiller) connections() int { return 1 }
-
-func (s scriptFiller) fill(ctx context.Context, b *building) error {
-	c, err := Connect(b.address())
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	for _, statement := range statements(string(s.text)) {
-		if err := c.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %s: %w", s.name, statement[:min(len(statement), 200)], err)
-		}
-	}
-	return nil
-}
-
-// statements splits a text at semicolons that end a line. Lines that begin with "--" are skipped.
-func statements(text string) (out []string) {
-	var lines []string
-	add := func() {
-		if s := strings.TrimSpace(strings.Join(lines, "\n")); s != "" {
-			out = append(out, s)
-		}
-		lines = nil
-	}
-	for _, line := range strings.Split(text, "\n") {
-		line = strings.TrimRight(line, " \t\r")
-		if strings.HasPrefix(strings.TrimSpace(line), "--") {
-			continue
-		}
-		rest, ended := strings.CutSuffix(line, ";")
-		lines = append(lines, rest)
-		if ended {
-			add()
-		}
-	}
-	add()
-	return out
-}
+func (emptyFiller) fill(context.Context, *building) error { return nil }

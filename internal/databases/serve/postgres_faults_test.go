@@ -73,7 +73,7 @@ func TestFaultsOfPreparingPostgres(t *testing.T) {
 		"pgbench is another":       {Pgbench: &pgbench.Data{Scale: 1}, Program: "/bin/true"},
 		"pgbench's option":         {Pgbench: &pgbench.Data{Scale: 1, Options: []string{"--no-such"}}},
 		"server's option":          {Pgbench: &pgbench.Data{Scale: 1}, Options: []string{"--no_such=1"}},
-		"no script":                {Script: "/nowhere.sql"},
+		"no script":                {Dump: "/nowhere.sql"},
 		"server is not there":      {Server: "/nowhere/postgres"},
 		"server is something else": {Server: "/bin/true"},
 	} {

@@ -303,43 +303,6 @@ func TestPreparePostgres(t *testing.T) {
 	t.Logf("%d MB in %.1f s", p.Bytes>>20, p.Seconds)
 }
 
-func TestPrepareWithStatements(t *testing.T) {
-	t.Parallel()
-	needPostgres(t)
-	file := filepath.Join(t.TempDir(), "mine.sql")
-	write := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("-- two statements\nCREATE TABLE mine (\n  id int PRIMARY KEY);\nINSERT INTO mine\n  VALUES (7)")
-	store := dataset.Store{Dir: t.TempDir()}
-	p, err := Prepare{Script: file}.Run(t.Context(), postgres.Name, store, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, r, err := Server{Dir: p.Dir}.Start(t.Context(), Auto, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Kill()
-	c := client(t, postgresAddress(t, p.Dir, ""))
-	if err := c.Await(t.Context(), readyLimit, server.Alive); err != nil {
-		t.Fatal(err)
-	}
-	if v, err := c.Value(t.Context(), "SELECT id FROM mine"); v != "7" || err != nil {
-		t.Errorf("%s, %v", v, err)
-	}
-	c.Close()
-	if err := server.Stop(r.Stop); err != nil {
-		t.Error(err)
-	}
-	write("SELECT 1;\nSELECT nothing FROM nowhere;\n")
-	if _, err := (Prepare{Script: file}).Run(t.Context(), postgres.Name, store, io.Discard); err == nil || !strings.Contains(err.Error(), "SELECT nothing") || !strings.Contains(err.Error(), "nowhere") {
-		t.Errorf("a statement that fails: %v", err)
-	}
-}
-
 // An ordinary user's server runs with the user's account.
 func TestPostgresAsAnOrdinaryUser(t *testing.T) {
 	t.Parallel()

@@ -29,14 +29,14 @@ type Prepare struct {
 	Server string `json:"server,omitempty"`
 	// Options are passed to the server as they are.
 	Options []string `json:"options,omitempty"`
-	// At most one of Sysbench, Pgbench, Hits and Script is set. It says how to fill the server;
-	// without any, the server stays empty. Program is the path of sysbench or pgbench; empty: it is
-	// looked up in PATH. Script is the absolute path of a file of statements.
+	// At most one of Dump, Sysbench, Pgbench and Hits is set. It says how to fill the server; without any,
+	// the server stays empty. Program is the path of sysbench or pgbench; empty: it is looked up in PATH.
+	// Dump is the absolute path of a logical dump.
+	Dump     string           `json:"dump,omitempty"`
 	Sysbench sysbench.Data    `json:"sysbench,omitzero"`
 	Pgbench  *pgbench.Data    `json:"pgbench,omitempty"`
 	Hits     *clickhouse.Hits `json:"hits,omitempty"`
 	Program  string           `json:"program,omitempty"`
-	Script   string           `json:"script,omitempty"`
 	// Into is the directory for dataset.Prepared.
 	Into string `json:"into"`
 }

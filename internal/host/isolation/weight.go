@@ -1,10 +1,10 @@
 package isolation
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
 // weight gives the neighbour a small share of the CPU time while both sides want it. The level
@@ -27,8 +27,7 @@ func (weight) Settings(level string, h facts.Host) (Settings, error) {
 	}
 	f := File{Controller: "cpu", Name: "cpu.weight", Write: strconv.Itoa(n)}
 	if v1(h, "cpu") {
-		shares := max(2, int(math.Round(float64(n)*1024/100))) // 2 is the kernel's least
-		f.Name, f.Write = "cpu.shares", strconv.Itoa(shares)
+		f.Name, f.Write = "cpu.shares", strconv.FormatUint(cgroup.Shares(uint64(n)), 10)
 	}
 	return Settings{Neighbour: []string{"cpu"}, Files: []File{f}, Live: true}, nil
 }

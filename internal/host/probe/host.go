@@ -70,10 +70,17 @@ func openOwn(t Target) (Reader, error) {
 		}
 		all.parts = append(all.parts, one)
 	}
-	if len(all.parts) > 0 {
-		return all, nil
+	if len(all.parts) == 0 {
+		return processCPU(t)
 	}
-	return processCPU(t)
+	if len(t.Forwarders) > 0 {
+		one, err := processCPU(Target{Root: t.Root, Pids: t.Forwarders})
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+		all.parts = append(all.parts, one)
+	}
+	return all, nil
 }
 
 // openAllCPU opens cpuacct.usage of the root group of version 1: the CPU time of the whole host

@@ -90,6 +90,9 @@ type Target struct {
 	// Pids are the arm's processes, those outside included, in the host's pid namespace. nil:
 	// they are read from the groups at every reading.
 	Pids []int
+	// Forwarders are processes outside of all groups that forward the arm's network. Their CPU time
+	// is not foreign, and not the arm's.
+	Forwarders []int
 	// Data is the host's path of the arm's data directory; empty: not known.
 	Data string
 	// Host says that numbers of the whole host (foreign CPU time, steal, disks) are wanted

@@ -10,7 +10,7 @@ import (
 // have more numbers than the sum: the first ones count.
 type sum struct {
 	noEdges
-	parts   []files
+	parts   []Reader
 	bad     []int // for each number: index of the part that last missed it
 	scratch []float64
 }

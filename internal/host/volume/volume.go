@@ -32,7 +32,7 @@ const (
 type Volume struct {
 	kind string
 	// path is, by kind: of Dir the directory; of RBD the pool and the beginning of the image's
-	// name; of NFS SERVER:/PATH; of CephFS [NAME@]FS:/PATH.
+	// name; of NFS SERVER:/PATH; of CephFS [NAME@]FS:/PATH; of Claim the StorageClass.
 	path string
 	// system is the file system to make, of Loop and RBD. options are those of the mount; of
 	// RBD those of the mapping.
@@ -45,11 +45,13 @@ func Words() []string {
 	for _, f := range systems() {
 		words = append(words, Loop+":"+f.name)
 	}
-	return append(words, Dir+":/PATH", NFS+":SERVER:/PATH", CephFS+":FS:/PATH", RBD+":POOL/IMAGE")
+	words = append(words, Dir+":/PATH", NFS+":SERVER:/PATH", CephFS+":FS:/PATH", RBD+":POOL/IMAGE")
+	return append(words, EmptyDir, HostPath, Claim+":CLASS")
 }
 
 // Parse parses layer, bind, tmpfs, dir:/PATH, loop:ext4, loop:ext4:barrier=0 (with mount
-// options), nfs:SERVER:/PATH,vers=4.2, cephfs:NAME@FS:/PATH and rbd:POOL/IMAGE,queue_depth=256.
+// options), nfs:SERVER:/PATH,vers=4.2, cephfs:NAME@FS:/PATH, rbd:POOL/IMAGE,queue_depth=256, and of
+// pods emptydir, hostpath and pvc:CLASS.
 func Parse(word string) (Volume, error) {
 	kind, rest, more := strings.Cut(word, ":")
 	v := Volume{kind: kind}
@@ -75,8 +77,15 @@ func Parse(word string) (Volume, error) {
 		return parseNFS(word, rest)
 	case kind == CephFS && rest != "":
 		return parseCephFS(word, rest)
-	case !more && slices.Contains([]string{Layer, Bind, Tmpfs}, kind):
+	case kind == Claim && rest != "":
+		return parseClaim(word, rest)
+	case !more && slices.Contains([]string{Layer, Bind, Tmpfs, EmptyDir, HostPath}, kind):
 		return v, nil
+	}
+	if first, _, several := strings.Cut(word, ","); several {
+		if _, err := Parse(first); err == nil {
+			return Volume{}, fmt.Errorf("volume %q: want one word; --volume can be given several times", word)
+		}
 	}
 	return Volume{}, fmt.Errorf("unknown volume %q%s", word, hint.DidYouMean(word, Words()))
 }
@@ -101,7 +110,7 @@ func (v Volume) Kind() string {
 // String is the word that Parse parses.
 func (v Volume) String() string {
 	switch v.Kind() {
-	case Dir:
+	case Dir, Claim:
 		return v.kind + ":" + v.path
 	case NFS, CephFS, RBD:
 		return v.kind + ":" + v.exported()
@@ -145,6 +154,12 @@ func (v Volume) Title() string {
 		return "a directory on " + v.exported() + " (NFS)"
 	case CephFS:
 		return "a directory on " + v.exported() + " (CephFS)"
+	case EmptyDir:
+		return "an emptyDir of the pod"
+	case HostPath:
+		return "a directory of the pod's node (hostPath)"
+	case Claim:
+		return "a claim of the StorageClass " + v.path
 	}
 	title := v.system + " of its own on a loop device"
 	if v.options != "" {
@@ -154,11 +169,11 @@ func (v Volume) Title() string {
 }
 
 // Opens says whether the volume must be opened; the others exist without that.
-func (v Volume) Opens() bool { return v.Kind() != Layer && v.Kind() != Bind }
+func (v Volume) Opens() bool { return v.Kind() != Layer && v.Kind() != Bind && !v.OfPod() }
 
 // Binds says whether an arm with its own root file system gets the data directory as a bind
 // mount.
-func (v Volume) Binds() bool { return v.Kind() != Layer }
+func (v Volume) Binds() bool { return v.Kind() != Layer && !v.OfPod() }
 
 // system is a file system that tare can make.
 type system struct {

@@ -20,6 +20,10 @@ type Limits struct {
 	Pids   uint64 // processes and threads
 	// CPUs is the quota in CPU seconds per second: 2 is the time of two CPUs.
 	CPUs float64
+	// Burst is how much unused quota can be saved up, in the unit of CPUs; at most CPUs.
+	Burst float64
+	// Weight is the share of the CPUs beside other groups: 1 to 10 000, where 100 is the default.
+	Weight uint64
 	// Period is the period of the quota; 0: the kernel's default of 100 ms.
 	Period time.Duration
 	// CPUSet and MemSet are lists of CPUs and memory nodes, "0-3,6"; empty: those of the
@@ -38,6 +42,7 @@ const (
 func (l Limits) With(over Limits) Limits {
 	l.Memory, l.Pids = cmp.Or(over.Memory, l.Memory), cmp.Or(over.Pids, l.Pids)
 	l.CPUs, l.Period = cmp.Or(over.CPUs, l.CPUs), cmp.Or(over.Period, l.Period)
+	l.Burst, l.Weight = cmp.Or(over.Burst, l.Burst), cmp.Or(over.Weight, l.Weight)
 	l.CPUSet, l.MemSet = cmp.Or(over.CPUSet, l.CPUSet), cmp.Or(over.MemSet, l.MemSet)
 	return l
 }
@@ -122,6 +127,7 @@ func (g Group) limits(l Limits) []limit {
 			all = append(all, pidsLimit(l))
 		case "cpu":
 			all = append(all, cpuLimits(l, v2)...)
+			all = append(all, chosenCPU(l, v2)...)
 		case "cpuset":
 			all = append(all, setLimits(l, v2)...)
 		}
@@ -196,6 +202,36 @@ func cpuLimits(l Limits, v2 bool) []limit {
 		{name: "cpu.period", controller: "cpu", file: "cpu.cfs_period_us", write: strconv.FormatInt(us, 10), wanted: seconds(us), got: field(0)},
 		{name: "cpu.quota", controller: "cpu", file: "cpu.cfs_quota_us", write: write, wanted: quota, got: field(0)},
 	}
+}
+
+// chosenCPU are the limits of the cpu controller that are only set if they are chosen: kernels before
+// 5.14 have no burst.
+func chosenCPU(l Limits, v2 bool) (all []limit) {
+	as := func(read string) string { return read }
+	if l.Burst > 0 {
+		period := cmp.Or(l.Period, defaultPeriod)
+		us := int64(math.Round(l.Burst * float64(period.Microseconds())))
+		s := limit{name: "cpu.burst", controller: "cpu", file: "cpu.max.burst", write: strconv.FormatInt(us, 10), wanted: seconds(us),
+			got: func(read string) string { return microseconds(strings.Fields(read), 0) }}
+		if !v2 {
+			s.file = "cpu.cfs_burst_us"
+		}
+		all = append(all, s)
+	}
+	if l.Weight > 0 {
+		s := limit{name: "cpu.weight", controller: "cpu", file: "cpu.weight", write: strconv.FormatUint(l.Weight, 10), got: as}
+		if !v2 {
+			s.file, s.write = "cpu.shares", strconv.FormatUint(Shares(l.Weight), 10)
+		}
+		s.wanted = s.write
+		all = append(all, s)
+	}
+	return all
+}
+
+// Shares is a weight of version 2 as shares of version 1, where 1024 is the default and 2 the least.
+func Shares(weight uint64) uint64 {
+	return max(2, uint64(math.Round(float64(weight)*1024/100)))
 }
 
 // microseconds converts word i, a number of microseconds, to seconds.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/record"
 )
 
 // rung are the controllers of the cgroup rung.
@@ -152,6 +153,19 @@ func TestRealLimits(t *testing.T) {
 			}
 		}
 		t.Log(got)
+	}
+	got, err := g.Apply(Limits{CPUs: 1, Burst: 0.5, Weight: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	weight := "20"
+	if tree.V1["cpu"] != "" {
+		weight = "205"
+	}
+	for name, want := range map[string]string{"cpu.burst": "0.05 s", "cpu.weight": weight, "cpu.quota": "0.1 s"} {
+		if !slices.ContainsFunc(got, func(s record.Setting) bool { return s.Name == name && s.Got == want }) {
+			t.Errorf("no %s of %s in %v", name, want, got)
+		}
 	}
 	if _, err := g.Apply(Limits{CPUSet: "0-9999"}); err == nil {
 		t.Error("CPUs that this machine lacks were taken")

@@ -28,7 +28,10 @@ func (s *Stream) Find() error {
 	chunk := make([]byte, 1<<20)
 	for _, r := range regions {
 		for at := r.from; at < r.to; at += uint64(len(chunk) - fileBytes) {
-			n, err := readMemory(s.pid, at, chunk[:min(uint64(len(chunk)), r.to-at)])
+			n, err := s.readMemory(at, chunk[:min(uint64(len(chunk)), r.to-at)])
+			if errors.Is(err, errForbidden) { // now and later
+				return fmt.Errorf("look for a stream: %w", err)
+			}
 			if err != nil {
 				break // the process unmapped the region
 			}

@@ -35,6 +35,8 @@ type Stream struct {
 	pipe  *os.File
 	fd    int
 	inode uint64
+	// memory is /proc/PID/mem; nil: process_vm_readv(2) is allowed, or was not tried. The load's end closes it.
+	memory *os.File
 
 	at      uint64 // address of the FILE; 0: not known
 	buffer  uint64 // address of its buffer; 0: not known
@@ -146,7 +148,7 @@ func (s *Stream) bufferedLines() []byte {
 
 // findBuffer reads the address of the buffer, which the stream gets at the first write.
 func (s *Stream) findBuffer() {
-	if n, err := readMemory(s.pid, s.at, s.before[:]); err != nil || n != len(s.before) || !s.before.valid() {
+	if n, err := s.readMemory(s.at, s.before[:]); err != nil || n != len(s.before) || !s.before.valid() {
 		return
 	}
 	base, end := s.before.word(fileBufBase), s.before.word(fileBufEnd)
@@ -162,6 +164,14 @@ func (s *Stream) findBuffer() {
 
 // read copies the FILE, its buffer, and the FILE again.
 func (s *Stream) read() bool {
+	if s.memory != nil {
+		for i, part := range [][]byte{s.before[:], s.waiting, s.after[:]} {
+			if n, err := s.readMemory(uint64(s.remote[i].Base), part); err != nil || n != len(part) {
+				return false
+			}
+		}
+		return true
+	}
 	n, err := unix.ProcessVMReadv(s.pid, s.local[:], s.remote[:], 0)
 	return err == nil && n == len(s.waiting)+2*fileBytes
 }
@@ -173,8 +183,23 @@ func (f *file) word(at int) uint64 { return binary.NativeEndian.Uint64(f[at:]) }
 
 func (f *file) valid() bool { return binary.NativeEndian.Uint32(f[:])&0xffff0000 == fileMagic }
 
-func readMemory(pid int, at uint64, into []byte) (int, error) {
+// readMemory copies memory of the process. A container's seccomp filter may forbid process_vm_readv(2), for
+// which the kernel has the same check as for the file that is then read.
+func (s *Stream) readMemory(at uint64, into []byte) (int, error) {
+	if s.memory != nil {
+		return s.memory.ReadAt(into, int64(at))
+	}
 	local := []unix.Iovec{{Base: &into[0], Len: uint64(len(into))}}
 	remote := []unix.RemoteIovec{{Base: uintptr(at), Len: len(into)}}
-	return unix.ProcessVMReadv(pid, local, remote, 0)
+	n, err := unix.ProcessVMReadv(s.pid, local, remote, 0)
+	if !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.ENOSYS) {
+		return n, err
+	}
+	if s.memory, err = os.Open(fmt.Sprintf("/proc/%d/mem", s.pid)); err != nil {
+		return 0, fmt.Errorf("%w: %w", errForbidden, err)
+	}
+	return s.memory.ReadAt(into, int64(at))
 }
+
+// errForbidden means that this process may not read the memory of the other one.
+var errForbidden = errors.New("reading its memory is forbidden")

@@ -182,10 +182,26 @@ func TestLinesAreSeenAtOnce(t *testing.T) {
 	}
 }
 
-// No line is lost or seen twice, however fast the writer prints meanwhile.
+// No line is lost or seen twice, however fast the writer prints meanwhile, also where a seccomp filter forbids
+// process_vm_readv.
 func TestNothingTwiceWhileItWrites(t *testing.T) {
-	const lines = 200_000
-	x := start(t, lines, true)
+	t.Run("process_vm_readv", func(t *testing.T) { nothingTwice(t, start(t, lines, true)) })
+	t.Run("/proc/PID/mem", func(t *testing.T) {
+		x := start(t, lines, true)
+		memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", x.cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer memory.Close()
+		x.stream.memory = memory
+		nothingTwice(t, x)
+	})
+}
+
+const lines = 200_000
+
+func nothingTwice(t *testing.T, x *tool) {
+	t.Helper()
 	if err := x.stream.Find(); err != nil {
 		t.Fatal(err)
 	}

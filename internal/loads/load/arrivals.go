@@ -10,7 +10,8 @@ import (
 // take arrivals in order, as the servers of one queue. The schedule restarts at each thaw, so a
 // pause leaves no backlog. The same seed gives the same gaps.
 type arrivals struct {
-	gap float64 // mean, nanoseconds
+	gap   float64 // mean between batches, nanoseconds
+	batch uint64  // arrivals at the same time
 
 	mu    sync.Mutex
 	began bool
@@ -26,8 +27,11 @@ type stream struct {
 	n   uint64  // number of arrivals before this one
 }
 
-// newArrivals is a schedule of rate arrivals per second.
-func newArrivals(rate float64) *arrivals { return &arrivals{gap: 1e9 / rate} }
+// newArrivals is a schedule of rate arrivals per second, of which batch come at a time.
+func newArrivals(rate float64, batch int) *arrivals {
+	b := max(batch, 1)
+	return &arrivals{gap: 1e9 / rate * float64(b), batch: uint64(b)}
+}
 
 // take returns the time of the next arrival and how many later arrivals are already due. thaw is
 // the time of the last thaw; when it changes, the schedule restarts at now.
@@ -56,8 +60,9 @@ func (a *arrivals) start(now int64, seed uint64) stream {
 }
 
 func (a *arrivals) step(s *stream) {
-	s.at += a.draw(s)
-	s.n++
+	if s.n++; s.n%a.batch == 0 {
+		s.at += a.draw(s)
+	}
 }
 
 // draw returns an exponential gap in nanoseconds, by inversion: -ln(1-u) times the mean.

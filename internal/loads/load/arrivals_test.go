@@ -10,7 +10,7 @@ import (
 
 // next takes n arrivals at a time before the first.
 func schedule(seed uint64, began int64, rate float64, n int) []int64 {
-	a := newArrivals(rate)
+	a := newArrivals(rate, 1)
 	out := make([]int64, n)
 	for i := range out {
 		out[i], _ = a.take(began, 1, seed)
@@ -64,7 +64,7 @@ func TestWaitingIsWhatIsDue(t *testing.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
 		steps := rapid.SliceOfN(rapid.Int64Range(0, 20e6), 1, 100).Draw(rt, "time between takes, ns")
 		var at []int64
-		a, now, taken, thaw := newArrivals(1000), int64(0), 0, int64(0)
+		a, now, taken, thaw := newArrivals(1000, 1), int64(0), 0, int64(0)
 		begin := func() {
 			at, taken, thaw = schedule(seed, now, 1000, all), 0, thaw+1
 			for i := range at {
@@ -96,9 +96,28 @@ func TestWaitingIsWhatIsDue(t *testing.T) {
 }
 
 func BenchmarkTake(b *testing.B) {
-	a, now := newArrivals(1e6), int64(0)
+	a, now := newArrivals(1e6, 1), int64(0)
 	b.ReportAllocs()
 	for b.Loop() {
 		now, _ = a.take(now, 1, 1)
+	}
+}
+
+// The arrivals of a batch come at the same time, and the rate stays.
+func TestBatches(t *testing.T) {
+	const rate, batch, n = 1000, 8, 8 * 5000
+	a := newArrivals(rate, batch)
+	var all []int64
+	for range n {
+		at, _ := a.take(0, 0, 3)
+		all = append(all, at)
+	}
+	for i := range all {
+		if i%batch != 0 && all[i] != all[i-1] || i > 0 && i%batch == 0 && all[i] == all[i-1] {
+			t.Fatalf("arrival %d at %d, the one before at %d", i, all[i], all[i-1])
+		}
+	}
+	if got := n / (float64(all[n-1]) * 1e-9); got < 0.95*rate || got > 1.05*rate {
+		t.Errorf("%.0f arrivals per second, want %d", got, rate)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -124,7 +125,10 @@ type Script struct {
 // ReadScript reads the user's file at a path, before this process gives up root.
 func ReadScript(path string) (Script, error) {
 	text, err := trust.ReadGiven(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Script{}, fmt.Errorf("read the script: %w: a client in a pod sees no files of the host; client=outside does", err)
+	case err != nil:
 		return Script{}, fmt.Errorf("read the script: %w", err)
 	}
 	return Script{path, text}, nil
@@ -139,6 +143,9 @@ func (s Script) Open(next int) (name string, copied *os.File, err error) {
 	copied, err = memfd.Create("tare-script", s.text)
 	return Inherited(next), copied, err
 }
+
+// Generated is a script that tare makes.
+func Generated(text []byte) Script { return Script{text: text} }
 
 // Text is the content of the user's file.
 func (s Script) Text() []byte { return s.text }

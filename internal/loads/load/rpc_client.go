@@ -23,6 +23,8 @@ type RPC struct {
 	ResponseBytes int    `json:"response_bytes"`
 	// Rate is the arrivals per second of an open loop; 0 is a closed loop.
 	Rate float64 `json:"rate,omitempty"`
+	// Batch is how many of them come at the same time; 0 means 1.
+	Batch int `json:"batch,omitempty"`
 }
 
 const (
@@ -81,7 +83,7 @@ func runRPC(ctx context.Context, m *counter.Memory, params []byte) error {
 func (p RPC) connect(ctx context.Context, m *counter.Memory) ([]*client, error) {
 	var schedule *arrivals
 	if p.Rate > 0 {
-		schedule = newArrivals(p.Rate)
+		schedule = newArrivals(p.Rate, p.Batch)
 	}
 	clients := make([]*client, m.Threads())
 	limit := time.Now().Add(dialTimeout)

@@ -18,6 +18,8 @@ type RPCServer struct {
 	// Connections is the number of concurrent connections. Further ones are served by system calls
 	// through Go's runtime, which cost more CPU time.
 	Connections int `json:"connections,omitempty"`
+	// Rounds of arithmetic, as of spin, that a request takes.
+	Rounds int `json:"rounds,omitempty"`
 }
 
 // The protocol: the client sends a greeting of magic, size of its requests and size of the
@@ -59,14 +61,14 @@ func serveRPC(ctx context.Context, params []byte) error {
 		go func() {
 			defer raw.Add(-1)
 			if link, err := NewLink(c, mine); err == nil {
-				answer(link)
+				answer(link, p.Rounds)
 			}
 		}()
 	}
 }
 
 // answer serves one connection until it ends. It reports no error: the client sees the end.
-func answer(l *Link) {
+func answer(l *Link, rounds int) {
 	runtime.LockOSThread()
 	defer l.close()
 	var greet [greetBytes]byte
@@ -78,7 +80,10 @@ func answer(l *Link) {
 		return
 	}
 	request, response := make([]byte, in), Noise(int(out), 1)
-	for l.readFull(request) == nil {
+	for x := uint64(1); l.readFull(request) == nil; {
+		if x = spin(x, rounds); x == 0 { // never with xorshift; the compiler must not drop the result
+			return
+		}
 		copy(response, request[:rpcHead])
 		if l.WriteFull(response) != nil {
 			return

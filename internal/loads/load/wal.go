@@ -16,9 +16,10 @@ const recordHead = 12
 
 // wal is a circular log. A record never wraps around its end.
 type wal struct {
-	fd   int
-	name string // path of the file
-	size int64
+	fd       int
+	name     string // path of the file
+	size     int64
+	reserved bool // blocks are reserved anew at each turn, and written one after the other
 
 	at int64 // offset of the next write; belongs to the thread that writes
 
@@ -49,22 +50,26 @@ func newWAL(f *os.File, size int64) *wal {
 func (l *wal) follow(thaw int64, seed uint64, record int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if thaw != l.thaw {
+	if thaw != l.thaw && !l.reserved {
 		l.thaw, l.move = thaw, int64(seed%uint64(l.size/int64(record)))*int64(record)
 	}
 }
 
 // place is the offset at which n bytes are written next.
-func (l *wal) place(n int64) int64 {
+func (l *wal) place(n int64) (int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.move >= 0 {
 		l.at, l.move = l.move, -1
 	}
-	if l.at+n > l.size {
-		l.at = 0
+	if l.at+n <= l.size {
+		return l.at, nil
 	}
-	return l.at
+	l.at = 0
+	if l.reserved {
+		return 0, reserve(l.fd, l.size)
+	}
+	return 0, nil
 }
 
 // alone commits one record with its own fdatasync, after the commits that came before.
@@ -120,7 +125,10 @@ func (l *wal) stamp(record []byte) {
 }
 
 func (l *wal) write(b []byte) error {
-	l.at = l.place(int64(len(b)))
+	var err error
+	if l.at, err = l.place(int64(len(b))); err != nil {
+		return fmt.Errorf("reserve the log %s: %w", l.name, err)
+	}
 	for len(b) > 0 {
 		n, err := rawPwrite(l.fd, b, l.at)
 		if err == unix.EINTR {

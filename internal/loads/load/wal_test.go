@@ -12,7 +12,7 @@ import (
 
 func testLog(t testing.TB, size int64) (*wal, *os.File) {
 	t.Helper()
-	f, err := allocate(filepath.Join(t.TempDir(), logFile), size)
+	f, err := allocate(filepath.Join(t.TempDir(), logFile), size, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestAFailedLogFailsEveryCommit(t *testing.T) {
 }
 
 func TestNoLogWithoutRoom(t *testing.T) {
-	if _, err := allocate(filepath.Join(t.TempDir(), "missing", logFile), 1<<20); err == nil {
+	if _, err := allocate(filepath.Join(t.TempDir(), "missing", logFile), 1<<20, false); err == nil {
 		t.Error("a log was made in a directory that is not there")
 	}
 }
@@ -118,5 +118,31 @@ func BenchmarkCommit(b *testing.B) {
 		if err := l.grouped(r); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// The blocks of a reserved log are reserved, not written, and anew at each turn: older records are gone.
+func TestReservedLog(t *testing.T) {
+	const size, slots = 512, 64
+	f, err := allocate(filepath.Join(t.TempDir(), logFile), slots*size, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	l := newWAL(f, slots*size)
+	l.reserved = true
+	l.follow(1, 7, size) // would move the next write of another log
+	r := Noise(size, 0)
+	for range slots + 2 {
+		if err := l.alone(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := records(t, f, size)
+	if len(found) != 2 || !found[slots+1] || !found[slots+2] {
+		t.Errorf("records %v, want the two of the second turn", found)
+	}
+	if st, err := f.Stat(); err != nil || st.Size() != slots*size {
+		t.Errorf("the log has become %d bytes (%v)", st.Size(), err)
 	}
 }

@@ -8,12 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/databases/postgres"
 	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/databases/sqlfile"
 	"github.com/tarelab/tare/internal/linux/stdio"
 	"github.com/tarelab/tare/internal/loads/load"
 	tool "github.com/tarelab/tare/internal/logs/pgbench"
@@ -134,6 +136,11 @@ func (p *pgbenchRun) becomeClient(program string) (err error) {
 	if p.script = load.Builtin(p.Script); !tool.IsBuiltin(p.Script) {
 		if p.script, err = load.ReadScript(p.Script); err != nil {
 			return err
+		}
+		if strings.HasSuffix(p.Script, sqlfile.Ending) {
+			if err := sqlfile.CheckScript(p.Script, sqlfile.Postgres); err != nil {
+				return err
+			}
 		}
 	}
 	if p.NoLog {

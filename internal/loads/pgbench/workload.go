@@ -8,6 +8,7 @@ import (
 
 	"github.com/tarelab/tare/internal/databases/postgres"
 	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/databases/sqlfile"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/loads/workload"
 	tool "github.com/tarelab/tare/internal/logs/pgbench"
@@ -27,8 +28,9 @@ func (Workload) Params() []workload.Param {
 		workload.ServerParam("; auto: the newest that is installed"),
 		{Name: "pgbench", Default: serve.Auto, Check: workload.CheckProgram,
 			Help: "path of pgbench 10 or later; auto: that beside the server"},
-		{Name: "script", Default: tool.SelectOnly, Words: tool.Builtin(), Check: pgScript,
+		{Name: "script", Default: tool.SelectOnly, Check: pgScript,
 			Help: "one of pgbench's scripts, or the absolute path of a file"},
+		workload.DumpParam(),
 		{Name: "scale", Default: "10", Check: workload.Whole(1, 100_000),
 			Help: "size of the data set: 100 000 accounts each, about 15 MiB"},
 		{Name: "clients", Default: "4", Check: workload.Whole(1, 4096),
@@ -66,14 +68,17 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 	s := workload.Stages{
 		// One process counts the transactions of all clients.
 		Threads: 1,
-		Key:     fmt.Sprintf("pgbench-%s-%x", v["scale"], workload.HashOf(v["server"], v["pgbench"], v["init_options"], v["server_options"])),
+		Key:     fmt.Sprintf("pgbench-%s-%x", v["scale"], workload.HashOf(v["server"], v["pgbench"], v["init_options"], v["server_options"], v["dump"])),
 		Disk:    tool.Writes(p.Script), Grows: workload.Bytes(v, "max_wal_size") + workload.TablesGrow, Rate: growth(p.Clients, tool.Writes(p.Script)), Cache: workload.Bytes(v, "shared_buffers"),
 		Settle: 500 * time.Millisecond, Metrics: workload.ClosedLoop(),
 		Prepare: func(dir string) workload.Task {
-			return workload.HiddenTask(serve.PrepareCommand, postgres.Name, serve.Prepare{
-				Server: workload.ProgramPath(v["server"]), Options: p.Server.Options, Pgbench: &data, Program: p.Program, Into: dir,
-			})
+			fill := serve.Prepare{Server: workload.ProgramPath(v["server"]), Options: p.Server.Options, Into: dir}
+			if fill.Dump = workload.DumpPath(v); fill.Dump == "" {
+				fill.Pgbench, fill.Program = &data, p.Program
+			}
+			return workload.HiddenTask(serve.PrepareCommand, postgres.Name, fill)
 		},
+		SQL: workload.SQLOf(v, sqlfile.Postgres),
 	}
 	s.Needs = []serve.Need{
 		{Service: postgres.Name, Path: workload.ProgramPath(v["server"]), Package: workload.PackageOf(postgres.Name)},

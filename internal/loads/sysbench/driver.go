@@ -11,6 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/databases/mysql"
 	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/databases/sqlfile"
 	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/internal/loads/load"
 	tool "github.com/tarelab/tare/internal/logs/sysbench"
@@ -77,10 +78,8 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if b.path, version, err = serve.FindSysbench(ctx, b.Program); err != nil {
 		return err
 	}
-	if b.script = load.Builtin(b.Script); !tool.IsBundled(b.Script) {
-		if b.script, err = load.ReadScript(b.Script); err != nil {
-			return err
-		}
+	if err := b.readScript(); err != nil {
+		return err
 	}
 	if b.server, err = b.Attach(ctx, mysql.Family); err != nil {
 		return err
@@ -100,6 +99,31 @@ func (b *bench) run(ctx context.Context) (err error) {
 		return b.runs(ctx)
 	}
 	return b.events(ctx)
+}
+
+// readScript reads the user's script. From a file of SQL it makes one.
+func (b *bench) readScript() (err error) {
+	if b.script = load.Builtin(b.Script); tool.IsBundled(b.Script) {
+		return nil
+	}
+	if b.script, err = load.ReadScript(b.Script); err != nil || !isSQL(b.Script) {
+		return err
+	}
+	steps, err := sqlfile.Script(b.script.Text())
+	if err != nil {
+		return sqlfile.At(b.Script, err)
+	}
+	var all []tool.Step
+	for _, s := range steps {
+		all = append(all, tool.Step{SQL: s.Text, Name: s.Name, Low: s.Low, High: s.High, Jump: s.Jumps(), Op: s.Op, To: s.To})
+	}
+	b.script = load.Generated(tool.StatementsScript(all))
+	return nil
+}
+
+// sharesTables says whether the script has sysbench's options for tables.
+func (b *bench) sharesTables() bool {
+	return !isSQL(b.Script) && tool.SharesTables(b.Script, b.script.Text())
 }
 
 // events runs one sysbench until it ends or ctx does. The hook in its script counts events and
@@ -147,7 +171,7 @@ func (b *bench) start(seconds int, log io.Writer) (*serve.Process, error) {
 	if b.NoHook {
 		script, run.Rate, run.Histogram = name, int(b.Rate), true
 	}
-	cmd := exec.Command(b.path, run.Args(script, load.Inherited(sbConfig), tool.SharesTables(b.Script, b.script.Text()))...)
+	cmd := exec.Command(b.path, run.Args(script, load.Inherited(sbConfig), b.sharesTables())...)
 	cmd.ExtraFiles = files
 	if cmd.Dir = "/"; b.server.Dial == "" {
 		cmd.Dir = b.Server.Dir // the path of the socket is relative

@@ -11,6 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/databases"
 	"github.com/tarelab/tare/internal/databases/mysql"
 	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/databases/sqlfile"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/loads/workload"
 	tool "github.com/tarelab/tare/internal/logs/sysbench"
@@ -34,7 +35,8 @@ func (Workload) Params() []workload.Param {
 		{Name: "sysbench", Default: serve.Auto, Check: workload.CheckProgram,
 			Help: "path of sysbench 1.0 or 1.1; auto: in PATH"},
 		{Name: "script", Default: "oltp_read_only", Check: script,
-			Help: "one of sysbench's scripts, or the absolute path of a Lua script"},
+			Help: "one of sysbench's scripts, or the absolute path of a Lua script or of SQL (*.sql): its statements in order are one event"},
+		workload.DumpParam(),
 		{Name: "threads", Default: "4", Check: workload.Whole(1, 4096),
 			Help: "sysbench's threads, each with a connection"},
 		{Name: "tables", Default: "4", Check: workload.Whole(1, 10_000),
@@ -53,6 +55,9 @@ func (Workload) Params() []workload.Param {
 	}
 	return append(params, workload.SettingParams(family)...)
 }
+
+// isSQL says whether a script is a file of SQL statements.
+func isSQL(script string) bool { return strings.HasSuffix(script, sqlfile.Ending) }
 
 // family stands for all flavours: their settings are the same.
 var family = mysql.Service{Flavour: mysql.MariaDB}
@@ -103,10 +108,16 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 	stages := workload.Stages{
 		Threads: threads, Key: dataKey(v), Disk: writes(p.Script), Grows: workload.Bytes(v, "redo_log") + workload.TablesGrow, Rate: growth(v, threads, writes(p.Script)), Cache: workload.Bytes(v, "buffer_pool"), Settle: 500 * time.Millisecond,
 		Prepare: func(dir string) workload.Task {
-			return workload.HiddenTask(serve.PrepareCommand, v["service"], serve.Prepare{
-				Server: workload.ProgramPath(v["server"]), Options: p.Server.Options, Sysbench: p.Data, Program: p.Program, Into: dir,
-			})
+			fill := serve.Prepare{Server: workload.ProgramPath(v["server"]), Options: p.Server.Options, Into: dir}
+			if fill.Dump = workload.DumpPath(v); fill.Dump == "" {
+				fill.Sysbench, fill.Program = dataOf(p.Data), p.Program
+			}
+			return workload.HiddenTask(serve.PrepareCommand, v["service"], fill)
 		},
+	}
+	stages.SQL = workload.SQLOf(v, sqlfile.MySQL)
+	if len(stages.SQL) > 0 {
+		p.Server.Options = append(p.Server.Options, refuseFiles)
 	}
 	stages.Needs = []serve.Need{
 		{Service: v["service"], Path: workload.ProgramPath(v["server"]), Package: workload.PackageOf(v["service"])},
@@ -127,6 +138,17 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 	return stages, nil
 }
 
+// refuseFiles makes the server refuse LOAD DATA LOCAL, by which a statement would read files of the client.
+const refuseFiles = "--local-infile=0"
+
+// dataOf is the data set of a script; that of a file of SQL is sysbench's own.
+func dataOf(d tool.Data) tool.Data {
+	if isSQL(d.Script) {
+		d.Script = tool.DataScript("oltp_read_write")
+	}
+	return d
+}
+
 // counted sets metrics and windows by how events are counted.
 func counted(s *workload.Stages, p Params) {
 	s.Metrics = workload.ClosedLoop()
@@ -145,7 +167,8 @@ func writes(script string) bool {
 
 // dataKey identifies the data set within a run.
 func dataKey(v workload.Values) string {
-	h := workload.HashOf(v["service"], v["server"], v["sysbench"], v["options"], v["server_options"], tool.DataScript(v["script"]))
+	script := dataOf(tool.Data{Script: v["script"]}).Script
+	h := workload.HashOf(v["service"], v["server"], v["sysbench"], v["options"], v["server_options"], tool.DataScript(script), v["dump"])
 	return fmt.Sprintf("sysbench-%sx%s-%x", v["tables"], v["size"], h)
 }
 

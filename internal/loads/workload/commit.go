@@ -25,13 +25,15 @@ func (Commit) Params() []Param {
 			Help: "threads that commit to the same log"},
 		OnOff("group", "on", "on: commits that wait while the log is being synced share the next sync; off: one sync each, one after the other"),
 		{Name: "log", Default: "16MiB", Check: Size(1<<20, 4<<30),
-			Help: "size of the log, which is written in full beforehand and then round and round, as InnoDB's redo log"},
+			Help: "size of the log, which is written round and round"},
+		Choice("blocks", "written",
+			"written: the log is written in full beforehand, as InnoDB's redo log; reserved: its blocks are reserved, and a commit also changes metadata, as in etcd", "written", "reserved"),
 	}
 }
 
 func (Commit) Stages(v Values) (Stages, error) {
 	r := Reader{Values: v}
-	p := load.Commit{RecordBytes: int(r.Size("size")), LogBytes: r.Size("log"), Group: v["group"] == "on"}
+	p := load.Commit{RecordBytes: int(r.Size("size")), LogBytes: r.Size("log"), Group: v["group"] == "on", Reserved: v["blocks"] == "reserved"}
 	threads := r.Whole("threads")
 	if r.Err != nil {
 		return Stages{}, fmt.Errorf("commit: %w", r.Err)

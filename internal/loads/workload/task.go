@@ -2,6 +2,7 @@ package workload
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/tarelab/tare/internal/loads/load"
 )
@@ -24,3 +25,9 @@ func ClosedLoop() []Metric { return []Metric{Throughput, P50, P95, P99, CPUPerOp
 // OpenLoop is the metrics of a load at a given rate. Latency is primary: throughput is equal in all
 // arms that keep up.
 func OpenLoop() []Metric { return []Metric{P50, P95, P99, CPUPerOp, Throughput} }
+
+// decidedBy moves the metric of this name to the front: it is the primary one.
+func decidedBy(metrics []Metric, name string) []Metric {
+	i := slices.IndexFunc(metrics, func(m Metric) bool { return m.Name == name })
+	return slices.Concat(metrics[i:i+1], metrics[:i], metrics[i+1:])
+}

@@ -86,6 +86,8 @@ type Stages struct {
 	Tools []Tool
 	// Code lists programs and scripts of the user that tare will execute on this host.
 	Code []Code
+	// SQL are the user's dump and statements, which are checked before anything starts.
+	SQL []SQL
 	// Work is the rate by which a neighbour of this kind is measured: a key of
 	// record.Window.Neighbour. The zero value means the operations that the load counts.
 	Work Metric

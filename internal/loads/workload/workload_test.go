@@ -26,6 +26,8 @@ func TestConformance(t *testing.T) {
 		{"commit not grouped", workload.Commit{}, map[string]string{"log": "1MiB", "threads": "4", "group": "off"}},
 		{"rpc", workload.RPC{}, map[string]string{"concurrency": "3", "response": "100KiB"}},
 		{"rpc open", workload.RPC{}, map[string]string{"concurrency": "3", "mode": "open", "rate": "1000"}},
+		{"rpc in batches", workload.RPC{}, map[string]string{"concurrency": "3", "mode": "open", "rate": "1000", "batch": "10", "rounds": "1000", "decides": "p99"}},
+		{"commit reserved", workload.Commit{}, map[string]string{"log": "1MiB", "blocks": "reserved"}},
 		{"command", workload.Command{}, nil},
 		{"command with a number", workload.Command{}, map[string]string{
 			"command": `printf 'warm 1 ms\nmean 2.5 ms\n'`, "value": `regexp:mean ([0-9.]+) ms`, "unit": "ms", "better": "lower"}},

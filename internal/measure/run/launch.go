@@ -30,6 +30,7 @@ func (l *loadRun) launch(ctx context.Context) error {
 		return err
 	}
 	l.schedule.launchTime = time.Since(began)
+	l.schedule.making = l.sites.making()
 	if !l.schedule.piloted {
 		if err := l.checkFirstLaunch(ctx, line, began); err != nil {
 			return err

@@ -29,8 +29,8 @@ func newLoadRun(r *runner, load *plan.Load, number int) *loadRun {
 	}
 }
 
-// execute measures the workload in one turn, launch after launch. how says why it ended: "precision" was
-// reached, or the turn's "budget" is used up.
+// execute measures the workload in one turn, launch after launch. how says why it ended:
+// Config.reached, or the turn's "budget" is used up.
 func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 	if err := l.prepareOnce(ctx); err != nil {
 		return "", err
@@ -48,9 +48,9 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 		l.schedule.launch++
 		l.schedule.launchSD = d.LaunchSD
 		switch {
-		case d.Stop && l.schedule.firstPass == nil:
-			return "precision", nil
-		case last || !l.schedule.another || l.schedule.remaining() < l.schedule.launchTime:
+		case l.schedule.firstPass == nil && l.enough(d):
+			return l.run.config.reached(), nil
+		case last || !l.schedule.another || l.schedule.remaining() < l.schedule.nextLaunch():
 			return "budget", nil
 		}
 		if err := l.lengthenIfNeeded(d); err != nil {
@@ -58,6 +58,14 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 		}
 		l.schedule.allocate(false)
 	}
+}
+
+// enough says whether the workload needs no further launch.
+func (l *loadRun) enough(d Decision) bool {
+	if decided := l.run.config.Decided; decided != nil {
+		return decided(l.load.Workload, l.schedule.launch)
+	}
+	return d.Stop
 }
 
 // prepareOnce prepares the data sets in the first turn. Later turns use the same.
@@ -140,7 +148,7 @@ func (l *loadRun) pilotOnce(ctx context.Context) error {
 			return err
 		}
 	}
-	l.schedule.observed.Launch, l.schedule.piloted = l.schedule.launchTime, true
+	l.schedule.observed.Launch, l.schedule.piloted = l.schedule.nextLaunch(), true
 	l.schedule.allocate(true)
 	unmapProgram() // frees the program's pages that only launching and the pilot needed
 	return nil

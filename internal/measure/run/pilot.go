@@ -114,7 +114,7 @@ func (l *loadRun) askOnce(ctx context.Context, a *arm) (took time.Duration, err 
 func (l *loadRun) observed() plan.Observed {
 	arms := len(l.sites.arms)
 	return plan.Observed{
-		Stands: true, Launch: l.schedule.launchTime + l.schedule.warmTime(arms), Arms: arms, Pause: l.sites.arms[0].site.session.Method(),
+		Stands: true, Launch: l.schedule.nextLaunch() + l.schedule.warmTime(arms), Arms: arms, Pause: l.sites.arms[0].site.session.Method(),
 		Least: l.load.Shortest(), Settle: l.schedule.leastSettle(), BesideWork: l.load.SettleBesideWork(),
 	}
 }

@@ -53,7 +53,7 @@ func (r *runner) watchCache() {
 // watchLayer begins to watch the file system of an arm's own layer: an engine has a directory of its
 // own.
 func (l *loadRun) watchLayer(s *site, v volume.Volume) {
-	if v.Kind() != volume.Layer || s.processes.Place.HostVolume == "" {
+	if v.Kind() != volume.Layer && !v.OfPod() || s.processes.Place.HostVolume == "" {
 		return
 	}
 	l.run.watch.Host(s.processes.Place.HostVolume, layerRemedy(s.name))

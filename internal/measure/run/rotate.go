@@ -35,7 +35,10 @@ func (l *loadRun) rotate(ctx context.Context) (last bool, err error) {
 // blocks, and the time that a first pass leaves belongs to the second.
 func (l *loadRun) extend() bool {
 	s := &l.schedule
-	if s.another = s.worthAnother(); s.another || s.firstPass != nil || !l.compares() || l.results.decide().Stop {
+	if s.another = s.worthAnother(); s.another || s.firstPass != nil || !l.compares() {
+		return false
+	}
+	if l.results.decide().Stop && l.run.config.Decided == nil {
 		return false
 	}
 	s.extend()

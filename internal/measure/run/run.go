@@ -47,6 +47,9 @@ type Config struct {
 	// Decide judges the lines of a workload so far: is the precision reached, must windows be
 	// longer? It is called while no window is open.
 	Decide func(record.Workload, []record.Line) Decision
+	// Decided says whether every limit of a workload is decided after so many launches. It is called between
+	// launches, when the record is synced, and replaces the precision as the reason to stop; nil: there is none.
+	Decided func(load record.Workload, launches int) bool
 	// Condense reduces a line to what Decide needs of it; nil: Decide gets whole lines.
 	Condense func(record.Workload, record.Line) record.Line
 	// Warnings returns warnings for the end of the record; nil: none.
@@ -91,6 +94,14 @@ type Event struct {
 	Elapsed         time.Duration
 	Remaining       time.Duration // of the budget
 	Note            string
+}
+
+// reached is the reason of record.End of a run that ends before its budget is used up.
+func (c *Config) reached() string {
+	if c.Decided != nil {
+		return record.EndedDecided
+	}
+	return "precision"
 }
 
 // Outcome is how a run ended.

@@ -32,6 +32,7 @@ type schedule struct {
 	launches   int             // in this turn
 	shorter    int             // launches of this turn with shorter windows, which do not count
 	launchTime time.Duration   // of the last launch, until its arms were warm
+	making     time.Duration   // the part of launchTime that the next launch does not need
 	closeTime  time.Duration   // of the arms of the last launch
 	launchSD   float64         // of an arm's launch effect, in logs, as measured so far; 0: not known yet
 	another    bool            // another launch follows in this turn
@@ -163,7 +164,7 @@ func (s *schedule) planningInput() plan.Observed {
 	o := s.observed
 	o.Stands, o.Budget, o.Arms = false, s.remaining(), s.armsInBlock()
 	o.Made, o.LaunchSD = s.counting(), s.launchSD
-	if o.Launch = s.launchTime + s.closeTime; s.launches == 0 { // the last launch had the arms of another turn
+	if o.Launch = s.nextLaunch() + s.closeTime; s.launches == 0 { // the last launch had the arms of another turn
 		o.Launch = s.firstLaunch()
 	}
 	if s.firstPass != nil {
@@ -171,6 +172,9 @@ func (s *schedule) planningInput() plan.Observed {
 	}
 	return o
 }
+
+// nextLaunch is the expected time of the next launch of this turn, by that of the last one.
+func (s *schedule) nextLaunch() time.Duration { return max(s.launchTime-s.making, 0) }
 
 // firstLaunch is the expected time of a launch of this turn before there was one: the part of its arms of
 // the launch of all arms that the pilot saw, and the time in which they get warm.
@@ -209,7 +213,7 @@ func (s *schedule) worthAnother() bool {
 	}
 	o := s.planningInput()
 	o.Budget -= s.closeTime
-	o.Launch = s.launchTime
+	o.Launch = s.nextLaunch()
 	return plan.Another(o, s.lengths, s.counting())
 }
 

@@ -92,3 +92,15 @@ func TestWindowsThatWarm(t *testing.T) {
 		t.Errorf("another arm runs on for %v", w.Steady)
 	}
 }
+
+// The next launch needs no time for what the last one has kept for it.
+func TestNextLaunchIsShorterByWhatIsKept(t *testing.T) {
+	s := scheduled(time.Minute)
+	s.launches, s.launchTime, s.closeTime = 1, 20*time.Second, time.Second
+	for making, want := range map[time.Duration]time.Duration{0: 21 * time.Second, 15 * time.Second: 6 * time.Second, 30 * time.Second: time.Second} {
+		s.making = making
+		if got := s.planningInput().Launch; got != want {
+			t.Errorf("%v kept: the next launch takes %v, want %v", making, got, want)
+		}
+	}
+}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
+	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/planning/plan"
 )
@@ -72,6 +74,17 @@ func (ls *launchedSites) removeArms(which func(*arm) bool) (removed []*arm) {
 		return true
 	})
 	return removed
+}
+
+// making is how long opening the arms took for what later launches find kept. They were opened at the same
+// time.
+func (ls *launchedSites) making() (longest time.Duration) {
+	for _, s := range ls.all {
+		if k, ok := s.opened.(environment.KeptArm); ok {
+			longest = max(longest, k.Making())
+		}
+	}
+	return longest
 }
 
 // remove removes a site and its arms and ends its processes.

@@ -141,7 +141,7 @@ func (l *loadRun) spec(first plan.PlannedArm) (spec environment.Spec, err error)
 	spec = environment.Spec{
 		Run: c.ID, Arm: first.Name, Data: l.data.dir(first.Stages), Scratch: l.run.scratch,
 		Journal: l.run.journal, Groups: c.Groups, Container: first.Container, Limits: first.Limits,
-		Beside: plan.Environments(l.schedule.sitesToLaunch()),
+		Beside: plan.Environments(l.schedule.sitesToLaunch()), Keep: true,
 	}
 	if first.Stages.Server != nil {
 		spec.Carried = first.Stages.Carried

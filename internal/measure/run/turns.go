@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/reserve"
@@ -37,7 +38,7 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 	for i, weight := range weigh(loads) {
 		shares += loads[i].schedule.beginSecondPass(weight)
 	}
-	reason = "precision"
+	reason = r.config.reached()
 	for _, l := range loads {
 		s := &l.schedule
 		remaining := seconds(r.config.Plan.Record.Budget) - time.Since(started)
@@ -52,7 +53,7 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 				return reasonOf(err), err
 			}
 		}
-		if s.endReason != "precision" && s.skipped == nil {
+		if s.endReason != r.config.reached() && s.skipped == nil {
 			reason = "budget"
 		}
 	}
@@ -121,6 +122,7 @@ func (r *runner) turn(ctx context.Context, l *loadRun, budget time.Duration) (er
 	}
 	s.beginTurn(budget)
 	s.endReason, err = l.execute(ctx)
+	err = errors.Join(err, l.release())
 	s.spent += time.Since(s.began)
 	switch {
 	case ctx.Err() != nil:
@@ -132,6 +134,18 @@ func (r *runner) turn(ctx context.Context, l *loadRun, budget time.Duration) (er
 		return fmt.Errorf("workload %s: %w", l.load.Name, err)
 	}
 	return nil
+}
+
+// release removes what environments have kept from launch to launch. The next workload may need its room.
+func (l *loadRun) release() error {
+	l.run.guard.Attend()
+	var errs []error
+	for _, a := range l.load.Arms {
+		if k, ok := a.Env.(environment.Keeper); ok {
+			errs = append(errs, k.Release(l.run.config.ID))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // reasonOf is the reason in record.End for the error that ended a run.

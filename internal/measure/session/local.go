@@ -129,7 +129,7 @@ func (s *local) Method() string {
 func (s *local) target() probe.Target {
 	t := probe.Target{
 		Root: "/", Group: s.Place.Group, Outside: s.Place.OutsideGroup, Host: true,
-		Data: cmp.Or(s.Place.HostVolume, s.Place.Volume),
+		Forwarders: s.Place.Forwarders, Data: cmp.Or(s.Place.HostVolume, s.Place.Volume),
 	}
 	if s.Neighbour != nil {
 		t.Neighbour = s.Neighbour.Group

@@ -55,7 +55,11 @@ func (e Engine) run(ctx context.Context, in io.Reader, args ...string) (string, 
 		printed[i] = f
 	}
 	cmd.Stdout, cmd.Stderr = printed[0], printed[1]
-	if err := cmd.Run(); err != nil {
+	run := cmd.Run
+	if e.Room != nil {
+		run = func() error { return e.Room.In(cmd.Run) }
+	}
+	if err := run(); err != nil {
 		return "", e.failed(ctx, args[0], err, textOf(printed[1]))
 	}
 	return textOf(printed[0]), nil
@@ -86,7 +90,7 @@ func (e Engine) failed(ctx context.Context, command string, err error, text stri
 	switch {
 	case has("no such container", "no container with name or id"):
 		return ErrNone
-	case has("no such image", "image not known"):
+	case has("no such image", "image not known", "unrecognized image id"): // the last: another name of it was removed at the same time
 		return ErrNoImage
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s %s: %w", e.Name(), command, ctx.Err())

@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -59,7 +62,7 @@ func (c Container) network() []string {
 		return []string{"--network", "none"}
 	}
 	port := fmt.Sprintf("127.0.0.1:%d:%d/tcp", c.Publish, c.Publish)
-	return []string{"--network", "slirp4netns", "--publish", port}
+	return []string{"--network", c.Network, "--publish", port}
 }
 
 // command are the arguments for the root file system and the program to run in it.
@@ -87,6 +90,10 @@ type State struct {
 	Capabilities []string
 	// Image is the digest of the image; empty without one.
 	Image string
+	// Address is the container's in the engine's network; empty without one. Published has the
+	// host's addresses of its published ports, such as "127.0.0.1:8080".
+	Address   string
+	Published []string
 }
 
 // running are the statuses in which the engine still has to do with a container. In Podman's
@@ -107,15 +114,53 @@ func (e Engine) State(ctx context.Context, name string) (State, error) {
 			Pid, ExitCode int
 			OOMKilled     bool
 		}
+		NetworkSettings networkSettings
 	}
 	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
 		return State{}, fmt.Errorf("%s inspect: %w in %q", e.Name(), err, firstLine(out))
 	}
-	s := all[0].State
+	s, n := all[0].State, all[0].NetworkSettings
 	return State{
 		Running: slices.Contains(running, s.Status), Pid: s.Pid, Code: s.ExitCode, OOM: s.OOMKilled,
-		Capabilities: all[0].BoundingCaps, Image: digest(all[0].Image),
+		Capabilities: all[0].BoundingCaps, Image: digest(all[0].Image), Address: n.address(), Published: n.published(),
 	}, nil
+}
+
+// networkSettings is the network of a container as inspect prints it.
+type networkSettings struct {
+	IPAddress string
+	Networks  map[string]struct{ IPAddress string }
+	Ports     map[string][]struct{ HostIp, HostPort string }
+}
+
+// address is the address in the default network; Docker 29 prints that of each network only.
+func (n networkSettings) address() string {
+	return cmp.Or(n.IPAddress, n.Networks[Bridge].IPAddress)
+}
+
+func (n networkSettings) published() (all []string) {
+	for _, port := range slices.Sorted(maps.Keys(n.Ports)) {
+		for _, b := range n.Ports[port] {
+			all = append(all, net.JoinHostPort(b.HostIp, b.HostPort))
+		}
+	}
+	return all
+}
+
+// ErrNoNetwork means that the engine has no network of its own.
+var ErrNoNetwork = errors.New("no network " + Bridge)
+
+// CanPublish returns ErrNoNetwork if the daemon was started without a bridge. Podman makes its
+// bridge with the container.
+func (e Engine) CanPublish(ctx context.Context) error {
+	if !e.kind.daemon {
+		return nil
+	}
+	out, err := e.call(ctx, "network", "ls", "--quiet", "--filter", "name=^"+Bridge+"$", "--filter", "driver=bridge")
+	if err == nil && out == "" {
+		err = ErrNoNetwork
+	}
+	return err
 }
 
 // Remove kills and removes a container, with everything that Create made for it. A missing

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tarelab/tare/internal/linux/netns"
 )
 
 // Engine is a container engine of this host.
@@ -24,6 +26,9 @@ type Engine struct {
 	Runtime string
 	// Env is added to tare's own environment.
 	Env []string
+	// Room has the namespaces in which the program runs; nil: those of tare. Podman makes its bridge,
+	// its rules and the mounts of network namespaces there.
+	Room *netns.Room
 }
 
 // Container describes a container to create.
@@ -39,9 +44,10 @@ type Container struct {
 	// below each hierarchy; empty: no group (Podman), or the engine's default (Docker).
 	Parent string
 	// HostNetwork shares the host's network. Otherwise the container has loopback only, or
-	// with Publish Podman's slirp4netns.
+	// with Publish the network Network.
 	HostNetwork bool
-	Publish     int // port of the host's loopback that is forwarded to the same port; 0: none
+	Network     string // Bridge, or slirp4netns of an ordinary user's Podman
+	Publish     int    // port of the host's loopback that is forwarded to the same port; 0: none
 	Hostname    string
 	Powerless   bool // no capabilities
 	// Security are arguments of --security-opt, such as "apparmor=NAME".
@@ -56,6 +62,12 @@ type Bind struct {
 
 // Fact is a name with a value.
 type Fact struct{ Name, Value string }
+
+// The networks of a container with a published port.
+const (
+	Bridge = "bridge" // the default of both engines for root
+	Slirp  = "slirp4netns"
+)
 
 // OwnerLabel is the label with the id of the run.
 const OwnerLabel = "org.tarelab.tare.run"
@@ -74,6 +86,11 @@ func NewDocker(address string) (Engine, error) {
 		return Engine{}, fmt.Errorf("speak with Docker: the address of the daemon %q is not like %s", address, usualDaemon)
 	}
 	return Engine{kind: &docker, path: docker.name, address: address}, nil
+}
+
+// NewRoom makes a room for Podman. The addresses that it gave to containers are there too.
+func NewRoom() (*netns.Room, error) {
+	return netns.NewRoom("/var/lib/cni", "/run/containers/networks")
 }
 
 // NewPodman is Podman with the path of its program.

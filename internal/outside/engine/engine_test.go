@@ -114,6 +114,15 @@ func TestState(t *testing.T) {
 			&docker, `[{"Image": "sha256:1f", "State": {"Status": "running", "Running": true, "Pid": 7}}]`,
 			State{Running: true, Pid: 7, Image: "sha256:1f"},
 		},
+		"docker publishes": {
+			&docker, `[{"NetworkSettings": {"IPAddress": "172.17.0.2", "Ports": {"80/tcp": [{"HostIp": "127.0.0.1", "HostPort": "8080"}], "81/tcp": null}},
+				"State": {"Status": "running", "Pid": 7}}]`,
+			State{Running: true, Pid: 7, Address: "172.17.0.2", Published: []string{"127.0.0.1:8080"}},
+		},
+		"docker 29 publishes": {
+			&docker, `[{"NetworkSettings": {"Networks": {"bridge": {"IPAddress": "172.17.0.2"}}}, "State": {"Status": "running", "Pid": 7}}]`,
+			State{Running: true, Pid: 7, Address: "172.17.0.2"},
+		},
 		"docker ended": {
 			&docker, `[{"Image": "sha256:1f", "State": {"Status": "exited", "ExitCode": 137, "OOMKilled": true}}]`,
 			State{Code: 137, OOM: true, Image: "sha256:1f"},
@@ -142,6 +151,7 @@ func TestNotThere(t *testing.T) {
 		"Error: No such image: x":                                                   ErrNoImage,
 		"Error response from daemon: no such image: x: No such image: x:latest":     ErrNoImage,
 		"Error: inspecting object: x: image not known":                              ErrNoImage,
+		"Error response from daemon: unrecognized image ID sha256:73d2":             ErrNoImage,
 		"Cannot connect to the Docker daemon at unix:///s. Is it running?":          nil,
 		"Error response from daemon: OCI runtime create failed: no such file: dead": nil,
 	} {

@@ -61,6 +61,12 @@ func (s ContainerStep) Undo(u *journal.Undoing) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
+	if !e.kind.daemon {
+		// Podman takes its rules and its bridge back, which were in a namespace that ended with the run.
+		if e.Room, err = NewRoom(); err == nil {
+			defer e.Room.Close()
+		}
+	}
 	for ; ; time.Sleep(latePause) {
 		_, none := e.State(ctx, s.Name)
 		err = e.Remove(ctx, s.Name, u.Run)

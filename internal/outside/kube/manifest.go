@@ -64,6 +64,8 @@ const (
 	Exe          = "/.tare/tare"
 	installedDir = "/.tare/bin"
 	installed    = installedDir + "/tare"
+	// KeptData is a directory of pods with the binary's copy, on no volume under test.
+	KeptData = installedDir + "/data"
 )
 
 // UserID is the uid of a pod, which no account has.

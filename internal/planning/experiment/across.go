@@ -6,33 +6,56 @@ import (
 	"strings"
 )
 
-// Across replaces the arms by one arm for each volume: a copy of the first workload's
-// baseline, on that volume. The first is the new baseline. names[i] is the name of the arm on
-// volumes[i]; where is the flag that the errors name.
+// Across makes an arm for each volume: a copy of the first workload's baseline, on that volume. It
+// replaces the arms, and the first is the new baseline. The arms of an experiment that compares volumes
+// of pods stay, with their baseline. names[i] is the name of the arm on volumes[i]; where is the flag that
+// the errors name.
 func (e *Experiment) Across(where string, names, volumes []string, words Words) error {
-	s := &sink{where: where}
-	for i, v := range volumes {
-		if err := words.volume(v); err != nil {
-			s.list = append(s.list, Problem{Where: where, Text: err.Error()})
-		} else if slices.Index(names, names[i]) < i {
-			s.list = append(s.list, Problem{Where: where, Text: fmt.Sprintf("%s is given twice (arm %s)", v, names[i])})
-		}
-	}
-	if err := s.err(); err != nil || len(e.Workloads) == 0 {
+	adds := e.ComparesVolumesOfPods(words)
+	if err := e.checkAcross(where, names, volumes, adds, words); err != nil || len(e.Workloads) == 0 {
 		return err
 	}
 	base := e.baselineArm(&e.Workloads[0])
-	e.Named, e.Arms, e.Sizes = nil, nil, withoutArms(e.Sizes)
+	if !words.isPod(base.Environment) && slices.ContainsFunc(volumes, words.ofPod) && len(words.Places) > 0 {
+		base.Environment = words.Places[0]
+	}
+	if !adds {
+		e.Named, e.Arms, e.Sizes = nil, nil, withoutArms(e.Sizes)
+		for i := range e.Workloads {
+			w := &e.Workloads[i]
+			w.Arms, w.Named, w.Baseline = nil, nil, names[0]
+		}
+	}
 	for i, v := range volumes {
 		a := base
 		a.Name, a.Volume = names[i], v
 		e.Named = append(e.Named, a)
 	}
-	for i := range e.Workloads {
-		w := &e.Workloads[i]
-		w.Arms, w.Named, w.Baseline = nil, nil, names[0]
-	}
 	return nil
+}
+
+// checkAcross returns the problems of the volumes: unknown, or the same twice.
+func (e *Experiment) checkAcross(where string, names, volumes []string, adds bool, words Words) error {
+	s := &sink{where: where}
+	var have []string
+	if adds {
+		have = armNamesOf(e.Named)
+	}
+	for i, v := range volumes {
+		if err := words.volume(v); err != nil {
+			s.list = append(s.list, Problem{Where: where, Text: err.Error()})
+		} else if slices.Index(names, names[i]) < i || slices.Contains(have, names[i]) {
+			s.list = append(s.list, Problem{Where: where, Text: fmt.Sprintf("%s is given twice (arm %s)", v, names[i])})
+		}
+	}
+	return s.err()
+}
+
+// ComparesVolumesOfPods says that every arm of the experiment is a pod on a volume that it names.
+func (e *Experiment) ComparesVolumesOfPods(words Words) bool {
+	other := func(a ArmSpec) bool { return !words.isPod(a.Environment) || !words.ofPod(a.Volume) }
+	own := func(w Workload) bool { return len(w.Named) > 0 }
+	return len(e.Named) > 0 && !slices.ContainsFunc(e.Named, other) && !slices.ContainsFunc(e.Workloads, own)
 }
 
 // baselineArm is a workload's baseline as an arm. Without named arms the baseline is the name

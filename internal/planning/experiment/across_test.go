@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,5 +48,57 @@ func TestAcross(t *testing.T) {
 	}
 	if d := cmp.Diff(validExperiment(), e); d != "" {
 		t.Errorf("an error changed it: %s", d)
+	}
+}
+
+// volumesOfPods are podWords with two volumes that only pods have.
+func volumesOfPods() Words {
+	w := podWords()
+	w.Arms = append(w.Arms, w.Places...)
+	ofPod := []string{"emptydir", "pvc:fast"}
+	w.OfPod = func(volume string) bool { return slices.Contains(ofPod, volume) }
+	others := w.Volume
+	w.Volume = func(text string) error {
+		if w.OfPod(text) {
+			return nil
+		}
+		return others(text)
+	}
+	return w
+}
+
+// A volume of pods puts a pod in the place of another baseline; an experiment that compares volumes
+// of pods keeps its arms.
+func TestAcrossVolumesOfPods(t *testing.T) {
+	words := volumesOfPods()
+	for src, want := range map[string][]ArmSpec{
+		"workloads: {a: {kind: oltp}}": {{Name: "x", Environment: "besteffort", Volume: "bind"}, {Name: "y", Environment: "besteffort", Volume: "pvc:fast"}},
+		"arms: {p: {environment: \"burstable:cpu=1\"}, h: {environment: host}}\nbaseline: p\nworkloads: {a: {kind: oltp}}": {
+			{Name: "x", Environment: "burstable:cpu=1", Volume: "bind"}, {Name: "y", Environment: "burstable:cpu=1", Volume: "pvc:fast"}},
+		"arms: {p: {environment: burstable, volume: emptydir}}\nbaseline: p\nworkloads: {a: {kind: oltp}}": {{Name: "p", Environment: "burstable", Volume: "emptydir"},
+			{Name: "x", Environment: "burstable", Volume: "bind"}, {Name: "y", Environment: "burstable", Volume: "pvc:fast"}},
+	} {
+		e, err := Parse("t.yaml", []byte(src), words)
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		if err := e.Across("--volume", []string{"x", "y"}, []string{"bind", "pvc:fast"}, words); err != nil {
+			t.Fatal(err)
+		}
+		w := &e.Workloads[0]
+		if d := cmp.Diff(want, e.ArmsOf(w)); d != "" || w.Baseline != want[0].Name {
+			t.Errorf("%s: baseline %s, %s", src, w.Baseline, d)
+		}
+		again, err := Parse("t.yaml", e.YAML(), words)
+		if err != nil || cmp.Diff(e, again) != "" {
+			t.Errorf("%s: %v\n%s", src, err, e.YAML())
+		}
+	}
+	e, err := Parse("t.yaml", []byte("arms: {p: {environment: burstable, volume: emptydir}}\nbaseline: p\nworkloads: {a: {kind: oltp}}"), words)
+	if err != nil || !e.ComparesVolumesOfPods(words) {
+		t.Fatalf("%v: it compares volumes of pods", err)
+	}
+	if err := e.Across("--volume", []string{"p"}, []string{"pvc:fast"}, words); err == nil {
+		t.Error("two arms have one name")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -23,13 +24,17 @@ type ArmSpec struct {
 	Volume    string // empty: that of the experiment
 	// Network to AppArmor are settings of the arm's container; empty: the environment's default.
 	Network, Seccomp, Capabilities, AppArmor string
-	// CPUs, Memory and CPUSet are limits of the arm; zero: none. CPUs is a quota in CPU seconds per second, Memory in
-	// bytes, CPUSet a list of CPUs such as "0-3,6".
-	CPUs   float64
-	Memory int64
-	CPUSet string
+	// CPUs to CPUSet are limits of the arm; zero: none. CPUs is a quota in CPU seconds per second, Burst
+	// the unused quota that is saved up, in the same unit, Weight the share of the CPUs beside other
+	// groups, Memory in bytes, CPUSet a list of CPUs such as "0-3,6".
+	CPUs, Burst float64
+	Weight      int
+	Memory      int64
+	CPUSet      string
 	// Image is a container image; empty: the arm has the host's root file system.
 	Image string
+	// Against is another arm with which this one is compared besides the baseline; empty: none.
+	Against string
 	// Set overrides parameters of the workload.
 	Set map[string]string
 }
@@ -56,16 +61,32 @@ func armKeys(words Words) []key[ArmSpec] {
 		writtenIf(word("seccomp", "", words.Seccomp, func(x *a) *string { return &x.Seccomp }), func(x *a) bool { return x.Seccomp != "" }),
 		writtenIf(word("capabilities", "", words.Capabilities, func(x *a) *string { return &x.Capabilities }), func(x *a) bool { return x.Capabilities != "" }),
 		writtenIf(text("apparmor", "", 1, func(x *a) *string { return &x.AppArmor }), func(x *a) bool { return x.AppArmor != "" }),
-		writtenIf(value("cpus", "", quota, formatNumber, func(x *a) *float64 { return &x.CPUs }), func(x *a) bool { return x.CPUs != 0 }),
+		writtenIf(value("cpus", "", quota("cpus"), formatNumber, func(x *a) *float64 { return &x.CPUs }), func(x *a) bool { return x.CPUs != 0 }),
+		writtenIf(value("burst", "", quota("burst"), formatNumber, func(x *a) *float64 { return &x.Burst }),
+			func(x *a) bool { return x.Burst != 0 }),
+		writtenIf(value("weight", "", weight, strconv.Itoa, func(x *a) *int { return &x.Weight }),
+			func(x *a) bool { return x.Weight != 0 }),
 		writtenIf(bytesKey("memory", "", 16<<20, 1<<50, func(x *a) *int64 { return &x.Memory }), func(x *a) bool { return x.Memory != 0 }),
 		writtenIf(text("cpuset", "", 1, func(x *a) *string { return &x.CPUSet }), func(x *a) bool { return x.CPUSet != "" }),
 		writtenIf(text("image", "", 1, func(x *a) *string { return &x.Image }), func(x *a) bool { return x.Image != "" }),
+		writtenIf(text("against", "", 1, func(x *a) *string { return &x.Against }), func(x *a) bool { return x.Against != "" }),
 		writtenIf(key[a]{
 			"set", "",
 			func(x *a, n *yaml.Node, s *sink) { readSet(x, n, s) },
 			func(x *a) *yaml.Node { return setNode(x.Set) },
 		}, func(x *a) bool { return len(x.Set) > 0 }),
 	}
+}
+
+// Settings are the arm's container settings, limits and volume, each "key value" as in a file.
+func (a ArmSpec) Settings() (all []string) {
+	besides := []string{"environment", "neighbour", "isolation", "against", "set"}
+	for _, k := range armKeys(Words{}) {
+		if n := k.write(&a); n != nil && !slices.Contains(besides, k.name) {
+			all = append(all, k.name+" "+n.Value)
+		}
+	}
+	return all
 }
 
 // environmentKey is the key environment. Its value is NAME or NAME:LEVELS, with a name from among.
@@ -134,6 +155,11 @@ func readNamed(n *yaml.Node, words Words, s *sink) []ArmSpec {
 		}
 		s.remember("arms."+p.name, p.key)
 		arms = append(arms, a.withoutNone())
+	}
+	for _, a := range arms {
+		if have := armNamesOf(arms); a.Against != "" && (a.Against == a.Name || !slices.Contains(have, a.Against)) {
+			s.addProblem(s.nodeOf("arms."+a.Name), "arm %s: against: no other arm %q%s", a.Name, a.Against, hint.DidYouMean(a.Against, have))
+		}
 	}
 	if len(arms) == 0 && resolveAlias(n).Kind == yaml.MappingNode && len(s.list) == 0 {
 		s.addProblem(n, "no arms; name at least one, or leave arms: out")

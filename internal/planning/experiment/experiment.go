@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/record"
 )
 
 // Experiment says what to compare, how precisely, for how long.
@@ -22,6 +23,10 @@ type Experiment struct {
 	// Precision is the wanted half-width of an interval, Margin the smallest effect that
 	// matters. Both are ratios (0.01 is 1 %).
 	Precision, Margin float64
+	// Limits are the largest costs that the user accepts. UntilDecided: the run may stop when every limit is
+	// decided; else when its intervals have the precision.
+	Limits       []record.Limit
+	UntilDecided bool
 	// Seed is the seed of the order of the arms; 0: plan.Build chooses one and records it.
 	Seed uint64
 	// Volume is the word of the volume under the data directory, see Words.Volume.
@@ -56,6 +61,8 @@ type Workload struct {
 	Share float64
 	// Optional says that the workload runs only when it is selected by name.
 	Optional bool
+	// Objective is judged in each arm by itself; the zero value: none.
+	Objective Objective
 	// Arms replace the experiment's choice of environments, or choose among its named arms; the
 	// baseline is an arm in any case. Named are arms of this workload alone.
 	Arms     []string
@@ -63,11 +70,23 @@ type Workload struct {
 	Baseline string
 }
 
+// Objective is a latency that is good enough: the quantile Metric, such as p99, takes at most Most.
+type Objective struct {
+	Metric string
+	Most   time.Duration
+}
+
 // Values of Unequal: arms that are less or more durable than the baseline are left out, or compared and
 // marked.
 const (
 	Refuse = "refuse"
 	Mark   = "mark"
+)
+
+// Values of the key until, see Experiment.UntilDecided.
+const (
+	UntilPrecise = "precise"
+	UntilDecided = "decided"
 )
 
 // Defaults of an experiment and its workloads.

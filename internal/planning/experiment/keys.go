@@ -27,6 +27,13 @@ func experimentKeys(words Words) []key[Experiment] {
 			func(x *e) *float64 { return &x.Precision }),
 		ratio("margin", "smallest effect that matters", 0.0001, 0.5,
 			func(x *e) *float64 { return &x.Margin }),
+		writtenIf(key[e]{
+			"limits", "largest costs that pass, by metric: {throughput: 5%, p99: 10%}",
+			func(x *e, n *yaml.Node, s *sink) { readLimits(x, n, words, s) },
+			func(x *e) *yaml.Node { return writeLimits(x.Limits) },
+		}, func(x *e) bool { return len(x.Limits) > 0 }),
+		writtenIf(value("until", "decided: the run may stop as soon as every limit is", readUntil,
+			func(bool) string { return UntilDecided }, func(x *e) *bool { return &x.UntilDecided }), func(x *e) bool { return x.UntilDecided }),
 		value("seed", "orders the arms; auto: chosen and recorded", seed, formatAuto[uint64], func(x *e) *uint64 { return &x.Seed }),
 		volumeKey("what is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4 ...", words,
 			func(x *e) *string { return &x.Volume }),
@@ -88,6 +95,9 @@ func workloadKeys(words Words) []key[Workload] {
 		value("share", "weight in the division of the budget", share, formatNumber, func(x *w) *float64 { return &x.Share }),
 		writtenIf(value("optional", "true: only when --workload names it", truth("optional"), strconv.FormatBool, func(x *w) *bool { return &x.Optional }),
 			func(x *w) bool { return x.Optional }),
+		writtenIf(value("objective", "latency that is good enough; the answer says of each arm whether it is",
+			objective, formatObjective, func(x *w) *Objective { return &x.Objective }),
+			func(x *w) bool { return x.Objective.Metric != "" }),
 		{
 			"arms", "all: those of the experiment",
 			func(x *w, n *yaml.Node, s *sink) {

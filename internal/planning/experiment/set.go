@@ -48,6 +48,9 @@ func (e *Experiment) Apply(where, path, value string, words Words) error {
 func (e *Experiment) apply(path []string, n *yaml.Node, words Words, s *sink) {
 	words = words.of(e)
 	switch {
+	case len(path) > 1 && path[0] == "limits" && e.Workload("limits") == nil:
+		e.applyLimit(strings.Join(path[1:], "."), n, words, s)
+		return
 	case len(path) > 2 && path[0] == "workloads":
 		path = path[1:]
 	case len(path) > 2 && path[0] == "neighbours":
@@ -83,7 +86,7 @@ func (e *Experiment) applyTop(name string, n *yaml.Node, words Words, s *sink) {
 		e.applySize(n, words, s)
 		return
 	}
-	if name == "neighbours" || name == "sizes" {
+	if name == "neighbours" || name == "sizes" || name == "limits" {
 		s.addProblem(n, "%s is not one value", name)
 		return
 	}
@@ -166,6 +169,7 @@ func (e *Experiment) clone() *Experiment {
 		c.Workloads[i] = w
 	}
 	c.Named = cloneArms(e.Named)
+	c.Limits = slices.Clone(e.Limits)
 	c.Neighbours = slices.Clone(e.Neighbours)
 	for i := range c.Neighbours {
 		c.Neighbours[i].Params = maps.Clone(c.Neighbours[i].Params)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
 // The functions here make parsers of values, whose errors name the key.
@@ -107,13 +108,25 @@ func bytesWithin(name string, least, most int64) func(string) (int64, error) {
 }
 
 // quota reads a number of CPUs. The kernel's smallest quota is 1 ms in a period of 100 ms.
-func quota(text string) (float64, error) {
+func quota(name string) func(string) (float64, error) {
 	const least, most = 0.01, 4096
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(x >= least && x <= most) {
-		return 0, fmt.Errorf("cpus %q is not a number of CPUs from %v to %v, such as 1.5", text, least, most)
+	return func(text string) (float64, error) {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(x >= least && x <= most) {
+			return 0, fmt.Errorf("%s %q is not a number of CPUs from %v to %v, such as 1.5", name, text, least, most)
+		}
+		return x, nil
 	}
-	return x, nil
+}
+
+// weight reads a weight of the kernel's (cpu.weight).
+func weight(text string) (int, error) {
+	const most = 10_000
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("weight %q is not a whole number from 1 to %d; 100 is the default", text, most)
+	}
+	return n, nil
 }
 
 // truth reads true or false.
@@ -142,3 +155,17 @@ func share(text string) (float64, error) {
 	}
 	return x, nil
 }
+
+// objective reads a quantile of the latency and its limit: p99<=10ms.
+func objective(text string) (Objective, error) {
+	name, limit, ok := strings.Cut(text, "<=")
+	name, limit = strings.TrimSpace(name), strings.TrimSpace(limit)
+	m, known := metric.Find(nil, name)
+	if !ok || !known || m.Quantile == 0 {
+		return Objective{}, fmt.Errorf("objective %q is not p50, p95 or p99 with a limit, such as p99<=10ms", text)
+	}
+	most, err := durationWithin("objective", time.Microsecond, time.Hour, false)(limit)
+	return Objective{Metric: m.Name, Most: most}, err
+}
+
+func formatObjective(o Objective) string { return o.Metric + "<=" + formatDuration(o.Most) }

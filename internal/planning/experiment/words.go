@@ -14,7 +14,7 @@ type Words struct {
 	Removed    map[string]string           // kinds of earlier versions, with what to use instead
 	Neighbours map[string][]workload.Param // parameters by kind of neighbour
 	Arms       []string                    // environments
-	Places     []string                    // environments of neighbours, beside the host
+	Places     []string                    // pods: the environments of neighbours, beside the host
 	// Levels, Isolation and Volume check a word; nil accepts every word. Levels checks the
 	// levels of an environment.
 	Levels func(environment, levels string) error
@@ -24,6 +24,10 @@ type Words struct {
 	Mechanisms []string
 	// Volume checks the word of a volume.
 	Volume func(string) error
+	// OfPod says that a volume is one that only a pod has; nil: none is.
+	OfPod func(volume string) bool
+	// Metric is tare's name of a metric that other tools call otherwise; nil: a name stays.
+	Metric func(string) string
 	// Networks, Seccomp and Capabilities are the words for these settings of a container.
 	Networks, Seccomp, Capabilities []string
 
@@ -70,6 +74,14 @@ func (w Words) volume(text string) error {
 		return nil
 	}
 	return w.Volume(text)
+}
+
+func (w Words) ofPod(volume string) bool { return w.OfPod != nil && w.OfPod(volume) }
+
+// isPod says that an environment, NAME or NAME:LEVELS, is a pod.
+func (w Words) isPod(environment string) bool {
+	name, _, _ := strings.Cut(environment, ":")
+	return slices.Contains(w.Places, name)
 }
 
 // kind is a kind of workload or neighbour with its parameters.

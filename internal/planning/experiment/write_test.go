@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/tarelab/tare/record"
 )
 
 // YAML writes everything, and Parse reads it as the same experiment.
@@ -57,13 +59,18 @@ func anyExperiment(t *rapid.T) *Experiment {
 		Window:      auto(10*time.Millisecond, 10*time.Minute),
 		Discard:     auto(time.Millisecond, time.Minute),
 		Arms:        arms.Draw(t, "arms"),
+
+		UntilDecided: rapid.Bool().Draw(t, "until"),
+	}
+	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"throughput", "p99.9", "cpu_per_op", "a b: c"}), 0, 3, rapid.ID).Draw(t, "limits") {
+		e.Limits = append(e.Limits, record.Limit{Metric: name, Most: rapid.Float64Range(0, 3).Draw(t, "most")})
 	}
 	for _, name := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z0-9][a-z0-9_-]{0,6}`), 1, 4, rapid.ID).Draw(t, "names") {
 		kind, _ := words.kind(rapid.SampledFrom(words.kindNames()).Draw(t, "kind"))
 		w := Workload{
 			Name: name, Kind: kind.name, Arms: arms.Draw(t, "arms"),
 			Share:    rapid.Float64Range(0.01, 100).Draw(t, "share"),
-			Optional: rapid.Bool().Draw(t, "optional"),
+			Optional: rapid.Bool().Draw(t, "optional"), Objective: rapid.SampledFrom([]Objective{{}, {"p99", 10 * time.Millisecond}}).Draw(t, "objective"),
 			Baseline: rapid.SampledFrom(words.Arms).Draw(t, "baseline"),
 			Params:   kind.complete(nil),
 		}
@@ -96,10 +103,14 @@ func nameArms(t *rapid.T, e *Experiment) {
 			Seccomp: rapid.SampledFrom([]string{"", "unconfined"}).Draw(t, "seccomp"), Capabilities: rapid.SampledFrom([]string{"", "none"}).Draw(t, "capabilities"),
 			AppArmor: rapid.SampledFrom([]string{"", "docker-default"}).Draw(t, "apparmor"),
 			CPUs:     rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(t, "cpus"), Memory: rapid.SampledFrom([]int64{0, 1 << 30}).Draw(t, "memory of the arm"),
+			Burst: rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "burst"), Weight: rapid.SampledFrom([]int{0, 20}).Draw(t, "weight"),
 			CPUSet: rapid.SampledFrom([]string{"", "0-1"}).Draw(t, "cpuset")}
 		if len(e.Neighbours) > 0 && rapid.Bool().Draw(t, "has a neighbour") {
 			a.Neighbour = rapid.SampledFrom(e.neighbourNames()).Draw(t, "neighbour")
 			a.Isolation = rapid.SampledFrom([][]string{nil, {"cpu.idle"}, {"cpu.weight=7", "cpu.idle"}}).Draw(t, "isolation")
+		}
+		if len(e.Named) > 0 && rapid.Bool().Draw(t, "against another") {
+			a.Against = e.Named[0].Name
 		}
 		e.Named = append(e.Named, a)
 	}
@@ -114,6 +125,15 @@ func nameArms(t *rapid.T, e *Experiment) {
 
 func TestYAMLGolden(t *testing.T) {
 	golden(t, "testdata/two.annotated", string(validExperiment().Annotated(testWords())))
+}
+
+func TestObjective(t *testing.T) {
+	for text, want := range map[string]string{"p99<=10ms": "p99<=10ms", "p95 <= 1s": "p95<=1s", "p99": "", "p12<=1s": "", "throughput<=1s": "", "p99<=10": "", "p99<=-1s": "", "p99>=1s": ""} {
+		o, err := objective(text)
+		if (err == nil) != (want != "") || err == nil && formatObjective(o) != want {
+			t.Errorf("%s: %+v, %v, want %q", text, o, err, want)
+		}
+	}
 }
 
 func TestUnits(t *testing.T) {

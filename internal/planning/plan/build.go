@@ -24,7 +24,7 @@ func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []strin
 		Record: record.Plan{
 			Schema: record.PlanSchema, Experiment: e.Name, Source: string(e.YAML()),
 			Command: command, Seed: e.Seed, Budget: e.Budget.Seconds(),
-			Precision: e.Precision, Margin: e.Margin,
+			Precision: e.Precision, Margin: e.Margin, Limits: e.Limits,
 		},
 	}
 	if p.Record.Seed == 0 {
@@ -38,6 +38,7 @@ func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []strin
 		if err != nil {
 			return nil, err
 		}
+		l.UntilDecided = e.UntilDecided
 		l.Budget = w.Share * float64(len(l.Arms))
 		p.Loads = append(p.Loads, l)
 		p.Left = append(p.Left, left...)
@@ -119,7 +120,11 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 		if on, err = loadVolume(e, w, host); err != nil {
 			return Load{}, nil, err
 		}
-		arms, left, err = ladderArms(w, wanted, c.Rungs, stages, host)
+		rungs, onErr := onVolume(c.Rungs, e.Volume)
+		if onErr != nil {
+			return Load{}, nil, onErr
+		}
+		arms, left, err = ladderArms(w, wanted, rungs, stages, host)
 		for i := range arms {
 			arms[i].Stages, arms[i].Volume = stages, on
 		}
@@ -154,6 +159,9 @@ func recordOf(w experiment.Workload, kind workload.Workload, values workload.Val
 	out := record.Workload{
 		Name: w.Name, Kind: w.Kind, Title: kind.Title(), Params: values, Primary: stages.Metrics[0].Name, Baseline: arms[0].Name,
 		Neighbours: neighboursOf(arms),
+	}
+	if o := w.Objective; o.Metric != "" {
+		out.Objective = &record.Objective{Metric: o.Metric, Most: o.Most.Seconds()}
 	}
 	for _, m := range stages.Metrics {
 		out.Metrics = append(out.Metrics, m.Name)

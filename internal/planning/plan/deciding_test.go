@@ -10,13 +10,13 @@ import (
 func TestDeciding(t *testing.T) {
 	one := reaching(3, 100)
 	d, ok := one.Deciding()
-	// 1 s to prepare, and four times 0.75 s of launch and three blocks of 3 x 130 ms
-	if want := 9 * time.Second; !ok || d != want {
+	// 1 s to prepare, and four times 0.75 s of launch and two blocks of 3 x 130 ms
+	if want := 8 * time.Second; !ok || d != want {
 		t.Errorf("%v, want %v", d, want)
 	}
 	two := reaching(3, 50)
 	two.Record.Budget, two.Loads = 100, append(two.Loads, two.Loads[0])
-	if twice, _ := two.Deciding(); twice != 18*time.Second {
+	if twice, _ := two.Deciding(); twice != 15*time.Second {
 		t.Errorf("%v of two loads", twice)
 	}
 	for generations, want := range map[int]bool{1: false, 3: false, 4: true, 8: true} {

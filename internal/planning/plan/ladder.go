@@ -142,7 +142,7 @@ const TwinName = "twin"
 // twin returns the baseline once more, under another name: the difference of the two is noise.
 func twin(base PlannedArm) PlannedArm {
 	t := base
-	t.Name, t.Twin, t.Step = TwinName, true, ""
+	t.Name, t.Twin, t.Step, t.Against = TwinName, true, "", ""
 	t.Title = twinTitle(base.Name)
 	return t
 }

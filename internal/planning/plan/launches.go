@@ -12,11 +12,11 @@ const (
 	// minLaunches is how many launches a turn has at least, if its time has room for them: a verdict
 	// needs as many.
 	minLaunches = 4
-	// minBlocks is how many blocks a launch has at least. They take at least half as long as the
-	// launch, and as long where the time has room for minLaunches of them.
+	// minBlocks is how many blocks a launch has where the time has room for minLaunches of that length.
 	minBlocks = 3
-	// minExtraBlocks is how many blocks a launch beyond minLaunches has at least.
-	minExtraBlocks = 2
+	// leastBlocks is how many blocks a launch has at least: in short budgets, where minLaunches need it, and
+	// in every launch beyond them.
+	leastBlocks = 2
 )
 
 // Allocate divides the budget into launches and blocks, and says in words how. A contrast of two arms
@@ -56,11 +56,11 @@ func Another(o Observed, l Lengths, made int) bool {
 	if made < cmp.Or(o.Launches, minLaunches) {
 		return o.Budget >= o.Launch+o.minTime(l)
 	}
-	return o.Budget >= 2*o.Launch+minExtraBlocks*o.block(l)
+	return o.Budget >= 2*o.Launch+leastBlocks*o.block(l)
 }
 
 // minTime is the shortest time for which a launch measures.
-func (o Observed) minTime(l Lengths) time.Duration { return max(minBlocks*o.block(l), o.Launch/2) }
+func (o Observed) minTime(l Lengths) time.Duration { return max(leastBlocks*o.block(l), o.Launch/2) }
 
 // leastLaunches is how many launches the rest of a turn has at least, if its time has room for them.
 func (o Observed) leastLaunches() int { return max(1, cmp.Or(o.Launches, minLaunches)-o.Made) }

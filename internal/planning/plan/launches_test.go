@@ -26,7 +26,8 @@ func TestAllocate(t *testing.T) {
 		{"cheap launches: sqrt(0.3 / 0.25 * 0.08² / 0.0002) = 6.2", 300 * time.Millisecond, 45 * s, 0.08, 0, 24, 6},
 		{"50 % noise: sqrt(4 * 0.5² / 0.0002) = 71, but at least four launches", s, 30 * s, 0.5, 0, 4, 26},
 		{"four launches of three blocks", s, 7 * s, 0.5, 0, 4, 3},
-		{"no room for a fourth: three blocks take 0.75 s", s, 6 * s, 0.5, 0, 3, 4},
+		{"four launches of two blocks: a verdict needs four", s, 6 * s, 0.5, 0, 4, 2},
+		{"no room for a fourth: two blocks take half a second", s, 5900 * time.Millisecond, 0.5, 0, 3, 3},
 		{"room for one", s, 2 * s, 0.5, 0, 1, 4},
 		{"an hour: sqrt(4 * 0.08² / 0.0032) = 2.8, so 4", s, time.Hour, 0.08, 0.04, 1800, 4},
 	} {
@@ -80,7 +81,7 @@ func TestLaunchesThatAreOver(t *testing.T) {
 		made   int
 		want   bool
 	}{
-		{1740 * time.Millisecond, 3, false}, {1750 * time.Millisecond, 3, true}, // three blocks of 0.25 s
+		{1490 * time.Millisecond, 3, false}, {1500 * time.Millisecond, 3, true}, // two blocks of 0.25 s
 		{2490 * time.Millisecond, 4, false}, {2500 * time.Millisecond, 4, true}, // two launches and two blocks
 	} {
 		if o.Budget = c.budget; Another(o, l, c.made) != c.want {

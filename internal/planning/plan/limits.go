@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -8,13 +9,14 @@ import (
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
 // limitsOf returns the limits of an arm's control group that the experiment sets.
 func limitsOf(spec experiment.ArmSpec, r Rung, host facts.Host) (cgroup.Limits, error) {
-	l := cgroup.Limits{CPUs: spec.CPUs, Memory: uint64(spec.Memory), CPUSet: spec.CPUSet}
+	l := cgroup.Limits{CPUs: spec.CPUs, Burst: spec.Burst, Weight: uint64(spec.Weight), Memory: uint64(spec.Memory), CPUSet: spec.CPUSet}
 	switch {
 	case l == cgroup.Limits{}:
 		return l, nil
@@ -24,6 +26,9 @@ func limitsOf(spec experiment.ArmSpec, r Rung, host facts.Host) (cgroup.Limits, 
 		return l, hint.New(fmt.Errorf("%s has no control group whose limits can be set", r.Name()), "environment: cgroup, or a container")
 	case l.CPUs > float64(len(host.Control.CPUs)):
 		return l, hint.New(fmt.Errorf("cpus: %s are more than the %d CPUs that tare may use here", strconv.FormatFloat(l.CPUs, 'g', -1, 64), len(host.Control.CPUs)), "a quota beyond that limits nothing: leave cpus out")
+	}
+	if err := burstOf(l, host); err != nil {
+		return l, err
 	}
 	if l.CPUSet == "" {
 		return l, nil
@@ -42,4 +47,20 @@ func limitsOf(spec experiment.ArmSpec, r Rung, host facts.Host) (cgroup.Limits, 
 	}
 	l.CPUSet = set.String() // as the kernel writes it
 	return l, nil
+}
+
+// burstOf returns an error if the quota cannot have this burst, and an impossible error if the kernel
+// cannot.
+func burstOf(l cgroup.Limits, host facts.Host) error {
+	switch {
+	case l.Burst == 0:
+		return nil
+	case l.CPUs == 0:
+		return hint.New(errors.New("burst: there is no quota whose unused time could be saved up"), "cpus: N beside it")
+	case l.Burst > l.CPUs:
+		return hint.New(fmt.Errorf("burst: %v is more than the quota, which is the kernel's most", l.Burst),
+			fmt.Sprintf("burst: %v or less", l.CPUs))
+	}
+	m, _ := isolation.Find("cpu.burst")
+	return requireSupport(m.Support(host))
 }

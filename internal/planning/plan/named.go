@@ -67,6 +67,7 @@ func (b builder) arms() ([]PlannedArm, []record.Left, error) {
 	if len(arms) == 0 || arms[0].Name != b.w.Baseline {
 		return nil, nil, fmt.Errorf("workload %s: no arm is called %q", b.w.Name, b.w.Baseline)
 	}
+	forgetMissing(arms)
 	shareProcesses(arms)
 	t := twin(arms[0])
 	if !slices.ContainsFunc(arms[1:], func(a PlannedArm) bool { return a.Shares != arms[0].Name }) && len(arms) > 1 {
@@ -77,13 +78,22 @@ func (b builder) arms() ([]PlannedArm, []record.Left, error) {
 	return slices.Insert(arms, 1, t), left, nil
 }
 
+// forgetMissing forgets comparisons with arms that are not in the plan.
+func forgetMissing(arms []PlannedArm) {
+	for i := range arms {
+		if !slices.ContainsFunc(arms, func(a PlannedArm) bool { return a.Name == arms[i].Against }) {
+			arms[i].Against = ""
+		}
+	}
+}
+
 // baseline returns the name of the arm that the others are compared with.
 func (b builder) baseline() string {
 	var all []baselineCandidate
 	known := false
 	for _, a := range b.e.ArmsOf(&b.w) {
 		known = known || a.Name == b.w.Baseline
-		if r, err := b.rung(a.Environment); err == nil && a.Neighbour == "" {
+		if r, err := b.rungOf(a); err == nil && a.Neighbour == "" {
 			all = append(all, baselineCandidate{a.Name, r})
 		}
 	}
@@ -95,7 +105,7 @@ func (b builder) baseline() string {
 
 // arm makes one arm.
 func (b builder) arm(spec experiment.ArmSpec) (PlannedArm, error) {
-	r, err := b.rung(spec.Environment)
+	r, err := b.rungOf(spec)
 	if err != nil {
 		return PlannedArm{}, err
 	}
@@ -110,7 +120,7 @@ func (b builder) arm(spec experiment.ArmSpec) (PlannedArm, error) {
 		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour,
 		Isolation: spec.Isolation, Volume: spec.Volume, Set: spec.Set,
 		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image, Pod: r.Capabilities().Pod, RunsAs: runsAs(r, b.host),
-		CPUs: spec.CPUs, MemoryBytes: spec.Memory, CPUSet: spec.CPUSet,
+		Against: spec.Against, CPUs: spec.CPUs, Burst: spec.Burst, Weight: spec.Weight, MemoryBytes: spec.Memory, CPUSet: spec.CPUSet,
 	}}
 	a.Container = environment.Container{
 		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image,
@@ -132,6 +142,16 @@ func (b builder) arm(spec experiment.ArmSpec) (PlannedArm, error) {
 	a.Isolation, err = b.isolation(spec, r)
 	a.Title = titleOf(a)
 	return a, err
+}
+
+// rungOf finds the environment of an arm on its volume.
+func (b builder) rungOf(spec experiment.ArmSpec) (Rung, error) {
+	r, err := b.rung(spec.Environment)
+	if err != nil {
+		return r, err
+	}
+	_, levels, _ := strings.Cut(spec.Environment, ":")
+	return r.onVolume(levels, cmp.Or(spec.Volume, b.e.Volume))
 }
 
 // rung finds an environment by its word, NAME or NAME:LEVELS.
@@ -177,6 +197,9 @@ func checkContainer(a PlannedArm, r Rung) error {
 	case !can.Container:
 		return hint.New(fmt.Errorf("%s makes no container whose network, seccomp, capabilities or profile could be chosen", r.Name()),
 			"environment: container, runc, crun, podman or docker")
+	case a.Container.Network == environment.NetworkEngine && !can.Networks:
+		return hint.New(fmt.Errorf("network %s: %s is made without an engine", environment.NetworkEngine, r.Name()),
+			"environment: docker or podman")
 	case a.Container.Image != "" && !can.Images:
 		return hint.New(fmt.Errorf("%s has no images", r.Name()), "environment: podman or docker")
 	case a.Container.Image != "" && !a.Volume.Binds():

@@ -178,6 +178,7 @@ func TestBuildContainers(t *testing.T) {
 		{"rpc", experiment.ArmSpec{Environment: "runc", Network: "bridge", Seccomp: "unconfined"}, ""},
 		{"commit", experiment.ArmSpec{Environment: "runc", Capabilities: "none"}, ""},
 		{"commit", experiment.ArmSpec{Environment: "runc", Network: "bridge"}, "no server"},
+		{"rpc", experiment.ArmSpec{Environment: "runc", Network: "engine"}, "without an engine"},
 		{"commit", experiment.ArmSpec{Environment: "runc", Image: "x"}, "no images"},
 		{"commit", experiment.ArmSpec{Environment: "podman", Image: "x"}, "cannot fill"},
 		{"commit", experiment.ArmSpec{Environment: "podman", Image: "x", Volume: "bind"}, ""},

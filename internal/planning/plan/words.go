@@ -19,7 +19,12 @@ const (
 	notAsked  = "this host was not asked about it"
 	runAsRoot = "run as root"
 	inCgroup  = "environment: cgroup"
+	inPod     = "an arm in a pod: besteffort, burstable or guaranteed"
 )
+
+func onlyOfPod(volume, environment string) string {
+	return fmt.Sprintf("volume %s is made by a cluster, and %s is no pod", volume, environment)
+}
 
 func needsPodNode(what, node string) string {
 	return fmt.Sprintf("%s needs tare on node %s, where the pods are", what, node)

@@ -9,19 +9,19 @@ import (
 
 // row is an effect with what is needed to understand it alone.
 type row struct {
-	kind string // effect, step, remainder, twin; of a price matrix regained, neighbour
+	kind string // effect, step, remainder, option, twin; of a price matrix regained, neighbour
 	unit string // of the two values
 	record.Effect
 	arm, baseline record.Value
 }
 
-// rows are the effects, steps, remainders and twins, in this order.
+// rows are the effects, steps, remainders, options and twins, in this order.
 func rows(e *record.Effects) (out []row) {
 	values := armValues(e)
 	for _, list := range []struct {
 		kind    string
 		effects []record.Effect
-	}{{"effect", e.Effects}, {"step", e.Steps}, {"remainder", e.Remainder}, {"twin", e.Twin}} {
+	}{{"effect", e.Effects}, {"step", e.Steps}, {"remainder", e.Remainder}, {"option", e.Options}, {"twin", e.Twin}} {
 		for _, x := range list.effects {
 			out = append(out, values.row(list.kind, baseUnit(e, x), x))
 		}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/arms/launch"
@@ -34,8 +35,57 @@ type Daemon struct {
 
 // Docker starts a daemon, which ends with the test, and sets DOCKER_HOST to it. It runs a container
 // first, because the daemon keeps a handle of the host's network namespace from its first container
-// on.
-func Docker(t *testing.T) Daemon {
+// on. flags are more of the daemon's.
+func Docker(t *testing.T, flags ...string) Daemon {
+	t.Helper()
+	return daemon(t, append(flags, "--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-masq=false", "--ip-forward=false")...)
+}
+
+// Bridged is Docker with the network that the daemon makes by default. Only a test that is Apart may
+// start it: it adds a bridge and rules to the network namespace.
+func Bridged(t *testing.T) Daemon {
+	t.Helper()
+	if os.Getenv(apartEnv) == "" {
+		t.Fatal("the test has the network namespace of the host")
+	}
+	testneed.Tool(t, "iptables")
+	return daemon(t)
+}
+
+const apartEnv = "TARETEST_APART"
+
+// Apart runs the test again in a process with a network namespace of its own, and returns true in that
+// process alone.
+func Apart(t *testing.T) bool {
+	t.Helper()
+	testneed.Root(t)
+	if os.Getenv(apartEnv) != "" {
+		lo, err := netlink.LinkByName("lo")
+		if err == nil {
+			err = netlink.LinkSetUp(lo)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return true
+	}
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), apartEnv+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("in a network namespace of its own: %v\n%s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "--- ") {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
+	return false
+}
+
+// daemon starts a daemon with these flags.
+func daemon(t *testing.T, flags ...string) Daemon {
 	t.Helper()
 	testneed.Root(t)
 	for _, tool := range []string{"dockerd", "docker", "containerd", "runc"} {
@@ -55,10 +105,10 @@ func Docker(t *testing.T) Daemon {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	cmd := exec.Command("dockerd",
+	cmd := exec.Command("dockerd", append([]string{
 		"--config-file", in("daemon.json"), "--data-root", in("data"), "--exec-root", in("exec"),
-		"--pidfile", in("pid"), "--host", "unix://"+in("s"), "--exec-opt", "native.cgroupdriver=cgroupfs",
-		"--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-masq=false", "--ip-forward=false")
+		"--pidfile", in("pid"), "--host", "unix://" + in("s"), "--exec-opt", "native.cgroupdriver=cgroupfs",
+	}, flags...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	// When the test is killed, the daemon ends too, with its containers.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}

@@ -89,6 +89,8 @@ type Leftover struct {
 	// Steps are not undone, oldest first. There are none if the run was killed after it had
 	// undone its last step.
 	Steps []Step
+	// Held are the Held steps, oldest first; Steps has the others.
+	Held []Held
 	// Err is about the parts of the journal that cannot be read.
 	Err error
 	// Foreign says that others could have written the journal: Undo refuses it.
@@ -138,7 +140,11 @@ func readLeftover(stateDir, run string, kinds Kinds) Leftover {
 	c.header.Run = run
 	l.Header = c.header
 	for _, p := range c.steps {
-		l.Steps = append(l.Steps, p.step)
+		if h, ok := p.step.(Held); ok {
+			l.Held = append(l.Held, h)
+		} else {
+			l.Steps = append(l.Steps, p.step)
+		}
 	}
 	return l
 }

@@ -21,6 +21,7 @@ var ErrLive = errors.New("the run is still going on, or another cleanup of it")
 type Report struct {
 	Undone []Step
 	Failed []Failure
+	kept   bool // a Held step was not touched
 }
 
 // Failure is a step that could not be undone.
@@ -33,12 +34,13 @@ type Failure struct {
 // after errors, and removes the journal if no step is left. It may be repeated, and waits for
 // another Undo of the same run. A step of a kind that is not in kinds fails. Failed steps are
 // in the report; the error is about the journal itself.
+// A Held step is not touched, and keeps the journal.
 func Undo(stateDir, run string, kinds Kinds) (Report, error) {
-	return undo(stateDir, run, kinds, undoBound)
+	return undo(stateDir, run, kinds, leaveHeld, undoBound)
 }
 
-// undo is Undo with a time limit for the wait for another Undo.
-func undo(stateDir, run string, kinds Kinds, within time.Duration) (Report, error) {
+// undo is Undo with a choice for Held steps and a time limit for the wait for another Undo.
+func undo(stateDir, run string, kinds Kinds, held heldMode, within time.Duration) (Report, error) {
 	if err := checkRun(run); err != nil {
 		return Report{}, err
 	}
@@ -61,12 +63,12 @@ func undo(stateDir, run string, kinds Kinds, within time.Duration) (Report, erro
 		return Report{}, fmt.Errorf("undo run %s: %w", run, ErrLive)
 	}
 	if err != nil { // the readable steps are undone, and the journal stays as it is
-		return c.undo(run, nil), hint.New(fmt.Errorf("%s is damaged and is kept: %w", path, err),
+		return c.undo(run, nil, held), hint.New(fmt.Errorf("%s is damaged and is kept: %w", path, err),
 			"it names what is left, a line each; remove it when nothing of the run is there any longer")
 	}
 	_ = f.Truncate(int64(c.whole)) // note appends whole lines: cut off a torn last line
-	r := c.undo(run, f)
-	if len(r.Failed) > 0 {
+	r := c.undo(run, f, held)
+	if len(r.Failed) > 0 || r.kept {
 		return r, nil
 	}
 	return r, removeIfThere(path)
@@ -103,18 +105,25 @@ func removeIfThere(path string) error {
 
 // undo undoes each step, the newest first, and then tries failed steps once more: undoing the older
 // steps may have ended a process or emptied a directory.
-func (c content) undo(run string, f *os.File) Report {
+func (c content) undo(run string, f *os.File, held heldMode) Report {
 	var r Report
 	boot := c.header.writtenIn()
 	u := &Undoing{Run: run, Late: time.Now().Add(lateBound), StartUnknown: boot == unknownBoot}
 	left := c.steps
+	if held == leaveHeld {
+		left = slices.DeleteFunc(slices.Clone(left), func(p pending) bool { return isHeld(p.step) })
+		r.kept = len(left) < len(c.steps)
+	}
 	var stay []Failure // not tried again, see Stays
 	for u.Round = 1; u.Round <= 2; u.Round++ {
 		var failed []pending
 		r.Failed = nil
 		for _, p := range slices.Backward(left) {
 			u.token = p.token
-			err := undoStep(p.step, boot, u)
+			var err error
+			if held != forgetHeld || !isHeld(p.step) {
+				err = undoStep(p.step, boot, u)
+			}
 			switch {
 			case err == nil:
 				r.Undone = append(r.Undone, p.step)

@@ -91,6 +91,9 @@ const mostGiven = 16 << 20 // bytes
 // pipes and devices, which could block, and a file of more than 16 MiB.
 func ReadGiven(path string) ([]byte, error) { return read(path, 0, mostGiven) }
 
+// OpenGiven opens a file that the user named, as ReadGiven does, for a file of any size.
+func OpenGiven(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
+
 // Open opens a file in a directory that other users can write to. It follows no link and refuses
 // pipes and devices. flags are those of os.OpenFile.
 func Open(path string, flags int) (*os.File, error) { return open(path, flags|unix.O_NOFOLLOW) }

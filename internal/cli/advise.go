@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tarelab/tare/internal/analysis/cause"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/report/export"
+	"github.com/tarelab/tare/record"
+)
+
+type adviseCommand struct {
+	experimentFlags
+	Output  newDir        `short:"o" group:"output" placeholder:"DIR" help:"Directory of the advice and of the results behind it, which tare creates. Default: tare-advice-DATE-TIME here."`
+	Format  compareFormat `group:"output" default:"text" placeholder:"text|markdown|json" help:"Output format."`
+	Verbose bool          `short:"v" group:"output" help:"Every candidate with its intervals and settings, why others were skipped, and each stage."`
+	Quiet   bool          `short:"q" group:"output" help:"No progress on standard error."`
+
+	Apply     []string `group:"apply" sep:"none" placeholder:"TARGET" help:"Set the proved remedy of DIR on something that runs: unit:NAME, cgroup:PATH, container:NAME or pod:NAMESPACE/NAME. Settings on both sides: --apply load=TARGET --apply neighbour=TARGET."`
+	UndoAfter string   `group:"apply" placeholder:"2h" help:"Take it back after this time, by a timer of systemd."`
+	Yes       bool     `short:"y" group:"apply" help:"Apply without a question."`
+	Undo      bool     `group:"apply" help:"Take back what --apply set: tare advise --undo [TARGET|ID]."`
+	Forget    bool     `group:"apply" help:"With --undo: drop the entry, and leave the setting as it is."`
+
+	Beside bool `name:"force" group:"output" hidden:"" help:"Measure although another run is active (noisier)."`
+}
+
+func (adviseCommand) Help() string {
+	return `Says why a load lost, tries what may win it back on this host, and proves the best remedy with fresh launches. Instead of a preset or file it takes a result directory, whose loss it starts from, or an advice directory, which it prints again. Every arm is undone; only --apply changes something of yours, which then stays until --undo.
+
+Examples:
+
+  tare advise colocation               three minutes: loss, candidates, proof
+  tare advise mine.yaml --budget 10m -o a
+  tare advise r                        from the result in r
+  tare advise a -v                     print the advice in a again
+  tare advise a --apply unit:batch     set the proved remedy on a running unit
+  tare advise --undo                   take it back
+
+` + exitCodes("advised, also that nothing is lost or nothing helps", exitError, exitUsage, exitUnsupported, exitBusy, exitInterrupted, exitTerminated)
+}
+
+func (a *adviseCommand) checkFlags() error {
+	switch {
+	case (a.Undo || len(a.Apply) > 0) && len(a.settings()) > 0:
+		return useless("--"+a.settings()[0].flag, "with --apply and --undo, which measure nothing", "leave it out")
+	case a.Undo && len(a.Apply) > 0:
+		return useless("--apply", "with --undo", "leave one of them out")
+	case a.Forget && !a.Undo:
+		return useless("--forget", "without --undo", "tare advise --undo ID --forget")
+	case len(a.Apply) == 0 && (a.UndoAfter != "" || a.Yes):
+		return useless("--undo-after or --yes", "without --apply", "tare advise DIR --apply TARGET --undo-after 2h")
+	}
+	return checkVerbose(a.Verbose, format(a.Format))
+}
+
+func (a *adviseCommand) Run(c *console) error {
+	switch {
+	case a.Undo:
+		return a.undoApplied(c)
+	case len(a.Apply) > 0:
+		return a.applyRemedy(c)
+	}
+	if dir := a.directory(); dir != "" {
+		return a.ofDirectory(c, dir)
+	}
+	e, _, err := a.load()
+	if err != nil {
+		return err
+	}
+	v := &adviser{adviseCommand: a, console: c, e: e}
+	if err := v.open(len(e.Workloads)); err != nil {
+		return err
+	}
+	defer v.close()
+	result, effects, err := v.first()
+	if err != nil {
+		return err
+	}
+	v.find(result, effects)
+	return v.proveAll()
+}
+
+// directory is the directory that the user named in place of a preset or file; empty: none. A preset
+// comes before a directory of the same name.
+func (a *adviseCommand) directory() string {
+	if _, _, preset := experiment.Preset(a.Experiment); preset || a.Experiment == "" {
+		return ""
+	}
+	dir := a.Experiment
+	if filepath.Base(dir) == record.AdviceFile {
+		dir = filepath.Dir(dir)
+	}
+	dir = resultOf(dir)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return ""
+	}
+	return dir
+}
+
+// ofDirectory prints the advice in a directory, or makes one from the result in it.
+func (a *adviseCommand) ofDirectory(c *console, dir string) error {
+	advice, err := record.ReadAdvice(dir)
+	switch {
+	case err == nil:
+		return a.printAdvice(c, &advice)
+	case !errors.Is(err, record.ErrNoRecord):
+		return readable(err)
+	}
+	if err := a.onlyBudget(dir); err != nil {
+		return err
+	}
+	result, effects, err := analyse(dir)
+	if err != nil {
+		return err
+	}
+	if result.Manifest.Imported != nil {
+		return &usageError{fmt.Errorf("%s: another tool measured it, and nothing of it can be tried here", dir), "tare advise PRESET measures here"}
+	}
+	v := &adviser{adviseCommand: a, console: c}
+	if err := v.begin(effects, dir); err != nil {
+		return err
+	}
+	v.find(result, effects)
+	if why := v.elsewhere(result); why != "" || len(v.advice.Losses) == 0 {
+		v.explain(why)
+		return a.printAdvice(c, &v.advice)
+	}
+	if err := v.open(len(v.advice.Losses)); err != nil {
+		return err
+	}
+	defer v.close()
+	return v.proveAll()
+}
+
+// onlyBudget returns an error if flags would change the experiment of a result.
+func (a *adviseCommand) onlyBudget(dir string) error {
+	for _, s := range a.settings() {
+		if s.flag != "budget" {
+			return useless("--"+s.flag, "with a result directory: its experiment stays as it is", "leave it out, or name a preset or file instead of "+dir)
+		}
+	}
+	if len(a.Set)+len(a.Workload)+len(a.Volume) > 0 || a.Command != "" {
+		return useless("a setting of the experiment", "with a result directory: its experiment stays as it is", "leave it out, or name a preset or file instead of "+dir)
+	}
+	return nil
+}
+
+// find fills in the losses and their causes.
+func (v *adviser) find(r *record.Result, e *record.Effects) {
+	v.advice.Experiment, v.advice.Margin, v.advice.Host = e.Experiment, e.Margin, e.Host
+	losses, others := cause.Of(e, r.Plan)
+	v.advice.Losses, v.advice.NotLost = append([]record.AdviceLoss{}, losses...), append([]record.AdviceNoLoss{}, others...)
+	v.advice.Left = e.Left
+	v.workloads, v.result = r.Plan.Workloads, r
+}
+
+// elsewhere reads the experiment of a result. It returns the reason why nothing can be tried on this host;
+// empty: it can.
+func (v *adviser) elsewhere(r *record.Result) string {
+	var err error
+	if v.e, err = experiment.Parse(r.Plan.Experiment+".yaml", []byte(r.Plan.Source), catalog.Words()); err != nil {
+		return otherVersion
+	}
+	host, err := inspectHost(v.e, nil, v.cluster(), "")
+	if err != nil {
+		return err.Error()
+	}
+	if host.PodNode != "" || r.Manifest.Host.Helper != nil {
+		return adviceOnNode
+	}
+	here := manifest(host, time.Now())
+	here.Tare, here.User = r.Manifest.Tare, r.Manifest.User // the stages are not joined with the result
+	if d := hostDiffers(r.Manifest, here); d != "" {
+		return otherHost(d)
+	}
+	return ""
+}
+
+// explain gives every loss a reason why nothing was tried.
+func (v *adviser) explain(why string) {
+	for i := range v.advice.Losses {
+		v.advice.Losses[i].Standing, v.advice.Losses[i].Reason = record.StandingSkipped, why
+	}
+}
+
+// printAdvice prints an advice as text, Markdown or JSON.
+func (a *adviseCommand) printAdvice(c *console, advice *record.Advice) error {
+	d := report.Advice(advice, a.Verbose)
+	var err error
+	switch a.Format {
+	case "json":
+		err = export.Object(c.stdout, advice)
+	case "markdown":
+		err = report.PrintMarkdown(c.stdout, d)
+	default:
+		err = report.Print(c.stdout, d, c.look(report.Options{}))
+	}
+	if err != nil {
+		return fmt.Errorf("print the advice: %w", err)
+	}
+	return nil
+}
+
+// adviceDir is the directory of a new advice.
+func (a *adviseCommand) adviceDir() newDir {
+	return cmp.Or(a.Output, newDir(time.Now().Format("tare-advice-2006-01-02-150405")))
+}
+
+// command is the command that repeats the advice.
+func (a *adviseCommand) command() []string {
+	out := a.unseededCommand()
+	out[1] = "advise"
+	if dir := a.directory(); dir != "" {
+		out[2] = dir
+	}
+	return out
+}
+
+// budgetFor is the time of all stages: the flag, or some minutes for each load.
+func (a *adviseCommand) budgetFor(loads int) (time.Duration, error) {
+	if a.Budget == "" {
+		return time.Duration(max(loads, 1)) * adviceTime, nil
+	}
+	d, err := experiment.ParseDuration(a.Budget)
+	if err != nil {
+		return 0, &usageError{hint.New(fmt.Errorf("--budget: %w", err), "--budget 5m"), ""}
+	}
+	return d, nil
+}

@@ -1,0 +1,88 @@
+package db
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Given is a setting as the user's own server has it.
+type Given struct {
+	// Name is the name of the option or variable.
+	Name string
+	// Value is the value, without quotes; Valued is false for an option without one.
+	Value  string
+	Valued bool
+	// From is the place: FILE:LINE, or the address of a server.
+	From string
+}
+
+// Conf is how a server's own option files are read, and what becomes of their settings.
+type Conf struct {
+	// Names are patterns of the files' base names.
+	Names []string
+	// Read reads a file with the files that it includes. A later setting of a name replaces an earlier
+	// one. The files may have sections that only some flavours and versions read; the zero Version is
+	// unknown.
+	Read func(path string, v Version) ([]Given, error)
+	// Value returns the value of one of tare's settings from a setting of the server; all are the values
+	// of all settings by name. "" leaves the setting at its default.
+	Value func(setting string, g Given, all map[string]string) (string, error)
+	// Omit has options that would disturb a measurement, with the reason.
+	Omit map[string]string
+	// Memory are the settings and options that hold memory of the whole server.
+	Memory []string
+	// Variables returns the settings of a running server that are not at their defaults.
+	Variables func(ask func(question string) ([][]string, error)) ([]Given, error)
+}
+
+// LineError is an error at a line of a file of the user's.
+type LineError struct {
+	Path string
+	Line int
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.Path, e.Line, e.Err) }
+
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Place is the place of a line for Given.From.
+func Place(path string, line int) string { return fmt.Sprintf("%s:%d", path, line) }
+
+// MostIncludes bounds the depth of files that include each other.
+const MostIncludes = 10
+
+// Included returns the files of a directory whose names match any of the patterns, in the order of their
+// names.
+func Included(dir string, patterns ...string) (paths []string, err error) {
+	if _, err := os.Stat(dir); err != nil {
+		return nil, err
+	}
+	for _, p := range patterns {
+		found, err := filepath.Glob(filepath.Join(dir, p))
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, found...)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+// Beside returns the path of a file that another one names: relative to the directory of that one.
+func Beside(path, named string) string {
+	if filepath.IsAbs(named) {
+		return named
+	}
+	return filepath.Join(filepath.Dir(path), named)
+}
+
+// Reasons for Conf.Omit.
+const (
+	Pauses       = "the clock runs on while an arm is paused"
+	LoadConnects = "the load decides how many connections there are"
+	Copies       = "each arm starts with a copy of the data that was shut down cleanly"
+	Unlike       = "not every arm could have it"
+)

@@ -1,0 +1,29 @@
+package remedy
+
+import (
+	"fmt"
+
+	"github.com/tarelab/tare/record"
+	"k8s.io/utils/cpuset"
+)
+
+func cpuSplit() Remedy {
+	return Remedy{
+		Name: "cpu-split", Does: "the neighbour and the load have CPUs of their own",
+		For:   []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourCaches},
+		Gives: "CPUs of the other side, also when they are free", Needs: "two CPUs", Part: 0.55, Sets: "cpuset",
+		On: func(l Lost) (Trial, bool) {
+			n := len(l.CPUs)
+			last := max(1, n/4)
+			if n < 2 || l.Arm.CPUSet != "" {
+				return Trial{}, false
+			}
+			apply := []record.RemedySetting{
+				setting(record.OnNeighbour, record.KeyCPUSet, cpuset.New(l.CPUs[n-last:]...).String()),
+				setting(record.OnLoad, record.KeyCPUSet, cpuset.New(l.CPUs[:n-last]...).String()),
+			}
+			undo := []record.RemedySetting{setting(record.OnNeighbour, record.KeyCPUSet, ""), setting(record.OnLoad, record.KeyCPUSet, "")}
+			return l.isolated(fmt.Sprintf("cpuset.split=%d", last), apply, undo)
+		},
+	}
+}

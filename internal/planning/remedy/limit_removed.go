@@ -1,0 +1,39 @@
+package remedy
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
+
+func limitRemoved() Remedy {
+	return Remedy{
+		Name: "no-cpu-limit", Does: "the load has no CPU limit",
+		For:   []record.LossCause{record.LossCPULimit},
+		Gives: "the bound on what the load takes from others", Part: 0.95, Sets: "cpu limit",
+		On: func(l Lost) (Trial, bool) {
+			a := l.arm()
+			if class, levels := l.levels(); levelOf(levels, "cpu-limit") != "" {
+				a.Environment = withoutLevel(class, levels, "cpu-limit")
+				return change(a, record.OnLoad, record.KeyPodCPULimit, "", decimal(cpusOf(levelOf(levels, "cpu-limit")))), true
+			}
+			limited := a.CPUs > 0
+			if name, _ := l.levels(); name == "cpu-limit" {
+				a.Environment, limited = strings.Replace(a.Environment, "cpu-limit", "cgroup", 1), true
+			}
+			a.CPUs, a.Burst = 0, 0
+			return change(a, record.OnLoad, record.KeyCPUMax, "", l.limit()), limited
+		},
+	}
+}
+
+// limit is the CPU limit of the arm; empty: none of its own.
+func (l Lost) limit() string {
+	if l.Arm.CPUs == 0 {
+		return ""
+	}
+	return decimal(l.Arm.CPUs)
+}
+
+func decimal(cpus float64) string { return strconv.FormatFloat(cpus, 'g', -1, 64) }

@@ -1,0 +1,20 @@
+package remedy
+
+import (
+	"strconv"
+
+	"github.com/tarelab/tare/record"
+)
+
+func noMemoryLimit() Remedy {
+	return Remedy{
+		Name: "no-memory-limit", Does: "the load has no memory limit",
+		For:   []record.LossCause{record.LossMemoryLimit},
+		Gives: "the bound on what the load takes from others", Part: 0.95, Sets: "memory limit",
+		On: func(l Lost) (Trial, bool) {
+			a := l.arm()
+			a.Memory = 0
+			return change(a, record.OnLoad, record.KeyMemoryMax, "", strconv.FormatInt(l.Arm.Memory, 10)), l.Arm.Memory > 0
+		},
+	}
+}

@@ -1,0 +1,18 @@
+package remedy
+
+import "github.com/tarelab/tare/record"
+
+func schedIdle() Remedy {
+	return Remedy{
+		Name: "sched-idle", Does: "the neighbour's threads have the policy SCHED_IDLE",
+		For:   []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourCaches},
+		Gives: "the neighbour's turn while the load works", Part: 0.8, Sets: "sched policy",
+		On: func(l Lost) (Trial, bool) {
+			t, ok := l.beside("sched.idle", record.KeySched, "idle", "")
+			if l.Can.Grouped { // between two groups the weights of the groups decide
+				t.Part = 0.05
+			}
+			return t, ok
+		},
+	}
+}

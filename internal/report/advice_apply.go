@@ -1,0 +1,81 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/report/handover"
+	"github.com/tarelab/tare/record"
+)
+
+// applying has the lines that apply the proved remedy where the user runs the load or its neighbour, with the
+// way back: listings for each target that can have the settings, then the reasons of the others.
+func applying(l record.AdviceLoss) block {
+	if l.Remedy == nil || l.Standing != record.StandingProved {
+		return block{}
+	}
+	b := block{title: text("advise.apply")}
+	c := l.Candidates[*l.Remedy]
+	for _, on := range []record.SettingOn{record.OnLoad, record.OnNeighbour, record.OnServer} {
+		var without arrange.Grouped[string]
+		for _, s := range snippets(c, on) {
+			if len(s.Lines) > 0 {
+				b.listings = append(b.listings, listings(on, s)...)
+				continue
+			}
+			if i := slices.IndexFunc(s.Skipped, func(k handover.Skipped) bool { return !k.Elsewhere }); i >= 0 {
+				without.Add(s.Skipped[i].Reason, s.Target)
+			}
+		}
+		for reason, targets := range without.All() {
+			b.notes = append(b.notes, msg("advise.apply.none", "targets", list(targets), "on", on, "reason", reason))
+		}
+	}
+	if len(b.listings) == 0 && len(b.notes) == 0 {
+		return block{}
+	}
+	return b
+}
+
+// snippets are those of all targets for the settings of a remedy on one subject.
+func snippets(c record.Candidate, on record.SettingOn) (all []handover.Snippet) {
+	other := func(s record.RemedySetting) bool { return s.On != on }
+	apply, undo := slices.DeleteFunc(slices.Clone(c.Apply), other), slices.DeleteFunc(slices.Clone(c.Undo), other)
+	for _, t := range handover.Targets() {
+		all = append(all, t.Of(handover.Thing{}, apply, undo))
+	}
+	return all
+}
+
+// lineTargets names the targets that have lines for a remedy.
+func lineTargets(c record.Candidate) sentence {
+	var names []string
+	for _, on := range []record.SettingOn{record.OnLoad, record.OnNeighbour, record.OnServer} {
+		for _, s := range snippets(c, on) {
+			if len(s.Lines) > 0 && !slices.Contains(names, s.Target) {
+				names = append(names, s.Target)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return msg("advise.lines", "targets", strings.Join(names, ", "))
+}
+
+// listings are a file and commands, and how they are undone. The title has what must be known before.
+func listings(on record.SettingOn, s handover.Snippet) []listing {
+	title := sentence{{text("advise.apply.target", "target", s.Target, "on", on), strong}}
+	if s.File != "" {
+		title = append(title, cell{": ", plain}, cell{s.File, code})
+	}
+	if len(s.Notes) > 0 {
+		title = append(title, cell{" (" + strings.Join(s.Notes, "; ") + ")", plain})
+	}
+	all := []listing{{title, s.Lines}}
+	if len(s.Then) > 0 {
+		all = append(all, listing{sentence{{text("advise.apply.then", "target", s.Target, "on", on), faint}}, s.Then})
+	}
+	return append(all, listing{sentence{{text("advise.apply.back", "target", s.Target, "on", on), faint}}, s.Undo})
+}

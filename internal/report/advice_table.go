@@ -1,0 +1,73 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/record"
+)
+
+// candidates is the table of all candidates that were measured, and why the others were skipped.
+func candidates(l record.AdviceLoss) block {
+	t := table{columns: []column{
+		{head: text("advise.head.remedy"), flex: 10}, {head: text("advise.head.lost", "arm", l.Arm), align: interval},
+		{head: text("head.against", "baseline", l.Baseline), align: interval, drop: 1},
+		{head: text("price.regained"), align: interval}, {head: text("price.keeps"), align: interval, drop: 2}, {head: text("head.answer")},
+	}}
+	var b block
+	for i, c := range l.Candidates {
+		if c.Result != nil {
+			t.rows = append(t.rows, candidateRow(strings.Join(c.Remedies, " + "), c.Result))
+		}
+		if l.Remedy != nil && *l.Remedy == i && l.Proof != nil {
+			t.rows = append(t.rows, candidateRow(text("advise.again", "name", c.Arm), l.Proof))
+		}
+		if c.Skipped != nil {
+			b.notes = append(b.notes, msg("advise.why", "name", c.Arm, "reason", strings.TrimRight(c.Skipped.Reason, "."), "remedy", c.Skipped.Remedy))
+		}
+	}
+	if len(t.rows) > 0 {
+		b.tables = []table{t}
+	}
+	return b
+}
+
+// candidateRow is what a remedy did in one stage.
+func candidateRow(name string, r *record.RemedyResult) row {
+	share, kept := none, none
+	if x := r.Regained; x != nil {
+		share = parts100(x.Share, x.Low, x.High)
+	}
+	if x := r.Kept; x != nil {
+		kept = parts100(x.Ratio, x.Low, x.High)
+	}
+	return row{
+		{name, strong}, {quantity.Interval(r.Gained), plain}, {quantity.Interval(r.Left), plain}, {share, plain}, {kept, plain},
+		answerCell(record.AnswerRow{Says: r.Answer}),
+	}
+}
+
+// candidateSettings are the settings of the candidates that helped, with the way back.
+func candidateSettings(l record.AdviceLoss) block {
+	b := block{title: text("advise.settings")}
+	for i, c := range l.Candidates {
+		if c.Result != nil && c.Result.Answer.Word == record.SaysFaster || l.Remedy != nil && *l.Remedy == i {
+			b.items = append(b.items, item{label: cell{c.Arm, strong}, text: settingSentence(c)})
+		}
+	}
+	if len(b.items) == 0 {
+		return block{}
+	}
+	return b
+}
+
+// stages lists the results on which an advice rests.
+func stages(a *record.Advice) (b block) {
+	for _, s := range a.Stages {
+		b.items = append(b.items, item{
+			label: cell{string(s.Kind), plain},
+			text:  msg("advise.stage", "load", s.Workload, "time", quantity.Duration(s.Seconds), "seed", s.Seed, "dir", s.Dir),
+		})
+	}
+	return b
+}

@@ -1,0 +1,135 @@
+package handover
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// document is what the settings add up to: lines, or a tree for files that are one.
+type document struct {
+	lines []string
+	tree  map[string]any
+	notes []string
+}
+
+// branch is the map at a path of the tree.
+func (d *document) branch(path ...string) map[string]any {
+	at := d.tree
+	for _, name := range path {
+		below, ok := at[name].(map[string]any)
+		if !ok {
+			below = map[string]any{}
+			at[name] = below
+		}
+		at = below
+	}
+	return at
+}
+
+// set sets what is at a path.
+func (d *document) set(value any, path ...string) {
+	last := len(path) - 1
+	d.branch(path[:last]...)[path[last]] = value
+}
+
+// also appends to the list at a path.
+func (d *document) also(value any, path ...string) {
+	last := len(path) - 1
+	at := d.branch(path[:last]...)
+	list, _ := at[path[last]].([]any)
+	at[path[last]] = append(list, value)
+}
+
+// note adds a sentence once.
+func (d *document) note(s string) {
+	if s != "" && !slices.Contains(d.notes, s) {
+		d.notes = append(d.notes, s)
+	}
+}
+
+// form writes the value of one key.
+type form struct {
+	add       func(*document, Thing, string)
+	unset     func(*document) // writes that the default holds; nil: the user takes the setting out
+	note      string
+	no        string // the reason why the target has none of this
+	elsewhere bool   // no is because another target or setting does it
+}
+
+// write returns the reason why the setting is not written.
+func (f form) write(d *document, x Thing, value string) string {
+	switch {
+	case f.no != "":
+		return f.no
+	case value != "":
+		f.add(d, x, value)
+	case f.unset != nil:
+		f.unset(d)
+	default:
+		return removed
+	}
+	d.note(f.note)
+	return ""
+}
+
+func no(reason string) form { return form{no: reason} }
+
+func elsewhere(reason string) form { return form{no: reason, elsewhere: true} }
+
+// flat is a line with the value in the place of %s.
+func flat(format string, convert func(string) string) form {
+	return form{add: func(d *document, _ Thing, value string) {
+		d.lines = append(d.lines, fmt.Sprintf(format, convert(value)))
+	}}
+}
+
+// lines are made from the thing and the value.
+func lines(make func(Thing, string) []string) form {
+	return form{add: func(d *document, x Thing, value string) { d.lines = append(d.lines, make(x, value)...) }}
+}
+
+// or are the lines that write that the default holds.
+func (f form) or(unset ...string) form {
+	f.unset = func(d *document) { d.lines = append(d.lines, unset...) }
+	return f
+}
+
+func (f form) noting(note string) form {
+	f.note = note
+	return f
+}
+
+func asIs(value string) string { return value }
+
+// shares is a weight of version 2 as shares of version 1, in which engines write it. runc and crun turn it back
+// into a weight: 1 + (shares - 2) * 9999 / 262142.
+func shares(weight string) string {
+	n, _ := strconv.Atoi(weight)
+	return strconv.Itoa(2 + ((n-1)*262142+9998)/9999)
+}
+
+// percent is CPU seconds per second as systemd has it.
+func percent(cpus string) string {
+	x, _ := strconv.ParseFloat(cpus, 64)
+	return strconv.FormatFloat(100*x, 'f', -1, 64) + "%"
+}
+
+// hostPath is the directory on the host for a word of tare's --volume.
+func hostPath(x Thing, word string) string {
+	if dir, ok := strings.CutPrefix(word, "dir:"); ok {
+		return dir
+	}
+	return "/srv/" + strings.ToLower(x.Name)
+}
+
+// onto is hostPath, with what must be known of the data.
+func onto(d *document, x Thing, word string) string {
+	dir := hostPath(x, word)
+	d.note(oldData)
+	if fs, ok := strings.CutPrefix(word, "loop:"); ok {
+		d.note(onFileSystem(dir, fs))
+	}
+	return dir
+}
