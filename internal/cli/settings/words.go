@@ -1,0 +1,16 @@
+package settings
+
+import "strings"
+
+const (
+	form    = `write one flag a line, as "budget: 10m", and the flags of one command in a section, as "run:"`
+	noPairs = "want names of flags with values"
+)
+
+// remedy is for a file that others can write.
+func remedy(path string) string {
+	return "read it, then as its owner: chmod go-w " + path + "; or leave it out: XDG_CONFIG_HOME=/nonexistent"
+}
+
+// help is the command that lists the flags or commands.
+func help(command string) string { return strings.TrimSpace("tare help " + command) }
