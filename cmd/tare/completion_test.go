@@ -259,7 +259,7 @@ func (x term) tmux(t *testing.T, args ...string) string {
 func (x term) keys(t *testing.T, keys ...string) {
 	t.Helper()
 	for _, k := range keys {
-		if k == "Tab" || k == "Enter" || k == "C-c" {
+		if k == "Tab" || k == "Enter" || k == "C-u" {
 			x.tmux(t, "send-keys", k)
 		} else {
 			x.tmux(t, "send-keys", "-l", k)
@@ -285,11 +285,9 @@ func (x term) shows(t *testing.T, pattern string) {
 func (x term) completes(t *testing.T, typed, shown string) {
 	t.Helper()
 	x.keys(t, typed, "Tab", "Z")
-	x.shows(t, regexp.QuoteMeta(shown)+`Z`)
-	x.keys(t, "C-c")
-	x.tmux(t, "clear-history")
-	x.keys(t, "clear", "Enter")
-	x.shows(t, `\A.*[$%#>] *\z`)
+	x.shows(t, `[$%#>] `+regexp.QuoteMeta(shown)+`Z`)
+	x.keys(t, "C-u")
+	x.shows(t, `[$%#>] *\z`)
 }
 
 // The manual pages have no error, and every command and flag of help.

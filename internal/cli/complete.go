@@ -213,7 +213,7 @@ func inHelp(f *kong.Flag) bool {
 // firstSentence is a help up to the end of its first sentence.
 func firstSentence(help string) string {
 	for i := range help {
-		if (help[i] == '.' || help[i] == ':' || help[i] == ';') && (i+1 == len(help) || help[i+1] == ' ') {
+		if (help[i] == '.' || help[i] == ';') && (i+1 == len(help) || help[i+1] == ' ') {
 			return help[:i]
 		}
 	}

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
 
@@ -91,19 +93,16 @@ func (g *given) answer() configAnswer {
 
 func (c *console) printConfig(a configAnswer) error {
 	p := newSheet(c)
-	longest := 0
-	for _, v := range a.Values {
-		longest = max(longest, len(v.name()))
-	}
 	if len(a.Values) > 0 {
 		p.heading(configValues)
 	} else {
 		p.heading(configNone)
 	}
+	rows := tabwriter.NewWriter(p, 0, 0, 2, ' ', 0)
 	for _, v := range a.Values {
-		name := v.name()
-		p.entry("  "+name+strings.Repeat(" ", longest-len(name)+2), longest+4, strings.Join(v.Texts, ", ")+"  ("+v.From+")")
+		fmt.Fprintln(rows, formatted("  %s\t%s\t%s", v.name(), strings.Join(v.Texts, ", "), v.From))
 	}
+	rows.Flush() // a sheet takes everything
 	p.heading(configFiles)
 	for _, f := range a.Files {
 		p.entry("  ", 2, f.Path+": "+cmp.Or(f.Reason, configTaken))

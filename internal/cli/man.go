@@ -264,7 +264,7 @@ func (m *manual) seeAlso() {
 func (m *manual) macro(name string, args ...string) {
 	m.out.WriteString("." + name)
 	for _, a := range args {
-		m.out.WriteString(` "` + strings.ReplaceAll(roff(a), `"`, `\(dq`) + `"`)
+		m.out.WriteString(` "` + strings.ReplaceAll(strings.ReplaceAll(a, `\`, `\e`), `"`, `\(dq`) + `"`)
 	}
 	m.out.WriteByte('\n')
 }

@@ -93,7 +93,7 @@ func TestFileErrors(t *testing.T) {
 		"budget: []\n":                  ":1: --budget has no value",
 		"max-cost: [[a]]\n":             ":1: --max-cost has no value",
 		"- budget\n":                    ":1: want names of flags with values",
-		"a: b: c\n":                     ": line 1: mapping values are not allowed",
+		"color: x\n\na: b: c\n":         ": line 3: mapping values are not allowed",
 	} {
 		path := written(t, text)
 		_, there, err := File(words, path)
