@@ -230,19 +230,34 @@ func TestCompletionInShells(t *testing.T) {
 }
 
 // term is a shell in a terminal of tmux.
-type term struct{ socket, prompt string }
+type term struct{ socket string }
 
 func newTerm(t *testing.T, k typist, shell string) term {
 	t.Helper()
 	x := term{socket: filepath.Join(k.dir, "tmux")}
 	start := "cd " + filepath.Join(k.dir, "work") + "; exec env -i " + strings.Join(k.env, " ") + " " + shells[shell].start
 	x.tmux(t, "new-session", "-d", "-x", "120", "-y", "40", "sh", "-c", start)
-	t.Cleanup(func() { _ = exec.Command("tmux", "-S", x.socket, "kill-server").Run() })
+	t.Cleanup(func() { x.leave(t) })
 	x.shows(t, `[$%#>] *$`)
 	x.keys(t, shells[shell].load, "Enter")
 	x.keys(t, "echo lo''aded", "Enter")
 	x.shows(t, `(?m)^loaded`)
 	return x
+}
+
+// leave ends the shell, which may write its history then, and waits until it is gone.
+func (x term) leave(t *testing.T) {
+	for i := range 300 {
+		if exec.Command("tmux", "-S", x.socket, "has-session").Run() != nil {
+			return
+		}
+		if i%20 == 0 {
+			_ = exec.Command("tmux", "-S", x.socket, "send-keys", "C-u", "exit", "Enter").Run() // it may be gone by now
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	_ = exec.Command("tmux", "-S", x.socket, "kill-server").Run()
+	t.Error("the shell does not end")
 }
 
 func (x term) tmux(t *testing.T, args ...string) string {
