@@ -2,6 +2,8 @@ package cli
 
 import (
 	"regexp"
+	"runtime"
+	"time"
 	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/analysis"
@@ -15,18 +17,28 @@ type answerSoFar struct {
 	plan    record.Plan
 	lines   map[string][]record.Line // by workload
 	effects *record.Effects          // nil: nothing to print yet
+	ended   time.Time                // of the last computation
+	took    time.Duration
 }
 
 // mostLinesSoFar bounds the time and memory of the table: 20 000 blocks take a tenth of a second. A run with
 // more has narrow intervals, and keeps the last table.
 const mostLinesSoFar = 20_000
 
-// add takes the lines of a workload so far, and computes the answer again.
+// shareSoFar is the part of the time that computing the answer may take.
+const shareSoFar = 0.02
+
+// add takes the lines of a workload so far, and computes the answer again if it has time for that. Its garbage is
+// collected at once, not within a window.
 func (a *answerSoFar) add(m *record.Manifest, load record.Workload, lines []record.Line) {
 	if a.lines == nil {
 		a.lines = map[string][]record.Line{}
 	}
 	a.lines[load.Name] = lines
+	began := time.Now()
+	if float64(began.Sub(a.ended))*shareSoFar < float64(a.took) {
+		return
+	}
 	r := record.Result{Plan: a.plan, Manifest: *m, Running: true}
 	r.Plan.Workloads = nil // those without a line would be skipped ones
 	for _, w := range a.plan.Workloads {
@@ -41,6 +53,9 @@ func (a *answerSoFar) add(m *record.Manifest, load record.Workload, lines []reco
 	if e, err := analysis.SoFar(&r); err == nil {
 		a.effects = e
 	}
+	runtime.GC()
+	a.ended = time.Now()
+	a.took = a.ended.Sub(began)
 }
 
 // table formats the answer for a terminal, in lines that are narrower than width.
