@@ -120,7 +120,7 @@ func (s *events) event(e run.Event) {
 	left, total := s.left()
 	x := progressEvent{
 		Event: "progress", Elapsed: round3(total - left), Left: round3(left), Workload: e.Workload, Number: e.Number, Of: e.Of, Pass: e.Pass, Passes: e.Passes,
-		Phase: e.Phase, Arm: e.Arm, Launch: e.Generation + 1, Block: e.Block, Blocks: e.Blocks, Dropped: e.Dropped, Ready: e.Ready, Starting: e.Starting,
+		Phase: e.Phase, Arm: e.Arm, Launch: e.Generation + 1, Block: max(e.Block, 0), Blocks: e.Blocks, Dropped: e.Dropped, Ready: e.Ready, Starting: e.Starting,
 		Effects: []eventEffect{}, Note: e.Note,
 	}
 	for _, a := range e.Arms {

@@ -58,12 +58,12 @@ func (a *answerSoFar) add(m *record.Manifest, load record.Workload, lines []reco
 	a.took = a.ended.Sub(began)
 }
 
-// table formats the answer for a terminal, in lines that are narrower than width.
+// table formats the answer for a terminal, in lines that are narrower than width; 0: of unknown width.
 func (a *answerSoFar) table(width int, color bool) []string {
 	if a.effects == nil || a.effects.Answer == nil || len(a.effects.Answer.Tables) == 0 {
 		return nil
 	}
-	return report.Live(a.effects, report.Options{Width: width - 1, Color: color})
+	return report.Live(a.effects, report.Options{Width: max(width-1, 0), Color: color})
 }
 
 // has says whether the table has a row for an arm of a workload.

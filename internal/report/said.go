@@ -30,7 +30,10 @@ func Sentence(e *record.Effects) string {
 			parts = append(parts, text("said.rows", "verdict", text(verdict), "rows", list(rows)))
 		}
 	}
-	if len(parts) == 0 {
+	switch {
+	case len(parts) == 0 && len(a.Tables) > 0:
+		parts = []string{text("said.levels")}
+	case len(parts) == 0:
 		parts = []string{text("answer.nothing")}
 	}
 	if how, torn := ended(e.Ended); torn {
