@@ -40,7 +40,10 @@ func newTypist(t *testing.T, server string) typist {
 		}
 	}
 	write("bin/tare", fmt.Sprintf("#!/bin/sh\nexec '%s' __cli \"$@\"\n", exe), 0o755)
-	write("work/mine.yaml", "arms: {cold: {environment: host}, warm: {environment: host}}\nbaseline: cold\nworkloads: {w: {kind: commit}}\n", 0o644)
+	write("work/mine.yaml", `arms: {cold: {environment: host}, warm: {environment: host}}
+baseline: cold
+workloads: {w: {kind: commit}}
+`, 0o644)
 	write("work/kubeconfig", fmt.Sprintf(`apiVersion: v1
 kind: Config
 current-context: west
@@ -53,7 +56,8 @@ users:
 - {name: u, user: {token: t}}
 `, server), 0o600)
 	for _, dir := range []string{"before", "after"} {
-		m := made{id: "k3m5p7r9", end: "budget", host: "db7", kernel: "6.12.0", version: "1.0", size: "1KiB", launches: 1, blocks: 1}
+		m := made{id: "k3m5p7r9", end: "budget", host: "db7", kernel: "6.12.0", version: "1.0", size: "1KiB"}
+		m.launches, m.blocks = 1, 1
 		if err := m.write(filepath.Join(k.dir, "work", dir)); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +94,8 @@ func playedCluster(t *testing.T) string {
 		w.Header().Set("Content-Type", "application/json")
 		switch r.URL.Path {
 		case "/api/v1/nodes":
-			fmt.Fprint(w, `{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"name":"n1"}},{"metadata":{"name":"n2"}}]}`)
+			fmt.Fprint(w, `{"kind":"NodeList","apiVersion":"v1",
+				"items":[{"metadata":{"name":"n1"}},{"metadata":{"name":"n2"}}]}`)
 		case "/apis/storage.k8s.io/v1/storageclasses":
 			fmt.Fprint(w, `{"items":[{"metadata":{"name":"fast"}},{"metadata":{"name":"slow"}}]}`)
 		default:
@@ -101,14 +106,14 @@ func playedCluster(t *testing.T) string {
 	return s.URL
 }
 
-// Each place of a command line has its words.
-func TestComplete(t *testing.T) {
-	t.Parallel()
-	k := newTypist(t, playedCluster(t))
-	for _, c := range []struct {
-		line       string // the last word is completed
-		has, hasnt []string
-	}{
+// placeIn is a command line whose last word is completed, with words that are offered and words that are not.
+type placeIn struct {
+	line       string
+	has, hasnt []string
+}
+
+func completions() []placeIn {
+	return []placeIn{
 		{"", []string{"run", "presets", "help", "completion"}, []string{"man", "--budget"}},
 		{"re", []string{"report"}, []string{"run"}},
 		{"presets ", []string{"list", "show"}, nil},
@@ -151,7 +156,14 @@ func TestComplete(t *testing.T) {
 		{"report before ", nil, []string{"after"}},
 		{"nonsense ", nil, []string{"run"}},
 		{"run -- --", nil, []string{"--budget"}},
-	} {
+	}
+}
+
+// Each place of a command line has its words.
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	k := newTypist(t, playedCluster(t))
+	for _, c := range completions() {
 		got := k.asks(t, append([]string{"zsh"}, strings.Split(c.line, " ")...)...)
 		for _, want := range c.has {
 			if !slices.Contains(got, want) {
@@ -318,7 +330,8 @@ func TestManual(t *testing.T) {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
 	mandoc := testneed.Tool(t, "mandoc")
-	if out, err := exec.Command(mandoc, append([]string{"-T", "lint", "-W", "warning"}, pages...)...).CombinedOutput(); err != nil || len(out) > 0 {
+	lint := exec.Command(mandoc, append([]string{"-T", "lint", "-W", "warning"}, pages...)...)
+	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("mandoc: %v\n%s", err, out)
 	}
 	for _, page := range pages {
@@ -338,7 +351,8 @@ func TestManual(t *testing.T) {
 				t.Errorf("%s has no %s", page, flag[1])
 			}
 		}
-		if !strings.Contains(plain, "TARE_BUDGET=10m") || strings.Contains(help, "Exit codes:") != strings.Contains(plain, "EXIT STATUS") {
+		codes := strings.Contains(help, "Exit codes:") == strings.Contains(plain, "EXIT STATUS")
+		if !codes || !strings.Contains(plain, "TARE_BUDGET=10m") {
 			t.Errorf("%s has no environment or exit status:\n%s", page, plain)
 		}
 	}

@@ -63,7 +63,6 @@ func (a *adviseCommand) checkFlags() error {
 }
 
 func (a *adviseCommand) Run(c *console) error {
-	c.asEvents(a.progressFlags)
 	switch {
 	case a.Undo:
 		return a.undoApplied(c)

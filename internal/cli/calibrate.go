@@ -44,7 +44,6 @@ Examples:
 func (k *calibrateCommand) checkFlags() error { return k.checkProgress() }
 
 func (k *calibrateCommand) Run(c *console) error {
-	c.asEvents(k.progressFlags)
 	if k.Seed == 0 {
 		k.Seed = rand.Uint64N(1 << 53)
 	}
@@ -79,7 +78,8 @@ func (k *calibrateCommand) Run(c *console) error {
 	c.noteLeftovers()
 	show := blind{c.progress(p, k.progressFlags)}
 	show.start(p, dir)
-	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: manifest(host, time.Now()), Progress: show.event}, show)
+	m := manifest(host, time.Now())
+	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: m, Progress: show.event}, show)
 	return k.finish(c, planted, out, err)
 }
 

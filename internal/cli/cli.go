@@ -85,8 +85,8 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 	if err != nil {
 		return c.fail(err)
 	}
+	c.color, c.events = g.Color, wantsEvents(ctx.Selected())
 	c.noteUntaken(ctx.Selected().Path())
-	c.color = g.Color
 	return c.fail(ctx.Run(c))
 }
 

@@ -33,7 +33,8 @@ func plainly(values ...string) completion {
 
 // beginning leaves out the candidates that do not begin as the word.
 func (a completion) beginning(word string) completion {
-	a.values = slices.DeleteFunc(slices.Clone(a.values), func(c candidate) bool { return !strings.HasPrefix(c.value, word) })
+	other := func(c candidate) bool { return !strings.HasPrefix(c.value, word) }
+	a.values = slices.DeleteFunc(slices.Clone(a.values), other)
 	return a
 }
 
@@ -82,13 +83,15 @@ func newCompleter(words []string) (*completer, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &completer{root: parser.Model.Node, node: parser.Model.Node, word: words[len(words)-1], flags: map[string][]string{}}
+	root := parser.Model.Node
+	k := &completer{root: root, node: root, word: words[len(words)-1], flags: map[string][]string{}}
 	k.given.read(parser.Model, nil, os.Environ())
 	words = words[:len(words)-1]
 	if len(words) > 0 && words[0] == "help" {
 		k.helping, words = true, words[1:]
 	}
-	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" }) // zsh has one where there is none
+	// zsh has an empty word where there is none.
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
 	for len(words) > 0 {
 		words = words[k.take(words):]
 	}

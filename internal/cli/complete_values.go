@@ -29,10 +29,11 @@ func flagValues() map[string]func(*completer, string) completion {
 	file := func(*completer, string) completion { return anyFile }
 	dir := func(*completer, string) completion { return anyDir }
 	return map[string]func(*completer, string) completion{
-		"arms": (*completer).armsOf, "arm": (*completer).armsOfResult, "workload": (*completer).workloads, "max-cost": (*completer).metrics,
-		"volume": (*completer).volumes, "set": (*completer).settings, "nodes": (*completer).nodes, "context": (*completer).contexts,
-		"continue": (*completer).results, "apply": (*completer).targets, "baseline": (*completer).armsOfImport,
-		"output": dir, "scratch": dir, "kubeconfig": file, "like": file, "like-password": file, "statements": file, "dump": file,
+		"arms": (*completer).armsOf, "arm": (*completer).armsOfResult, "baseline": (*completer).armsOfImport,
+		"workload": (*completer).workloads, "max-cost": (*completer).metrics, "set": (*completer).settings,
+		"volume": (*completer).volumes, "nodes": (*completer).nodes, "context": (*completer).contexts,
+		"continue": (*completer).results, "apply": (*completer).targets, "output": dir, "scratch": dir,
+		"kubeconfig": file, "like": file, "like-password": file, "statements": file, "dump": file,
 		"old": file, "new": file, "address": file,
 	}
 }
@@ -41,8 +42,10 @@ func flagValues() map[string]func(*completer, string) completion {
 func argumentValues() map[string]func(*completer, string) completion {
 	file := func(*completer, string) completion { return anyFile }
 	return map[string]func(*completer, string) completion{
-		"run preset|file": (*completer).experiments, "plan preset|file": (*completer).experiments, "advise preset|file": (*completer).advised,
-		"report dir": (*completer).results, "check dir": (*completer).results, "compare old": (*completer).results, "compare new": (*completer).results,
+		"run preset|file": (*completer).experiments, "plan preset|file": (*completer).experiments,
+		"advise preset|file": (*completer).advised,
+		"report dir":         (*completer).results, "check dir": (*completer).results,
+		"compare old": (*completer).results, "compare new": (*completer).results,
 		"list dir": func(*completer, string) completion { return anyDir }, "presets show name": (*completer).presets,
 		"import arm=files": (*completer).logs, "image load file": file, "cache prune data set": (*completer).dataSets,
 	}

@@ -181,7 +181,8 @@ func (c *console) printList(all []foundResult, now time.Time) error {
 	}
 	p := newSheet(c)
 	for i, r := range rows {
-		lead := fmt.Sprintf("%-*s  %-*s  %*s  %*s  ", widths[0], export.Clean(r[0]), widths[1], export.Clean(r[1]), widths[2], r[2], widths[3], r[3])
+		lead := fmt.Sprintf("%-*s  %-*s  %*s  %*s  ",
+			widths[0], export.Clean(r[0]), widths[1], export.Clean(r[1]), widths[2], r[2], widths[3], r[3])
 		columns := utf8.RuneCountInString(lead)
 		answer := listAnswer
 		if i > 0 {

@@ -68,7 +68,8 @@ func manualDate(epoch string) (string, error) {
 	if epoch != "" {
 		n, err := strconv.ParseInt(epoch, 10, 64)
 		if err != nil {
-			return "", &usageError{fmt.Errorf("SOURCE_DATE_EPOCH %q is not a number of seconds", epoch), "unset SOURCE_DATE_EPOCH"}
+			err = fmt.Errorf("SOURCE_DATE_EPOCH %q is not a number of seconds", epoch)
+			return "", &usageError{err, "unset SOURCE_DATE_EPOCH"}
 		}
 		at = time.Unix(n, 0)
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/plan"
@@ -55,8 +57,17 @@ func (f progressFlags) checkProgress() error {
 	return nil
 }
 
-// asEvents makes every line on standard error an object, if --progress json wants it.
-func (c *console) asEvents(f progressFlags) { c.events = f.Progress == "json" && !f.Quiet }
+// asEvents says that every line on standard error is an object.
+func (f progressFlags) asEvents() bool { return f.Progress == "json" && !f.Quiet }
+
+// wantsEvents says whether a command has --progress json.
+func wantsEvents(command *kong.Node) bool {
+	if !command.Target.CanAddr() {
+		return false
+	}
+	f, ok := command.Target.Addr().Interface().(interface{ asEvents() bool })
+	return ok && f.asEvents()
+}
 
 // progress chooses the display: on a terminal status lines that are redrawn, elsewhere plain lines.
 func (c *console) progress(p *plan.Plan, f progressFlags) progress {

@@ -99,7 +99,8 @@ func (s *events) write(event any) {
 }
 
 func (s *events) start(p *plan.Plan, dir string) {
-	s.write(beginEvent{"begin", progressSchema, p.Record.Experiment, dir, p.Record.Seed, p.Record.Budget, append([]record.Left{}, p.Left...)})
+	r := &p.Record
+	s.write(beginEvent{"begin", progressSchema, r.Experiment, dir, r.Seed, r.Budget, append([]record.Left{}, p.Left...)})
 }
 
 func (s *events) say(text string) { s.write(noteEvent{"note", export.Terminal(text)}) }
@@ -119,9 +120,10 @@ func (s *events) event(e run.Event) {
 	s.last, s.at = state, time.Now()
 	left, total := s.left()
 	x := progressEvent{
-		Event: "progress", Elapsed: round3(total - left), Left: round3(left), Workload: e.Workload, Number: e.Number, Of: e.Of, Pass: e.Pass, Passes: e.Passes,
-		Phase: e.Phase, Arm: e.Arm, Launch: e.Generation + 1, Block: max(e.Block, 0), Blocks: e.Blocks, Dropped: e.Dropped, Ready: e.Ready, Starting: e.Starting,
-		Effects: []eventEffect{}, Note: e.Note,
+		Event: "progress", Elapsed: round3(total - left), Left: round3(left),
+		Workload: e.Workload, Number: e.Number, Of: e.Of, Pass: e.Pass, Passes: e.Passes,
+		Phase: e.Phase, Arm: e.Arm, Launch: e.Generation + 1, Block: max(e.Block, 0), Blocks: e.Blocks, Dropped: e.Dropped,
+		Ready: e.Ready, Starting: e.Starting, Effects: []eventEffect{}, Note: e.Note,
 	}
 	for _, a := range e.Arms {
 		x.Effects = append(x.Effects, eventEffect{Arm: a.Arm})

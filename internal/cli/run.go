@@ -61,7 +61,6 @@ Flags for pods and nodes: tare help kubernetes.
 }
 
 func (r *runCommand) Run(c *console) error {
-	c.asEvents(r.progressFlags)
 	if r.Continue != "" {
 		return r.continueRun(c)
 	}
@@ -239,7 +238,9 @@ func finished(out run.Outcome) bool {
 
 // decide returns the function that decides when a run may stop, from the effects measured so far. show gets the
 // lines first.
-func decide(p record.Plan, show func(record.Workload, []record.Line)) func(record.Workload, []record.Line) run.Decision {
+func decide(p record.Plan, show func(record.Workload, []record.Line)) (
+	decides func(record.Workload, []record.Line) run.Decision,
+) {
 	return func(w record.Workload, lines []record.Line) run.Decision {
 		show(w, lines)
 		s := analysis.Running(w, lines, p.Precision)

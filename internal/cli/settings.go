@@ -93,7 +93,7 @@ func (*given) Validate(*kong.Application) error { return nil }
 
 // Resolve finds the value of a flag that the command line does not have; nil: there is none.
 func (g *given) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	if !settable(flag) || g.without[flag.Name] {
+	if !settable(flag) || g.without[flag.Name] || fixed(ctx, flag) {
 		return nil, nil
 	}
 	command := ""
@@ -113,6 +113,13 @@ func (g *given) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 	}
 	g.used = append(g.used, v)
 	return value, nil
+}
+
+// fixed says whether a run continues a result, whose experiment decides about the flag.
+func fixed(ctx *kong.Context, flag *kong.Flag) bool {
+	continues := func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "continue" }
+	about := flag.Group != nil && slices.Contains([]string{"experiment", "database", kubernetesGroup}, flag.Group.Key)
+	return about && flag.Name != "budget" && slices.ContainsFunc(ctx.Path, continues)
 }
 
 // withoutFiles are the commands that work with a broken configuration file, too.

@@ -35,8 +35,8 @@ var listHead = [4]string{"result", "experiment", "age", "size"}
 
 // standingWords say what became of a loss.
 var standingWords = map[record.AdviceStanding]string{
-	record.StandingProved: "remedy proved", record.StandingNoHelp: "no remedy helped", record.StandingUndecided: "undecided",
-	record.StandingSkipped: "no remedy tried", record.StandingInvalid: "invalid",
+	record.StandingProved: "remedy proved", record.StandingNoHelp: "no remedy helped",
+	record.StandingUndecided: "undecided", record.StandingSkipped: "no remedy tried", record.StandingInvalid: "invalid",
 }
 
 const (
@@ -51,5 +51,6 @@ var manualFiles = [][2]string{
 }
 
 // manualEnvironment says how a variable sets a flag.
-var manualEnvironment = settings.Variable("name") + " sets the option --name of every command: " + settings.Variable("budget") +
-	"=10m is --budget=10m. An option on the command line comes first, then the environment, then the user's configuration file, then the system's. tare config shows what is set where."
+var manualEnvironment = settings.Variable("name") + " sets the option --name of every command: " +
+	settings.Variable("budget") + "=10m is --budget=10m. An option on the command line comes first, then the environment, " +
+	"then the user's configuration file, then the system's. tare config shows what is set where."

@@ -47,7 +47,8 @@ const mostNamed = 3
 
 // verdicts are in the order of a sentence.
 var verdicts = []messages.Key{
-	"says.slower", "says.tooslow", "said.protects", "says.faster", "says.enough", "said.noloss", "said.nodifference", "says.undecided", "says.invalid", "says.skipped",
+	"says.slower", "says.tooslow", "said.protects", "says.faster", "says.enough", "said.noloss", "said.nodifference",
+	"says.undecided", "says.invalid", "says.skipped",
 }
 
 // verdictOf is the verdict of a row without its numbers.
@@ -56,9 +57,10 @@ func verdictOf(s record.Says) messages.Key {
 		return "said.protects"
 	}
 	return map[record.AnswerWord]messages.Key{
-		record.SaysSlower: "says.slower", record.SaysFaster: "says.faster", record.SaysNoLoss: "said.noloss", record.SaysNoDifference: "said.nodifference",
-		record.SaysInvalid: "says.invalid", record.SaysSkipped: "says.skipped", record.SaysEnough: "says.enough", record.SaysTooSlow: "says.tooslow",
-		record.SaysUndecided: "says.undecided",
+		record.SaysSlower: "says.slower", record.SaysFaster: "says.faster",
+		record.SaysNoLoss: "said.noloss", record.SaysNoDifference: "said.nodifference",
+		record.SaysInvalid: "says.invalid", record.SaysSkipped: "says.skipped", record.SaysUndecided: "says.undecided",
+		record.SaysEnough: "says.enough", record.SaysTooSlow: "says.tooslow",
 	}[s.Word]
 }
 

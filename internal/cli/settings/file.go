@@ -91,7 +91,7 @@ func (p *parser) section(n *yaml.Node, command string) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if seen[key.Value] {
-			return p.wrong(key, form, "%q is there twice", key.Value)
+			return p.wrong(key, form, twice, key.Value)
 		}
 		seen[key.Value] = true
 		if err := p.pair(key, value, command); err != nil {
@@ -119,7 +119,8 @@ func (p *parser) pair(key, value *yaml.Node, command string) error {
 	}
 	texts, err := p.texts(key.Value, value)
 	if err == nil {
-		p.values = append(p.values, Value{Command: command, Flag: key.Value, Texts: texts, From: fmt.Sprintf("%s:%d", p.path, key.Line)})
+		from := fmt.Sprintf("%s:%d", p.path, key.Line)
+		p.values = append(p.values, Value{Command: command, Flag: key.Value, Texts: texts, From: from})
 	}
 	return err
 }
@@ -127,7 +128,7 @@ func (p *parser) pair(key, value *yaml.Node, command string) error {
 // nearest is hint.DidYouMean without the list of all flags, which is long.
 func nearest(word string, flags []string) string {
 	if near := hint.Nearest(word, flags); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
+		return fmt.Sprintf(didYouMean, near)
 	}
 	return ""
 }
@@ -140,12 +141,12 @@ func (p *parser) texts(flag string, n *yaml.Node) (all []string, err error) {
 	}
 	for _, item := range items {
 		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" || item.Value == "" {
-			return nil, p.wrong(item, form, "--%s has no value", flag)
+			return nil, p.wrong(item, form, noValue, flag)
 		}
 		all = append(all, item.Value)
 	}
 	if len(all) == 0 {
-		return nil, p.wrong(n, form, "--%s has no value", flag)
+		return nil, p.wrong(n, form, noValue, flag)
 	}
 	return all, nil
 }

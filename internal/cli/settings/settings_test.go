@@ -28,8 +28,12 @@ func written(t *testing.T, text string) string {
 }
 
 func TestEnvironment(t *testing.T) {
-	got, unused := Environment(words, []string{"TARE_MAX_COST=a=5%", "TARE_BUDGET=3m", "TARE_COLOR=", "TARE_BUGDET=1m", "TARE_RUN_DIR=/x", "PATH=/bin"}, "TARE_RUN_DIR")
-	want := []Value{{Flag: "budget", Texts: []string{"3m"}, From: "TARE_BUDGET"}, {Flag: "max-cost", Texts: []string{"a=5%"}, From: "TARE_MAX_COST"}}
+	environ := []string{"TARE_MAX_COST=a=5%", "TARE_BUDGET=3m", "TARE_COLOR=", "TARE_BUGDET=1m", "TARE_RUN_DIR=/x", "PATH=/bin"}
+	got, unused := Environment(words, environ, "TARE_RUN_DIR")
+	want := []Value{
+		{Flag: "budget", Texts: []string{"3m"}, From: "TARE_BUDGET"},
+		{Flag: "max-cost", Texts: []string{"a=5%"}, From: "TARE_MAX_COST"},
+	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -63,7 +67,8 @@ budget: 5m
 		t.Error(d)
 	}
 	for _, c := range []struct{ command, flag, want string }{
-		{"run", "budget", "10m"}, {"plan", "budget", "5m"}, {"cache prune", "unused", "720h"}, {"cache prune", "color", "never"}, {"cache list", "unused", ""},
+		{"run", "budget", "10m"}, {"plan", "budget", "5m"}, {"cache prune", "unused", "720h"},
+		{"cache prune", "color", "never"}, {"cache list", "unused", ""},
 	} {
 		v, _ := Find(got, c.command, c.flag)
 		if text := strings.Join(v.Texts, ","); text != c.want {
@@ -76,7 +81,10 @@ budget: 5m
 func TestInForce(t *testing.T) {
 	env := Value{Flag: "color", From: "TARE_COLOR"}
 	own := Value{Command: "run", Flag: "budget", From: "own:2"}
-	all := []Value{env, own, {Flag: "budget", From: "own:1"}, {Command: "run", Flag: "color", From: "etc:1"}, {Command: "run", Flag: "budget", From: "etc:2"}}
+	all := []Value{
+		env, own, {Flag: "budget", From: "own:1"},
+		{Command: "run", Flag: "color", From: "etc:1"}, {Command: "run", Flag: "budget", From: "etc:2"},
+	}
 	if d := cmp.Diff(all[:3], InForce(all)); d != "" {
 		t.Error(d)
 	}
@@ -112,7 +120,8 @@ func TestFileErrors(t *testing.T) {
 			t.Error(values, there, err)
 		}
 	}
-	if _, _, err := File(words, written(t, strings.Repeat("# long\n", largest))); err == nil || !strings.Contains(err.Error(), "more than") {
+	long := written(t, strings.Repeat("# long\n", largest))
+	if _, _, err := File(words, long); err == nil || !strings.Contains(err.Error(), "more than") {
 		t.Error(err)
 	}
 }
@@ -130,7 +139,8 @@ func TestFileOfOthers(t *testing.T) {
 	refused := func(what, path string) {
 		t.Helper()
 		values, _, err := File(words, path)
-		if err == nil || values != nil || !strings.Contains(err.Error(), "is not taken") || !strings.Contains(hint.Of(err), "chmod go-w "+path) {
+		said := err != nil && strings.Contains(err.Error(), "is not taken") && strings.Contains(hint.Of(err), "chmod go-w "+path)
+		if values != nil || !said {
 			t.Errorf("%s: %v, %v (%s)", what, values, err, hint.Of(err))
 		}
 	}
@@ -157,7 +167,9 @@ func TestFileOfOthers(t *testing.T) {
 }
 
 func FuzzFile(f *testing.F) {
-	for _, text := range []string{"budget: 3m\n", "run: {max-cost: [a, b]}\n", "a: &x [1]\nb: *x\n", "? {a: b}\n: c\n", "run: &r {run: *r}\n"} {
+	for _, text := range []string{
+		"budget: 3m\n", "run: {max-cost: [a, b]}\n", "a: &x [1]\nb: *x\n", "? {a: b}\n: c\n", "run: &r {run: *r}\n",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -5,6 +5,10 @@ import "strings"
 const (
 	form    = `write one flag a line, as "budget: 10m", and the flags of one command in a section, as "run:"`
 	noPairs = "want names of flags with values"
+	twice   = "%q is there twice"
+	noValue = "--%s has no value"
+
+	didYouMean = "; did you mean %q?"
 )
 
 // remedy is for a file that others can write.
