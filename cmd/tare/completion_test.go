@@ -55,7 +55,7 @@ clusters:
 users:
 - {name: u, user: {token: t}}
 `, server), 0o600)
-	for _, dir := range []string{"before", "after"} {
+	for _, dir := range []string{"before", "after", "a result"} {
 		m := made{id: "k3m5p7r9", end: "budget", host: "db7", kernel: "6.12.0", version: "1.0", size: "1KiB"}
 		m.launches, m.blocks = 1, 1
 		if err := m.write(filepath.Join(k.dir, "work", dir)); err != nil {
@@ -205,9 +205,10 @@ func TestCompleteWithoutCluster(t *testing.T) {
 
 // shells are started without the user's own files. load loads the script of completion.
 var shells = map[string]struct{ start, load string }{
-	"bash": {"bash --norc --noprofile -i", "source <(tare completion bash)"},
-	"zsh":  {"zsh -f -i", "autoload -U compinit; compinit -u -D; source <(tare completion zsh)"},
-	"fish": {"fish --no-config -i", "tare completion fish | source"},
+	"bash":        {"bash --norc --noprofile -i", "source <(tare completion bash)"},
+	"zsh":         {"zsh -f -i", "autoload -U compinit; compinit -u -D; source <(tare completion zsh)"},
+	"zsh-package": {"zsh -f -i", "mkdir ../f; tare completion zsh >../f/_tare; fpath=(../f $fpath); autoload -U compinit; compinit -u -D"},
+	"fish":        {"fish --no-config -i", "tare completion fish | source"},
 }
 
 // In the real shells the Tab key completes commands, flags, values and files.
@@ -217,7 +218,7 @@ func TestCompletionInShells(t *testing.T) {
 	for name := range shells {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			testneed.Tool(t, name)
+			testneed.Tool(t, strings.Fields(shells[name].start)[0])
 			term := newTerm(t, newTypist(t, playedCluster(t)), name)
 			for _, c := range []struct{ typed, shown string }{
 				{"tare compl", "tare completion "},
@@ -230,6 +231,7 @@ func TestCompletionInShells(t *testing.T) {
 				{"tare run --volume pvc:fa", "tare run --volume pvc:fast "},
 				{"tare run --nodes n1,n", "tare run --nodes n1,n2 "},
 				{"tare report bef", "tare report before "},
+				{"tare report a\\ r", `tare report a\ result `},
 				{"tare import host=min", "tare import host=mine.yaml "},
 			} {
 				term.completes(t, c.typed, c.shown)

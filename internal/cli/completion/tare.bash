@@ -7,7 +7,11 @@ _tare() {
         :nospace) compopt -o nospace ;;
         :files) compopt -o filenames; while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$2") ;;
         :dirs) compopt -o filenames; while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -d -- "$2") ;;
-        *) COMPREPLY+=("${line%%$'\t'*}") ;;
+        *)
+            line=${line%%$'\t'*}
+            [[ $line == *[[:space:]\'\"\\\$\`\;\&\|\<\>\(\)\*\?]* ]] && printf -v line %q "$line"
+            COMPREPLY+=("$line")
+            ;;
         esac
     done < <("${1/#\~/$HOME}" __complete bash "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null </dev/null)
 }

@@ -1,11 +1,12 @@
 # fish completion for tare (tare completion fish)
 function __tare_complete
     set -l words (commandline -opc)
-    set -l word (commandline -ct)
+    set -l raw (commandline -ct)
+    set -l word (string unescape -- "$raw"; or echo "$raw")
     set -l program $words[1]
     set -e words[1]
-    set -l head (string match -r '^.*=' -- $word)
-    set -l rest (string replace -r '^.*=' '' -- $word)
+    set -l head (string match -r '^.*=' -- $raw)
+    set -l rest (string replace -r '^.*=' '' -- $raw)
     for line in ($program __complete fish $words "$word" 2>/dev/null </dev/null)
         switch $line
             case :nospace
