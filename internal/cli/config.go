@@ -105,7 +105,11 @@ func (c *console) printConfig(a configAnswer) error {
 	rows.Flush() // a sheet takes everything
 	p.heading(configFiles)
 	for _, f := range a.Files {
-		p.entry("  ", 2, f.Path+": "+cmp.Or(f.Reason, configTaken))
+		text := cmp.Or(f.Reason, configTaken)
+		if !strings.Contains(text, f.Path) {
+			text = f.Path + ": " + text
+		}
+		p.entry("  ", 2, text)
 	}
 	if len(a.Unused) > 0 {
 		p.heading(configUnused)
