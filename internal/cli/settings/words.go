@@ -1,6 +1,6 @@
 package settings
 
-import "strings"
+import "cmp"
 
 const (
 	form    = `write one flag a line, as "budget: 10m", and the flags of one command in a section, as "run:"`
@@ -16,5 +16,5 @@ func remedy(path string) string {
 	return "read it, then as its owner: chmod go-w " + path + "; or leave it out: XDG_CONFIG_HOME=/nonexistent"
 }
 
-// help is the command that lists the flags or commands.
-func help(command string) string { return strings.TrimSpace("tare help " + command) }
+// help is the command that lists the flags; those of run are most.
+func help(command string) string { return "tare help " + cmp.Or(command, "run") }
