@@ -207,6 +207,21 @@ func TestEventOfNode(t *testing.T) {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
+	var out bytes.Buffer
+	p := &relayed{to: &out, event: "n1"}
+	for _, part := range []string{"plain\n{\"eve", "nt\":\"end\"}\n", "rest"} {
+		if _, err := p.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.flush()
+	want := `{"event":"note","node":"n1","text":"plain"}
+{"event":"end","node":"n1"}
+{"event":"note","node":"n1","text":"rest"}
+`
+	if out.String() != want {
+		t.Errorf("%s", out.String())
+	}
 }
 
 func BenchmarkTableSoFar(b *testing.B) {
