@@ -33,6 +33,9 @@ want_tests() {
 		mmdebstrap mmdebstrap
 		busybox busybox-static
 		tmux tmux
+		zsh zsh
+		fish fish
+		mandoc mandoc
 		mariadbd mariadb-server
 		sysbench sysbench
 		fio fio

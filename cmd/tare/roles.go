@@ -7,6 +7,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/catalog/bodies"
+	"github.com/tarelab/tare/internal/cli"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/outside/nodes"
@@ -31,6 +32,10 @@ func roles() []hidden.Role {
 		{
 			Name: serve.PrepareCommand, Args: "KIND PARAMETERS", Run: serve.PrepareMain,
 			Purpose: "makes a data set in the cache",
+		},
+		{
+			Name: cli.CompleteCommand, Args: "...", Run: cli.Complete,
+			Purpose: "answers a shell that completes a command line",
 		},
 		{
 			Name: nodes.Command, Args: "...", Run: func(args []string) int { return nodes.Main(args, tare) },

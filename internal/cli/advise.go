@@ -22,7 +22,6 @@ type adviseCommand struct {
 	Output  newDir        `short:"o" group:"output" placeholder:"DIR" help:"Directory of the advice and of the results behind it, which tare creates. Default: tare-advice-DATE-TIME here."`
 	Format  compareFormat `group:"output" default:"text" placeholder:"text|markdown|json" help:"Output format."`
 	Verbose bool          `short:"v" group:"output" help:"Every candidate with its intervals and settings, why others were skipped, and each stage."`
-	Quiet   bool          `short:"q" group:"output" help:"No progress on standard error."`
 
 	Apply     []string `group:"apply" sep:"none" placeholder:"TARGET" help:"Set the proved remedy of DIR on something that runs: unit:NAME, cgroup:PATH, container:NAME or pod:NAMESPACE/NAME. Settings on both sides: --apply load=TARGET --apply neighbour=TARGET."`
 	UndoAfter string   `group:"apply" placeholder:"2h" help:"Take it back after this time, by a timer of systemd."`
@@ -31,6 +30,7 @@ type adviseCommand struct {
 	Forget    bool     `group:"apply" help:"With --undo: drop the entry, and leave the setting as it is."`
 
 	Beside bool `name:"force" group:"output" hidden:"" help:"Measure although another run is active (noisier)."`
+	progressFlags
 }
 
 func (adviseCommand) Help() string {
@@ -59,7 +59,7 @@ func (a *adviseCommand) checkFlags() error {
 	case len(a.Apply) == 0 && (a.UndoAfter != "" || a.Yes):
 		return useless("--undo-after or --yes", "without --apply", "tare advise DIR --apply TARGET --undo-after 2h")
 	}
-	return checkVerbose(a.Verbose, format(a.Format))
+	return cmp.Or(a.checkProgress(), checkVerbose(a.Verbose, format(a.Format)))
 }
 
 func (a *adviseCommand) Run(c *console) error {

@@ -90,5 +90,7 @@ func gateError(g *record.Gate, say bool) error {
 type checkFormat string
 
 func (f *checkFormat) UnmarshalText(b []byte) error {
-	return oneOf((*string)(f), string(b), "text", "junit", "markdown", "json")
+	return oneOf((*string)(f), string(b), f.words()...)
 }
+
+func (checkFormat) words() []string { return []string{"text", "junit", "markdown", "json"} }

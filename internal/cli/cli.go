@@ -26,8 +26,13 @@ type grammar struct {
 	Calibrate calibrateCommand `cmd:"" help:"Self-test: measure planted losses of known size."`
 	Cache     cacheCommand     `cmd:"" help:"List the prepared data sets of databases, or remove some."`
 	Image     imageCommand     `cmd:"" help:"Put container images into an engine, without a registry."`
+	List      listCommand      `cmd:"" help:"List the results in a directory: age, size and answer of each."`
 	Cleanup   cleanupCommand   `cmd:"" help:"Remove what killed runs left on this host."`
-	Version   versionCommand   `cmd:"" help:"Print the version."`
+	Config    configCommand    `cmd:"" help:"Show which flags have another default here, and where each is set."`
+
+	Completion completionCommand `cmd:"" help:"Print the completion script of bash, zsh or fish."`
+	Man        manCommand        `cmd:"" hidden:"" help:"Write the manual pages into a directory."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
 
 	Color colorMode `group:"output" default:"auto" placeholder:"auto|always|never" help:"Colours. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."`
 }
@@ -41,7 +46,9 @@ intervals that hold on a noisy machine.
   tare presets                 MySQL, PostgreSQL, ClickHouse, volumes, neighbours
   tare import a=a.log b=b.log  compare logs of other tools
   tare doctor                  is this host ready?
-  tare help kubernetes         flags for pods and nodes`
+  tare help kubernetes         flags for pods and nodes
+
+TARE_NAME in the environment, or a configuration file (tare config), sets any flag --name.`
 
 // helpExit is the exit code after kong has printed the help. kong expects that the program exits then;
 // tare panics with helpExit, and Main returns it.
@@ -65,26 +72,26 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 	}
 	args = asCommand(args)
 	var g grammar
-	parser, err := newParser(&g, stdout, stderr)
+	c.given = &given{}
+	parser, err := newParser(&g, stdout, stderr, kong.Resolvers(c.given))
 	if err != nil {
 		return c.fail(err)
 	}
 	if slices.Equal(args, []string{kubernetesGroup, "--help"}) {
 		return c.fail(helpKubernetes(parser, stdout))
 	}
-	ctx, err := parser.Parse(args)
+	c.given.read(parser.Model, args, os.Environ())
+	ctx, err := c.given.parse(parser, args)
 	if err != nil {
-		return c.fail(misuse(err, args))
-	}
-	if err := checkFlags(ctx); err != nil {
 		return c.fail(err)
 	}
-	c.color = g.Color
+	c.color, c.events = g.Color, wantsEvents(ctx.Selected())
+	c.noteUntaken(ctx.Selected().Path())
 	return c.fail(ctx.Run(c))
 }
 
-func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
-	return kong.New(g,
+func newParser(g *grammar, stdout, stderr io.Writer, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(g, append(more,
 		kong.Name("tare"),
 		kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{
@@ -102,7 +109,7 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 			"forms": either(formNames()), "kinds": either(importer.Kinds())},
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(helpExit(code)) }),
-	)
+	)...)
 }
 
 // asCommand accepts other spellings: "tare help run" is "tare run --help", "tare --version" is

@@ -68,5 +68,7 @@ func (c *console) printComparison(k compareCommand, x *record.Comparison) error 
 type compareFormat string
 
 func (f *compareFormat) UnmarshalText(b []byte) error {
-	return oneOf((*string)(f), string(b), "text", "markdown", "json")
+	return oneOf((*string)(f), string(b), f.words()...)
 }
+
+func (compareFormat) words() []string { return []string{"text", "markdown", "json"} }

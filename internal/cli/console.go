@@ -19,14 +19,18 @@ type console struct {
 	args           []string
 	getenv         func(string) string
 	color          colorMode
+	given          *given // the values of flags that the command line does not have
+	events         bool   // lines on standard error are objects (--progress json)
 }
 
 // colorMode is the value of --color.
 type colorMode string
 
 func (m *colorMode) UnmarshalText(b []byte) error {
-	return oneOf((*string)(m), string(b), "auto", "always", "never")
+	return oneOf((*string)(m), string(b), m.words()...)
 }
+
+func (colorMode) words() []string { return []string{"auto", "always", "never"} }
 
 // oneOf stores word if it is one of words.
 func oneOf(to *string, word string, words ...string) error {
@@ -128,6 +132,10 @@ func (c *console) noteResults(dir string, page bool) {
 
 // note prints a line to standard error.
 func (c *console) note(format string, args ...any) {
+	if c.events {
+		writeEvent(c.stderr, noteEvent{"note", formatted(format, args...)})
+		return
+	}
 	fmt.Fprintln(c.stderr, formatted(format, args...))
 }
 

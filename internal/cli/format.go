@@ -36,9 +36,9 @@ func either(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-func (f *format) UnmarshalText(b []byte) error {
-	return oneOf((*string)(f), string(b), formNames()...)
-}
+func (f *format) UnmarshalText(b []byte) error { return oneOf((*string)(f), string(b), f.words()...) }
+
+func (format) words() []string { return formNames() }
 
 // program says whether a form is for programs: those are printed also when nothing was measured.
 func (f format) program() bool { return f != "text" && f != "markdown" }

@@ -45,9 +45,9 @@ Examples:
 // kind is the value of --kind.
 type kind string
 
-func (k *kind) UnmarshalText(b []byte) error {
-	return oneOf((*string)(k), string(b), importer.Kinds()...)
-}
+func (k *kind) UnmarshalText(b []byte) error { return oneOf((*string)(k), string(b), k.words()...) }
+
+func (kind) words() []string { return importer.Kinds() }
 
 func (i *importCommand) Run(c *console) error {
 	options, err := i.options(c)

@@ -35,7 +35,7 @@ func (c *console) resultGiven(name string) (string, error) {
 // newestResult is the newest result in this directory or below; "": there is none.
 func newestResult() string {
 	newest, at := "", time.Time{}
-	for _, dir := range results() {
+	for _, dir := range resultsIn(".") {
 		if t := startOf(dir); newest == "" || t.After(at) {
 			newest, at = dir, t
 		}
@@ -46,9 +46,8 @@ func newestResult() string {
 // depth is how far below the directory results are looked for.
 const depth = 2
 
-// results finds result directories at or below the working directory. The results of several
-// nodes count as one.
-func results() []string {
+// resultsIn finds result directories at or below a directory. The results of several nodes count as one.
+func resultsIn(root string) []string {
 	var out []string
 	var look func(dir string, left int)
 	look = func(dir string, left int) {
@@ -66,7 +65,7 @@ func results() []string {
 			}
 		}
 	}
-	look(".", depth)
+	look(root, depth)
 	return out
 }
 

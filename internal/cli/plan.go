@@ -40,8 +40,10 @@ type planCommand struct {
 type planFormat string
 
 func (f *planFormat) UnmarshalText(b []byte) error {
-	return oneOf((*string)(f), string(b), "text", "json")
+	return oneOf((*string)(f), string(b), f.words()...)
 }
+
+func (planFormat) words() []string { return []string{"text", "json"} }
 
 func (planCommand) Help() string {
 	return `Prints the time, the loads and arms, what is skipped and why, the changes that a run would make to this host, and the precision to expect from two seconds of its noise. Nothing is changed.

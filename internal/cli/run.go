@@ -37,9 +37,9 @@ type runCommand struct {
 	Output   newDir `short:"o" group:"output" placeholder:"DIR" help:"Result directory, which tare creates. Default: tare-result-DATE-TIME here."`
 	Format   format `group:"output" default:"text" placeholder:"FORM" help:"Output format: ${forms}."`
 	Verbose  bool   `short:"v" group:"output" help:"Everything as text: each layer, metric, probe and check."`
-	Quiet    bool   `short:"q" aliases:"no-progress" group:"output" help:"No progress on standard error."`
 	Beside   bool   `name:"force" group:"output" hidden:"" aliases:"beside" help:"Run although another run is active (noisier)."`
 	Continue string `group:"output" placeholder:"DIR" help:"Add to the result in this directory: same experiment, same host."`
+	progressFlags
 }
 
 func (runCommand) Help() string {
@@ -108,7 +108,7 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	show := c.progress(p, r.Quiet)
+	show := c.progress(p, r.progressFlags)
 	show.start(p, helper.resultDir(dir))
 	for _, line := range slices.Concat(adoptedLines(p.Record.Adopted), codeLines(p), first) {
 		show.say(line)
@@ -123,8 +123,9 @@ func (r *runCommand) Run(c *console) error {
 
 // measure runs, after it has set the fields of the configuration that are the same for all runs.
 func measure(c run.Config, show progress) (run.Outcome, error) {
+	watch := func(w record.Workload, lines []record.Line) { show.measured(&c.Manifest, w, lines) }
 	c.ID, c.StateDir, c.Probes = newID(), journal.StateDir(), catalog.Probes()
-	c.Decide, c.Decided, c.Condense = decide(c.Plan.Record), untilDecided(c.Plan.Record, c.Dir), analysis.Kept
+	c.Decide, c.Decided, c.Condense = decide(c.Plan.Record, watch), untilDecided(c.Plan.Record, c.Dir), analysis.Kept
 	defer show.end()
 	return execute(c, show)
 }
@@ -132,7 +133,7 @@ func measure(c run.Config, show progress) (run.Outcome, error) {
 // openingLines are the lines that the progress display begins with: the last calibration of this host
 // and the outlook, the expected width of the intervals. A run that a node helper started has none.
 func (r *runCommand) openingLines(p *plan.Plan, m record.Manifest, helped bool) (lines []string, err error) {
-	if r.Quiet || helped {
+	if r.quiet() || helped {
 		return nil, nil
 	}
 	switch last, err := lastCalibration(m.Host); {
@@ -235,9 +236,13 @@ func finished(out run.Outcome) bool {
 	return slices.Contains([]string{"precision", record.EndedDecided, "budget"}, out.Reason)
 }
 
-// decide returns the function that decides when a run may stop, from the effects measured so far.
-func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {
+// decide returns the function that decides when a run may stop, from the effects measured so far. show gets the
+// lines first.
+func decide(p record.Plan, show func(record.Workload, []record.Line)) (
+	decides func(record.Workload, []record.Line) run.Decision,
+) {
 	return func(w record.Workload, lines []record.Line) run.Decision {
+		show(w, lines)
 		s := analysis.Running(w, lines, p.Precision)
 		d := run.Decision{Stop: s.Done, Lengthen: s.Opaque, Why: s.Why, LaunchSD: s.LaunchSD}
 		for _, a := range s.Arms {
