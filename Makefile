@@ -5,7 +5,7 @@
 GO ?= go
 GOTEST ?= $(GO) test
 
-.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth causes hostile one-percent forecast kill faults soak rbd store cluster cluster-down test-cluster vm uml systemd bench clean
+.PHONY: build schemas test tiers race deps lint fuzz aa simulate conformance truth causes hostile one-percent forecast kill faults soak rbd store cluster cluster-down test-cluster vm uml systemd bench clean
 
 # The project's home, for links of the binary. README and docs/ name it too; a test compares them (internal/cli/docs_links_test.go).
 HOME_URL = https://github.com/tarelab/tare
@@ -13,11 +13,14 @@ HOME_URL = https://github.com/tarelab/tare
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -ldflags '-X github.com/tarelab/tare/internal/base/hint.Home=$(HOME_URL)' -o bin/tare ./cmd/tare
 
+schemas: ## docs/schema: the JSON schemas and the page on every field, from the types and tables of the code
+	CGO_ENABLED=0 $(GO) test -vet=off -count=1 -ldflags '-X github.com/tarelab/tare/internal/base/hint.Home=$(HOME_URL)' -run 'TestSchemas$$' ./internal/cli -args -update
+
 # The packages that take longest start first. Three run at the same time on two CPUs, because many tests wait for
 # servers and budgets. Without DWARF the test binaries link faster.
 test: deps ## installs what the tests need, then runs every unit, property, golden and conformance test
 	$(GOTEST) -vet=off -p 3 -ldflags=-w -timeout 20m ./internal/measure/run ./cmd/tare ./internal/testing/environmenttest ./...
-	$(GO) -C tools test ./tiers ./sentences
+	$(GO) -C tools test ./tiers ./sentences ./dashboard
 
 TIERS ?=
 tiers: ## the longer tiers of .ci/tiers, all, those named (TIERS="kill vm") or TIERS=due; what passes is noted in .ci/passed

@@ -53,6 +53,12 @@ want_tests() {
 		clickhouse-client clickhouse-client
 		chromium chromium
 		/usr/lib/python3/dist-packages/prometheus_client/openmetrics python3-prometheus-client
+		/usr/lib/python3/dist-packages/jsonschema python3-jsonschema
+		/usr/lib/python3/dist-packages/nbclient python3-nbclient
+		/usr/lib/python3/dist-packages/ipykernel python3-ipykernel
+		/usr/lib/python3/dist-packages/pandas python3-pandas
+		/usr/lib/python3/dist-packages/matplotlib python3-matplotlib
+		prometheus prometheus
 	END
 }
 want_cluster() {

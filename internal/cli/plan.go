@@ -209,11 +209,12 @@ func leastDeciding(p *plan.Plan) *float64 {
 
 // armChanges is what an arm changes on the host.
 type armChanges struct {
-	Arm     string   `json:"arm"`
-	Changes []change `json:"changes"`
+	Arm     string       `json:"arm"`
+	Changes []hostChange `json:"changes"`
 }
 
-type change struct {
+// hostChange is one change on the host.
+type hostChange struct {
 	What   string `json:"what"`
 	Detail string `json:"detail,omitempty"`
 }
@@ -234,12 +235,12 @@ func changes(p *plan.Plan) []armChanges {
 				continue
 			}
 			arms[a.Name] = true
-			x := armChanges{Arm: a.Name, Changes: []change{}}
+			x := armChanges{Arm: a.Name, Changes: []hostChange{}}
 			s := spec(p, l, site)
 			under := a.Volume.Changes(volume.Spec{Run: s.Run, Arm: s.Arm, Scratch: s.Scratch})
 			for _, ch := range slices.Concat(under, a.Env.Changes(s), neighbourChanges(site, s)) {
 				if !seen[ch.What] {
-					x.Changes = append(x.Changes, change(ch))
+					x.Changes = append(x.Changes, hostChange(ch))
 				}
 				seen[ch.What] = true
 			}

@@ -138,7 +138,7 @@ var topGroup = regexp.MustCompile(`^` + groupWord + `/sys/fs/cgroup(/[a-z_,]+)?/
 // hasTopGroup says that an arm has a control group at the top of the hierarchy, beside system.slice.
 func hasTopGroup(arms []armChanges) bool {
 	return slices.ContainsFunc(arms, func(a armChanges) bool {
-		return slices.ContainsFunc(a.Changes, func(ch change) bool { return topGroup.MatchString(ch.What) })
+		return slices.ContainsFunc(a.Changes, func(ch hostChange) bool { return topGroup.MatchString(ch.What) })
 	})
 }
 
@@ -160,9 +160,9 @@ func changeRows(arms []armChanges) [][3]string {
 
 // mergeHierarchies merges changes that make the same group in several hierarchies of version 1. In the
 // merged path * stands for the hierarchies, which the detail names.
-func mergeHierarchies(all []change) []change {
-	var out []change
-	names := map[change][]string{}
+func mergeHierarchies(all []hostChange) []hostChange {
+	var out []hostChange
+	names := map[hostChange][]string{}
 	for _, ch := range all {
 		one, hierarchy := ch, ""
 		if before, after, ok := strings.Cut(ch.What, "/"+journal.Prefix); ok && strings.HasPrefix(ch.What, groupWord+"/") {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/serve"
@@ -18,11 +19,14 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/report/export"
 )
 
 type presetsCommand struct {
 	List presetsList `cmd:"" default:"1" help:"List the experiments that come with tare."`
 	Show presetsShow `cmd:"" help:"Print a preset: its arms and loads in words, then all of it as YAML for a file of your own."`
+
+	Schema presetsSchema `cmd:"" help:"Print the JSON schema of experiment files, for an editor without network."`
 }
 
 func (presetsCommand) Help() string {
@@ -169,8 +173,26 @@ func (p presetsShow) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.stdout.Write(append([]byte(inWords(e)), e.Annotated(catalog.Words())...))
+	_, err = c.stdout.Write(append([]byte(forEditors()+inWords(e)), e.Annotated(catalog.Words())...))
 	return err
+}
+
+// experimentSchema is the name of the schema of experiment files.
+const experimentSchema = "experiment"
+
+// forEditors is a line with which the YAML language server (redhat-developer/yaml-language-server) finds the schema.
+func forEditors() string {
+	return "# yaml-language-server: $schema=" + hint.Schema(experimentSchema) + "\n"
+}
+
+type presetsSchema struct{}
+
+func (presetsSchema) Help() string {
+	return "Examples:\n\n  tare presets schema > experiment.json\n\n" + exitCodes("printed", exitError, exitUsage)
+}
+
+func (presetsSchema) Run(c *console) error {
+	return export.Object(c.stdout, experiment.Schema(hint.Schema(experimentSchema), catalog.Words()))
 }
 
 func parsePreset(name string) (*experiment.Experiment, error) {
