@@ -65,12 +65,13 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 	}
 	args = asCommand(args)
 	var g grammar
-	parser, err := newParser(&g, stdout, stderr)
+	columns, _ := c.size(stdout)
+	parser, err := newParser(&g, stdout, stderr, kong.Help(helpIn(c.language, columns)))
 	if err != nil {
 		return c.fail(err)
 	}
 	if slices.Equal(args, []string{kubernetesGroup, "--help"}) {
-		return c.fail(helpKubernetes(parser, stdout))
+		return c.fail(helpKubernetes(parser, stdout, c.language, columns))
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
@@ -83,8 +84,8 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 	return c.fail(ctx.Run(c))
 }
 
-func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
-	return kong.New(g,
+func newParser(g *grammar, stdout, stderr io.Writer, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(g, append([]kong.Option{
 		kong.Name("tare"),
 		kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{
@@ -102,7 +103,7 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 			"forms": either(formNames()), "kinds": either(importer.Kinds())},
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(helpExit(code)) }),
-	)
+	}, more...)...)
 }
 
 // asCommand accepts other spellings: "tare help run" is "tare run --help", "tare --version" is

@@ -19,6 +19,7 @@ type console struct {
 	args           []string
 	getenv         func(string) string
 	color          colorMode
+	language       translation
 }
 
 // colorMode is the value of --color.
@@ -88,9 +89,9 @@ func (c *console) size(f *os.File) (width, height int) {
 // painted is text without foreign escape sequences; it may have tare's own colours.
 type painted string
 
-// paint removes escape sequences from a text and colours it.
+// paint translates a text, removes escape sequences from it and colours it.
 func (c *console) paint(f *os.File, attribute, text string) painted {
-	text = export.Clean(text)
+	text = export.Clean(c.language.of(text))
 	if c.colored(f) {
 		text = "\x1b[" + attribute + "m" + text + "\x1b[0m"
 	}
@@ -128,10 +129,10 @@ func (c *console) noteResults(dir string, page bool) {
 
 // note prints a line to standard error.
 func (c *console) note(format string, args ...any) {
-	fmt.Fprintln(c.stderr, formatted(format, args...))
+	fmt.Fprintln(c.stderr, c.language.lines(formatted(format, args...)))
 }
 
 // say prints a line to standard output.
 func (c *console) say(format string, args ...any) {
-	fmt.Fprintln(c.stdout, formatted(format, args...))
+	fmt.Fprintln(c.stdout, c.language.lines(formatted(format, args...)))
 }

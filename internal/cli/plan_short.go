@@ -16,7 +16,9 @@ import (
 const topWeight = "control groups at the top have the default weight: where CPUs are short, each gets as much as system.slice with all its services"
 
 // row prints a label and a text in columns.
-func (p *sheet) row(label, text string) { p.entry(fmt.Sprintf("  %-9s  ", label), 13, text) }
+func (p *sheet) row(label, text string) {
+	p.entry("  "+padded(p.c.language.of(label), 9)+"  ", 13, text)
+}
 
 // shortPlan prints what a run does and changes, in about ten lines.
 func (p *sheet) shortPlan(built *plan.Plan, title string) {
