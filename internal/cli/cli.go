@@ -66,12 +66,12 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 	args = asCommand(args)
 	var g grammar
 	columns, _ := c.size(stdout)
-	parser, err := newParser(&g, stdout, stderr, kong.Help(helpIn(c.language, columns)))
+	parser, err := newParser(&g, stdout, stderr, kong.Help(helpIn(c.translate, columns)))
 	if err != nil {
 		return c.fail(err)
 	}
 	if slices.Equal(args, []string{kubernetesGroup, "--help"}) {
-		return c.fail(helpKubernetes(parser, stdout, c.language, columns))
+		return c.fail(helpKubernetes(parser, stdout, c.translate, columns))
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 // console is a command's output, arguments and environment.
 type console struct {
 	stdout, stderr *os.File
+	translate      translation // of what is printed for people, except reports
 	args           []string
 	getenv         func(string) string
 	color          colorMode
-	language       translation
 }
 
 // colorMode is the value of --color.
@@ -91,7 +91,7 @@ type painted string
 
 // paint translates a text, removes escape sequences from it and colours it.
 func (c *console) paint(f *os.File, attribute, text string) painted {
-	text = export.Clean(c.language.of(text))
+	text = export.Clean(c.translate.of(text))
 	if c.colored(f) {
 		text = "\x1b[" + attribute + "m" + text + "\x1b[0m"
 	}
@@ -129,10 +129,10 @@ func (c *console) noteResults(dir string, page bool) {
 
 // note prints a line to standard error.
 func (c *console) note(format string, args ...any) {
-	fmt.Fprintln(c.stderr, c.language.lines(formatted(format, args...)))
+	fmt.Fprintln(c.stderr, c.translate.lines(formatted(format, args...)))
 }
 
 // say prints a line to standard output.
 func (c *console) say(format string, args ...any) {
-	fmt.Fprintln(c.stdout, c.language.lines(formatted(format, args...)))
+	fmt.Fprintln(c.stdout, c.translate.lines(formatted(format, args...)))
 }

@@ -9,10 +9,10 @@ import (
 
 // ready prints what this host is ready for, its loads, and what it lacks with the remedy.
 func (p *sheet) ready(a *doctorAnswer, details bool) {
-	p.heading("%s", readyLine(a, p.c.language))
+	p.heading("%s", readyLine(a, p.c.translate))
 	if !details {
 		for _, ch := range a.failed() {
-			p.answer(ch.Title, widthOf(p.c.language.of(ch.Title)), ch)
+			p.answer(ch.Title, widthOf(p.c.translate.of(ch.Title)), ch)
 		}
 	}
 	p.arms("loads and databases", a.Loads)

@@ -76,14 +76,14 @@ func (c *console) fail(err error) int {
 	if err.Error() == "" { // the answer was printed on standard output
 		return exitCode(err)
 	}
-	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), indented(c.language.chain(message(err))))
+	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), indented(c.translate.chain(message(err))))
 	remedy := hint.Of(err)
 	var usage *usageError
 	if remedy == "" && errors.As(err, &usage) && usage.help != "" {
 		remedy = usage.help
 	}
 	if remedy != "" {
-		fmt.Fprintln(c.stderr, c.language.join(c.paint(c.stderr, bold, "hint:"), indented(c.language.chain(remedy))))
+		fmt.Fprintln(c.stderr, c.translate.join(c.paint(c.stderr, bold, "hint:"), indented(c.translate.chain(remedy))))
 	}
 	return exitCode(err)
 }

@@ -17,7 +17,7 @@ const topWeight = "control groups at the top have the default weight: where CPUs
 
 // row prints a label and a text in columns.
 func (p *sheet) row(label, text string) {
-	p.entry("  "+padded(p.c.language.of(label), 9)+"  ", 13, text)
+	p.entry("  "+padded(p.c.translate.of(label), 9)+"  ", 13, text)
 }
 
 // shortPlan prints what a run does and changes, in about ten lines.

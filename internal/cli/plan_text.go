@@ -199,7 +199,7 @@ func (p *sheet) columns(rows [][3]string) {
 	for i, r := range rows {
 		for k, cell := range r {
 			if k > 0 {
-				rows[i][k] = p.c.language.of(cell)
+				rows[i][k] = p.c.translate.of(cell)
 			}
 			wide[k] = max(wide[k], widthOf(rows[i][k]))
 		}

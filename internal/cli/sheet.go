@@ -52,8 +52,8 @@ func (p *sheet) entry(lead string, columns int, text string) {
 func (p *sheet) beside(lead painted, columns int, text string) {
 	room := p.width - columns - 1
 	lines := wrap(export.Clean(text), room)
-	if p.c.language != nil {
-		lines = fold(export.Clean(p.c.language.of(text)), room)
+	if p.c.translate != nil {
+		lines = fold(export.Clean(p.c.translate.of(text)), room)
 	}
 	for i, line := range lines {
 		if i > 0 {
@@ -91,7 +91,7 @@ func (p *sheet) checks(checks []checkAnswer) {
 	p.heading("what this host can do (? unknown)")
 	titles := 0
 	for _, ch := range checks {
-		titles = max(titles, widthOf(p.c.language.of(ch.Title)))
+		titles = max(titles, widthOf(p.c.translate.of(ch.Title)))
 	}
 	for _, ch := range checks {
 		p.answer(ch.Title, titles, ch)
@@ -100,7 +100,7 @@ func (p *sheet) checks(checks []checkAnswer) {
 
 func (p *sheet) answer(name string, names int, ch checkAnswer) {
 	columns := 2 + 3 + 2 + names + 2
-	p.beside(painted(formatted("  %s  %s  ", p.mark(ch.Answer), padded(p.c.language.of(name), names))), columns, ch.Reason)
+	p.beside(painted(formatted("  %s  %s  ", p.mark(ch.Answer), padded(p.c.translate.of(name), names))), columns, ch.Reason)
 	if ch.Remedy != "" && ch.Answer != "yes" {
 		p.entry(strings.Repeat(" ", columns)+"→ ", columns+2, ch.Remedy)
 	}
