@@ -29,7 +29,8 @@ type grammar struct {
 	Cleanup   cleanupCommand   `cmd:"" help:"Remove what killed runs left on this host."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 
-	Color colorMode `group:"output" default:"auto" placeholder:"auto|always|never" help:"Colours. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."`
+	Color colorMode      `group:"output" default:"auto" placeholder:"auto|always|never" help:"Colours. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."`
+	Lang  languageChoice `group:"output" default:"auto" placeholder:"auto|en|zh" env:"TARE_LANG" help:"Language of reports. auto: that of the locale (LC_ALL, LC_MESSAGES, LANG)."`
 }
 
 const description = `Weighs the container: what a database or a disk loses in a container, on another
@@ -50,7 +51,7 @@ type helpExit int
 // Main runs the command in args (without the program's name) and returns the
 // exit code.
 func Main(args []string, stdout, stderr *os.File) (code int) {
-	c := &console{stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv}
+	c := &console{stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv, language: languageOf(args, os.Getenv)}
 	defer func() {
 		if r := recover(); r != nil {
 			h, ok := r.(helpExit)

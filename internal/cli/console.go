@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
@@ -20,6 +21,7 @@ type console struct {
 	args           []string
 	getenv         func(string) string
 	color          colorMode
+	language       messages.Language
 }
 
 // colorMode is the value of --color.

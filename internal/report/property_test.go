@@ -114,11 +114,11 @@ func TestAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawAll(t)
 		o := Options{Width: rapid.IntRange(40, 140).Draw(t, "width"), Verbose: true}
-		plainText := printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), o) })
-		markdown := printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e), nil) })
+		plainText := printed(t, func(b *bytes.Buffer) error { return english.Text(b, answered(e), o) })
+		markdown := printed(t, func(b *bytes.Buffer) error { return english.Markdown(b, answered(e), nil) })
 		table := printed(t, func(b *bytes.Buffer) error { return export.CSV(b, e) })
 		o.Verbose = false
-		short := printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), o) })
+		short := printed(t, func(b *bytes.Buffer) error { return english.Text(b, answered(e), o) })
 		for _, s := range []string{plainText, short, markdown, table} {
 			if m := notNumbers.FindString(s); m != "" {
 				t.Fatalf("prints %s:\n%s", m, s)
@@ -154,7 +154,7 @@ func printed(t *rapid.T, print func(*bytes.Buffer) error) string {
 // measured at all, which is one sentence. door is how the form writes a name.
 func wantArms(t *rapid.T, e *record.Effects, s, form string, door func(string) string) {
 	silent := map[string]bool{}
-	for _, w := range workloads(e) {
+	for _, w := range english.workloads(e) {
 		silent[w.Name] = w.Unmeasured()
 	}
 	for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder, e.Twin} {
@@ -172,10 +172,10 @@ func TestColor(t *testing.T) {
 	for name, e := range fixtures() {
 		for _, w := range []int{60, 80, 100} {
 			var bare, painted bytes.Buffer
-			if err := Text(&bare, answered(e), Options{Width: w}); err != nil {
+			if err := english.Text(&bare, answered(e), Options{Width: w}); err != nil {
 				t.Fatal(err)
 			}
-			if err := Text(&painted, answered(e), Options{Width: w, Color: true}); err != nil {
+			if err := english.Text(&painted, answered(e), Options{Width: w, Color: true}); err != nil {
 				t.Fatal(err)
 			}
 			if got := codes.ReplaceAllString(painted.String(), ""); got != bare.String() {
@@ -203,8 +203,8 @@ func TestUndecided(t *testing.T) {
 			e.Workloads[i].Checks = nil
 		}
 		for form, s := range map[string]string{
-			"text":     printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), Options{}) }),
-			"Markdown": printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e), nil) }),
+			"text":     printed(t, func(b *bytes.Buffer) error { return english.Text(b, answered(e), Options{}) }),
+			"Markdown": printed(t, func(b *bytes.Buffer) error { return english.Markdown(b, answered(e), nil) }),
 		} {
 			if words := answers.FindString(s); words != "" {
 				t.Fatalf("%s says %q of undecided effects:\n%s", form, words, s)
