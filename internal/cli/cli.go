@@ -52,6 +52,7 @@ type helpExit int
 // exit code.
 func Main(args []string, stdout, stderr *os.File) (code int) {
 	c := &console{stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv, language: languageOf(args, os.Getenv)}
+	c.translate = sentences(c.language)
 	defer func() {
 		if r := recover(); r != nil {
 			h, ok := r.(helpExit)

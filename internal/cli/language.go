@@ -33,3 +33,11 @@ func languageOf(args []string, getenv func(string) string) messages.Language {
 
 // reports are the reports in the language of the console.
 func (c *console) reports() report.Language { return report.In(messages.In(c.language)) }
+
+// sentences is the translation of what commands say; nil: English, in which it is said.
+func sentences(l messages.Language) translation {
+	if l == messages.English {
+		return nil
+	}
+	return messages.In(l).Sentence
+}
