@@ -30,7 +30,7 @@ type grammar struct {
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 
 	Color colorMode      `group:"output" default:"auto" placeholder:"auto|always|never" help:"Colours. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."`
-	Lang  languageChoice `group:"output" default:"auto" placeholder:"auto|en|zh" env:"TARE_LANG" help:"Language of reports. auto: that of the locale (LC_ALL, LC_MESSAGES, LANG)."`
+	Lang  languageChoice `group:"output" default:"auto" placeholder:"auto|en|zh" env:"TARE_LANG" help:"Language of help, errors and reports. auto: that of the locale (LC_ALL, LC_MESSAGES, LANG)."`
 }
 
 const description = `Weighs the container: what a database or a disk loses in a container, on another
