@@ -180,7 +180,7 @@ func (in Language) changed(c *record.Comparison) sentence {
 	var all []string
 	for _, d := range c.Differences {
 		if d.Weight != record.WeightNone {
-			all = append(all, in.said(d.What)+" "+cmp.Or(d.Before, none)+" → "+cmp.Or(d.After, none))
+			all = append(all, in.said(d.What)+" "+cmp.Or(in.phrase(d.Before), none)+" → "+cmp.Or(in.phrase(d.After), none))
 		}
 	}
 	if len(all) == 0 {
@@ -206,7 +206,7 @@ func (in Language) differences(c *record.Comparison) block {
 		weight := map[record.Weight]cell{
 			record.WeightExperiment: {in.text("weight.experiment"), broken}, record.WeightSetup: {in.text("weight.setup"), unsure}, record.WeightNone: {in.text("weight.none"), faint},
 		}[d.Weight]
-		t.rows = append(t.rows, row{{what, plain}, {cmp.Or(d.Before, none), plain}, {cmp.Or(d.After, none), plain}, weight})
+		t.rows = append(t.rows, row{{what, plain}, {cmp.Or(in.phrase(d.Before), none), plain}, {cmp.Or(in.phrase(d.After), none), plain}, weight})
 	}
 	return block{tables: []table{t}}
 }

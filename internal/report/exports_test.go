@@ -39,7 +39,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 for path in sys.argv[1:]:
     with open(path, encoding='utf-8', newline='') as f:
         try:
-            families = english.list(text_string_to_metric_families(f.read()))
+            families = list(text_string_to_metric_families(f.read()))
         except ValueError as e:
             sys.exit('%s: %s' % (path, e))
     print(json.dumps([[s.name, s.labels, repr(s.value)] for m in families for s in m.samples]))

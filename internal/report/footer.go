@@ -212,7 +212,7 @@ func (in Language) host(h record.Host) string {
 	if h.Memory > 0 {
 		add(quantity.Bytes(float64(h.Memory)))
 	}
-	add(h.Virtual)
+	add(in.said(h.Virtual))
 	if h.Kernel != "" {
 		add(in.text("host.kernel", "version", h.Kernel))
 	}

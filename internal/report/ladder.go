@@ -200,7 +200,7 @@ func (in Language) undecidedNotes(e *record.Effects, w workload) []sentence {
 	case needed > 0:
 		tails = append(tails, in.msg("tail.more", "time", in.about(needed), "margin", quantity.Size(e.Margin)))
 	}
-	return []sentence{in.joined("join.sentences", in.msg("open.arms", "arms", in.list(arms)), capital(in.msg("join.stop", "sentence", in.joined("join.semicolon", tails...)), ""))}
+	return []sentence{in.joined("join.sentences", in.msg("open.arms", "arms", in.list(arms)), in.capital(in.msg("join.stop", "sentence", in.joined("join.semicolon", tails...)), ""))}
 }
 
 // detectableNote says how large a loss would be seen: a cost as the judged metric shows it.

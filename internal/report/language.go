@@ -16,6 +16,14 @@ func In(c messages.Catalog) Language { return Language{c} }
 // said is a sentence of the record, which has it in English.
 func (in Language) said(english string) string { return in.catalog.Sentence(english) }
 
+// phrase is a sentence of the record or a value: one word is a name, and stays.
+func (in Language) phrase(english string) string {
+	if !strings.Contains(english, " ") {
+		return english
+	}
+	return in.said(english)
+}
+
 // saidAll are several of them.
 func (in Language) saidAll(english []string) (out []string) {
 	for _, s := range english {

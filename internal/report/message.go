@@ -84,12 +84,20 @@ func (in Language) joined(key messages.Key, all ...sentence) (out sentence) {
 }
 
 // capital begins a sentence with a capital letter, unless it begins with a name.
-func capital(s sentence, name string) sentence {
+func (in Language) capital(s sentence, name string) sentence {
 	if len(s) > 0 && (name == "" || !strings.HasPrefix(s[0].text, name)) {
 		s = append(sentence{}, s...)
-		s[0].text = upper(s[0].text)
+		s[0].text = in.heading(s[0].text)
 	}
 	return s
+}
+
+// heading begins a title with a capital letter. A Chinese one may begin with a name.
+func (in Language) heading(s string) string {
+	if in.catalog.Language() != messages.English {
+		return s
+	}
+	return upper(s)
 }
 
 func upper(s string) string {

@@ -65,10 +65,10 @@ func (r *htmlRenderer) document(d Document) {
 // section folds its further blocks, as Markdown does.
 func (r *htmlRenderer) section(s section) {
 	if s.title != "" {
-		r.element("h3", "", upper(s.title))
+		r.element("h3", "", r.in.heading(s.title))
 	}
 	if s.about != "" {
-		r.element("p", "faint", upper(s.about))
+		r.element("p", "faint", r.in.heading(s.about))
 	}
 	for i, b := range s.blocks {
 		if b.empty() {
@@ -86,7 +86,7 @@ func (r *htmlRenderer) section(s section) {
 
 func (r *htmlRenderer) fold(title string, fill func()) {
 	r.put("<details><summary>")
-	r.words(upper(title))
+	r.words(r.in.heading(title))
 	r.put("</summary>")
 	fill()
 	r.put("</details>")
@@ -97,7 +97,7 @@ func (r *htmlRenderer) block(b block) {
 		return
 	}
 	if b.title != "" {
-		r.element("h4", "", upper(b.title))
+		r.element("h4", "", r.in.heading(b.title))
 	}
 	r.items(b.items)
 	for _, l := range b.listings {
@@ -287,7 +287,7 @@ func (r *htmlRenderer) words(s string) {
 		if r.told[key] {
 			r.put(word)
 		} else {
-			r.put(`<abbr title="`, template.HTMLEscapeString(upper(r.known.means[key])), `">`, word, "</abbr>")
+			r.put(`<abbr title="`, template.HTMLEscapeString(r.in.heading(r.known.means[key])), `">`, word, "</abbr>")
 			r.told[key], r.used[key] = true, true
 		}
 		s = s[at[1]:]
@@ -339,7 +339,7 @@ func (r *htmlRenderer) explained() {
 	r.put(`<dl class="items">`)
 	for _, key := range glossaryKeys {
 		if r.used[key] {
-			r.put("<dt>", r.known.forms[key], "</dt><dd>", template.HTMLEscapeString(r.in.stop(upper(r.known.means[key])).String()), "</dd>")
+			r.put("<dt>", r.known.forms[key], "</dt><dd>", template.HTMLEscapeString(r.in.stop(r.in.heading(r.known.means[key])).String()), "</dd>")
 		}
 	}
 	r.put("</dl>")

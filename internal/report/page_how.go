@@ -77,9 +77,9 @@ func (in Language) settings(w workload) block {
 		arms.Add(arm)
 		for _, s := range w.Arm[arm].Settings {
 			names.Add(s.Name)
-			got[key(s.Name, arm)] = s.Got
+			got[key(s.Name, arm)] = in.phrase(s.Got)
 			if s.Wanted != "" && s.Wanted != s.Got {
-				got[key(s.Name, arm)] = in.text("how.wanted", "got", s.Got, "wanted", s.Wanted)
+				got[key(s.Name, arm)] = in.text("how.wanted", "got", in.phrase(s.Got), "wanted", s.Wanted)
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func (in Language) settings(w workload) block {
 	}
 	alike := table{columns: []column{{head: in.text("how.setting")}, {head: in.text("how.every")}}}
 	for _, name := range names {
-		r := row{{name, plain}}
+		r := row{{in.phrase(name), plain}}
 		same := true
 		for _, arm := range arms {
 			value, ok := got[key(name, arm)]
@@ -101,7 +101,7 @@ func (in Language) settings(w workload) block {
 			r = append(r, c)
 		}
 		if same {
-			alike.rows = append(alike.rows, row{{name, plain}, r[1]})
+			alike.rows = append(alike.rows, row{r[0], r[1]})
 		} else {
 			differ.rows = append(differ.rows, r)
 		}

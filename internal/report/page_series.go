@@ -51,7 +51,7 @@ func (r *htmlRenderer) series(e *record.Effects, w workload, chosen []string) {
 	if all[0].Counted {
 		title = "series.counted"
 	}
-	r.figure(upper(r.in.text(title, "metric", m.of, "sample", sample)), f.Draw(), legend...)
+	r.figure(r.in.heading(r.in.text(title, "metric", m.of, "sample", sample)), f.Draw(), legend...)
 }
 
 // seriesOf are the windows of some arms of a workload, one series per arm, in the order of display.

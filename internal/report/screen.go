@@ -71,7 +71,7 @@ func (in Language) busyHost(e *record.Effects, a record.Answers) block {
 			}
 		}
 	}
-	b := block{items: []item{{text: in.msg("busy.host", "causes", in.list(causes), "time", quantity.Duration(e.Seconds), "rows", in.few(in.undecidedRows(a), 4, in.text("rows.all")))}}}
+	b := block{items: []item{{text: in.msg("busy.host", "causes", in.joinAll("join.clauses", causes), "time", quantity.Duration(e.Seconds), "rows", in.few(in.undecidedRows(a), 4, in.text("rows.all")))}}}
 	if len(most) > 0 {
 		b.items = append(b.items, item{text: in.msg("busy.most", "list", in.list(most))})
 	}

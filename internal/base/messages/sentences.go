@@ -140,7 +140,7 @@ func (p pattern) fill(caught []string, i int, rest string) bool {
 var figure = regexp.MustCompile(`^[-+±]?(\d[\d.,]*(e[-+]?\d+)?|NaN|Inf)$`)
 
 // oneWord are placeholders that catch one word only, so that short patterns match no other sentence.
-var oneWord = []string{"arm", "environment", "volume", "file", "name", "baseline"}
+var oneWord = []string{"arm", "environment", "volume", "file", "name", "baseline", "neighbour"}
 
 func (p pattern) fits(i int, text string) bool {
 	if slices.Contains(oneWord, p.names[i]) && strings.Contains(text, " ") {
@@ -167,7 +167,8 @@ func (c Catalog) Sentence(s string) string {
 	return out
 }
 
-// translate translates a text, or its parts between the joints from an index on; false: no part has a translation.
+// translate translates a text, or its parts between the joints from an index on. Where no part has a translation it
+// returns the text as it is, and false.
 func (c Catalog) translate(s string, from int) (string, bool) {
 	if to, ok := c.known.whole[s]; ok {
 		return to, true
@@ -247,16 +248,20 @@ func (c Catalog) inParts(s string, from int) (string, bool) {
 			out, ok := c.translate(part, i+1)
 			parts[k], known = out, known || ok
 		}
-		return strings.Join(parts, joints[i].to), known
+		if !known {
+			return s, false
+		}
+		return strings.Join(parts, joints[i].to), true
 	}
 	if out, ok := c.enumerated(s); ok {
 		return out, true
 	}
 	before, inner, ok := strings.Cut(s, " (")
 	if inner, closed := strings.CutSuffix(inner, ")"); ok && closed {
-		first, known := c.translate(before, len(joints))
-		second, _ := c.translate(inner, len(joints))
-		return first + "（" + second + "）", known
+		if first, ok := c.translate(before, len(joints)); ok {
+			second, _ := c.translate(inner, len(joints))
+			return first + "（" + second + "）", true
+		}
 	}
 	return s, false
 }
@@ -275,5 +280,8 @@ func (c Catalog) enumerated(s string) (string, bool) {
 		}
 		parts[k], known = out, known || ok
 	}
-	return strings.Join(parts, "，"), known
+	if !known {
+		return s, false
+	}
+	return strings.Join(parts, "，"), true
 }
