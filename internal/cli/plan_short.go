@@ -20,6 +20,11 @@ func (p *sheet) row(label, text string) {
 	p.entry("  "+padded(p.c.translate.of(label), 9)+"  ", 13, text)
 }
 
+// list prints a label and names in columns.
+func (p *sheet) list(label string, names []string) {
+	p.names("  "+padded(p.c.translate.of(label), 9)+"  ", 13, names)
+}
+
 // shortPlan prints what a run does and changes, in about ten lines.
 func (p *sheet) shortPlan(built *plan.Plan, title string) {
 	r := built.Record
@@ -35,7 +40,7 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		for _, a := range l.Arms {
 			name := a.Name
 			if a.Name == l.Baseline {
-				name += " (baseline)"
+				name += " (" + p.c.translate.of("baseline") + ")"
 			}
 			arms.Add(name)
 		}
@@ -43,8 +48,8 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 			beside.Add(fmt.Sprintf("%s: %s, at most %d MiB of memory and %d processes", n.Name, n.Kind, n.Memory>>20, n.Pids))
 		}
 	}
-	p.row("loads", strings.Join(loads, ", "))
-	p.row("arms", strings.Join(arms, ", "))
+	p.list("loads", loads)
+	p.list("arms", arms)
 	for _, n := range beside {
 		p.row("neighbour", n)
 	}
