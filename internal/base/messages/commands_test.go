@@ -144,6 +144,10 @@ func (c *collector) read(path string, file *ast.File) {
 			if x.Type != nil {
 				c.arguments(nameOf(x.Type), x.Elts)
 			}
+		case *ast.KeyValueExpr:
+			if key := nameOf(x.Key); key == "What" || key == "Detail" { // a facts.Change
+				c.add(x.Value)
+			}
 		case *ast.BasicLit, *ast.BinaryExpr:
 			if words {
 				c.add(x.(ast.Expr))
