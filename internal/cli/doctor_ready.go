@@ -12,7 +12,8 @@ func (p *sheet) ready(a *doctorAnswer, details bool) {
 	p.heading("%s", readyLine(a, p.c.translate))
 	if !details {
 		for _, ch := range a.failed() {
-			p.answer(ch.Title, widthOf(p.c.translate.of(ch.Title)), ch)
+			title := p.c.translate.of(ch.Title)
+			p.answer(title, widthOf(title), ch)
 		}
 	}
 	p.arms("loads and databases", a.Loads)

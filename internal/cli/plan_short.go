@@ -61,7 +61,7 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		p.row("your code", line)
 	}
 	all := changes(built)
-	p.row("changes", changesInWords(all)+"; each undone at the end, or by tare cleanup after a kill")
+	p.row("changes", changesInWords(all, p.c.translate)+"; each undone at the end, or by tare cleanup after a kill")
 	if hasTopGroup(all) {
 		p.row("", topWeight)
 	}
@@ -94,7 +94,7 @@ func (p *sheet) skipped(left []record.Left) {
 }
 
 // changesInWords counts the changes by kind: "8 directories in /var/tmp".
-func changesInWords(arms []armChanges) string {
+func changesInWords(arms []armChanges, t translation) string {
 	counts, kinds := map[string]int{}, arrange.Ordered{}
 	for _, a := range arms {
 		for _, ch := range mergeHierarchies(a.Changes) {
@@ -113,9 +113,10 @@ func changesInWords(arms []armChanges) string {
 	var out []string
 	for _, kind := range kinds {
 		if n := counts[kind]; n > 1 {
-			kind = fmt.Sprintf("%d × %s", n, kind)
+			out = append(out, fmt.Sprintf("%d × %s", n, t.of(kind)))
+		} else {
+			out = append(out, t.of(kind))
 		}
-		out = append(out, kind)
 	}
 	return cmp.Or(strings.Join(out, ", "), "none")
 }

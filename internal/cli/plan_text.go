@@ -126,7 +126,8 @@ func (p *sheet) left(left []record.Left) {
 		}
 		p.entry(fmt.Sprintf("  %-*s  ", names, name(l)), columns, l.Reason)
 		if l.Remedy != "" {
-			p.entry(strings.Repeat(" ", columns)+"hint: ", columns+6, l.Remedy)
+			lead := strings.Repeat(" ", columns) + p.c.translate.join(painted(p.c.translate.of("hint:")), "")
+			p.entry(lead, widthOf(lead), l.Remedy)
 		}
 	}
 }

@@ -105,13 +105,13 @@ func (p *sheet) checks(checks []checkAnswer) {
 		titles = max(titles, widthOf(p.c.translate.of(ch.Title)))
 	}
 	for _, ch := range checks {
-		p.answer(ch.Title, titles, ch)
+		p.answer(p.c.translate.of(ch.Title), titles, ch)
 	}
 }
 
 func (p *sheet) answer(name string, names int, ch checkAnswer) {
 	columns := 2 + 3 + 2 + names + 2
-	lead := painted(formatted("  %s  %s  ", p.mark(ch.Answer), padded(p.c.translate.of(name), names)))
+	lead := painted(formatted("  %s  %s  ", p.mark(ch.Answer), padded(name, names)))
 	p.beside(lead, columns, p.c.translate.of(ch.Reason))
 	if ch.Remedy != "" && ch.Answer != "yes" {
 		p.entry(strings.Repeat(" ", columns)+"→ ", columns+2, ch.Remedy)
