@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
 // englishWords are three words in a row that are no command, no name and no value.
@@ -100,5 +101,24 @@ func TestFold(t *testing.T) {
 	}
 	if padded("中文", 6) != "中文  " || widthOf("a中") != 3 {
 		t.Error("a wide character takes two columns")
+	}
+}
+
+// tare presets is in Chinese: questions, titles and what each needs.
+func TestPresetsAreInChinese(t *testing.T) {
+	chinese := sentences(messages.Chinese)
+	for _, q := range questions {
+		if got := chinese.of(q.title); got == q.title {
+			t.Errorf("%q has no translation", got)
+		}
+	}
+	for _, name := range experiment.Presets() {
+		e, err := parsePreset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := chinese.of(e.Title); got == e.Title || englishWords.MatchString(got) {
+			t.Errorf("%s: %q is %q", name, e.Title, got)
+		}
 	}
 }
