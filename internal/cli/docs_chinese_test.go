@@ -32,6 +32,7 @@ func TestChineseDocsSayTheSame(t *testing.T) {
 		t.Errorf("only %d pages were compared", seen)
 	}
 	sameFacts(t, "README.zh-CN.md", commandsOnly(all["README.md"]), commandsOnly(all["README.zh-CN.md"]))
+	sameFacts(t, "README.zh-CN.md", figures(all["README.md"]), figures(all["README.zh-CN.md"]))
 }
 
 // The pages of the two languages lead to each other.
@@ -78,6 +79,19 @@ func commandsOnly(page string) map[string]bool {
 	for _, line := range strings.Split(fence.ReplaceAllString(page, ""), "\n") {
 		if line, ok := strings.CutPrefix(line, "    "); ok {
 			all[remark.ReplaceAllString(line, "")] = true
+		}
+	}
+	return all
+}
+
+var figure = regexp.MustCompile(`[+-]?\d[\d.]*k?( %|/s| UTC)?`)
+
+// figures are the numbers of the outputs in a page: a report in Chinese is one of the same result.
+func figures(page string) map[string]bool {
+	all := map[string]bool{}
+	for _, m := range fence.FindAllStringSubmatch(page, -1) {
+		for _, number := range figure.FindAllString(m[2], -1) {
+			all[number] = true
 		}
 	}
 	return all
