@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -136,8 +137,15 @@ func (c *collector) read(path string, file *ast.File) {
 	words := strings.HasPrefix(filepath.Base(path), "words") && within(path, alsoWords)
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch x := n.(type) {
-		case *ast.ImportSpec, *ast.Field:
+		case *ast.ImportSpec:
 			return false
+		case *ast.Field:
+			c.addHelp(x)
+			return false
+		case *ast.FuncDecl:
+			if x.Name.Name == "Help" {
+				c.addParagraphs(x)
+			}
 		case *ast.CallExpr:
 			c.arguments(nameOf(x.Fun), x.Args)
 		case *ast.CompositeLit:
@@ -172,6 +180,48 @@ func (c *collector) arguments(name string, args []ast.Expr) {
 	}
 }
 
+// addHelp collects the text of a tag help:"...", in which ${name} is a value.
+func (c *collector) addHelp(f *ast.Field) {
+	if f.Tag == nil {
+		return
+	}
+	tag, _ := strconv.Unquote(f.Tag.Value)
+	if text := inserted.ReplaceAllString(reflect.StructTag(tag).Get("help"), "X"); text != "" {
+		c.all = append(c.all, said{c.placeOf(f.Tag), text})
+	}
+}
+
+var inserted = regexp.MustCompile(`\$\{\w+\}`)
+
+// addParagraphs collects the paragraphs of a method Help, and what stands right of examples.
+func (c *collector) addParagraphs(f *ast.FuncDecl) {
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		r, ok := n.(*ast.ReturnStmt)
+		if !ok {
+			return true
+		}
+		for _, p := range strings.Split(strings.TrimSuffix(c.text(r.Results[0]), "%s"), "\n\n") {
+			texts := []string{strings.Join(strings.Fields(p), " ")}
+			if strings.HasPrefix(p, "  ") {
+				texts = strings.Split(p, "\n")
+			}
+			for _, text := range texts {
+				at := strings.LastIndex(text, "  ")
+				if at == 0 { // an example without words
+					continue
+				}
+				text = text[max(0, at+1):]
+				c.all = append(c.all, said{c.placeOf(r), strings.TrimSpace(text)})
+			}
+		}
+		return false
+	})
+}
+
+func (c *collector) placeOf(n ast.Node) string {
+	return strings.TrimPrefix(c.set.Position(n.Pos()).String(), root)
+}
+
 // add collects the texts that an expression may have.
 func (c *collector) add(e ast.Expr) {
 	if call, ok := e.(*ast.CallExpr); ok && nameOf(call.Fun) == "cmp.Or" {
@@ -185,7 +235,7 @@ func (c *collector) add(e ast.Expr) {
 		text = "X" + text // the end of a sentence
 	}
 	if strings.Trim(text, "X :;,.()") != "" && !strings.Contains(text, "\n\n") {
-		c.all = append(c.all, said{strings.TrimPrefix(c.set.Position(e.Pos()).String(), root), strings.TrimSpace(text)})
+		c.all = append(c.all, said{c.placeOf(e), strings.TrimSpace(text)})
 	}
 }
 
