@@ -87,7 +87,7 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 }
 
 func newParser(g *grammar, stdout, stderr io.Writer, more ...kong.Option) (*kong.Kong, error) {
-	return kong.New(g, append([]kong.Option{
+	return kong.New(g, append(more,
 		kong.Name("tare"),
 		kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{
@@ -105,7 +105,7 @@ func newParser(g *grammar, stdout, stderr io.Writer, more ...kong.Option) (*kong
 			"forms": either(formNames()), "kinds": either(importer.Kinds())},
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(helpExit(code)) }),
-	}, more...)...)
+	)...)
 }
 
 // asCommand accepts other spellings: "tare help run" is "tare run --help", "tare --version" is
