@@ -80,7 +80,7 @@ func (t translation) block(text string) string {
 
 // line translates a line of help: all of it, or the text right of its last column.
 func (t translation) line(line string) string {
-	at := columnsOf(line)
+	at := lastColumn(line)
 	return line[:at] + t.of(line[at:])
 }
 
@@ -104,8 +104,8 @@ func (t translation) join(label painted, text string) string {
 	return string(label) + " " + text
 }
 
-// columnsOf is the index after the last two or more spaces of a line: there begins the text of its last column.
-func columnsOf(line string) int {
+// lastColumn is the index after the last two or more spaces of a line: there begins the text of its last column.
+func lastColumn(line string) int {
 	at := strings.LastIndex(strings.TrimRight(line, " "), "  ")
 	if at < 0 {
 		return 0
@@ -116,7 +116,7 @@ func columnsOf(line string) int {
 // fold breaks a line that is wider than columns. A break is at a space or beside a wide character, and the further lines
 // begin below the line's last column.
 func fold(line string, columns int) []string {
-	indent := widthOf(line[:columnsOf(line)])
+	indent := widthOf(line[:lastColumn(line)])
 	if indent > columns/2 {
 		indent = columns / 4
 	}
@@ -134,7 +134,7 @@ func fold(line string, columns int) []string {
 // breakAt is the index at which a line is broken: the last one that fits into columns, or else the first one after.
 // There is no break in the first bytes.
 func breakAt(line string, first, columns int) int {
-	begin := max(first, columnsOf(line))
+	begin := max(first, lastColumn(line))
 	best, at, before := 0, 0, ' '
 	for i, r := range line {
 		if i > begin && breaks(before, r) {
