@@ -31,7 +31,7 @@ var command = regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s，；：（）]*[/=.*][^\
 
 // names are texts that are the same in every language.
 var names = []string{"quick layers docker-run", "kubernetes pod-network", "volumes storage disk",
-	"colocation", "limit", "container", "cgroup", "besteffort", "docker", "podman", "gvisor", "namespaces",
+	"colocation", "limit", "container", "cgroup", "besteffort", "docker", "podman", "gvisor", "namespaces", "tare manual", "tare list DIR", "tare config",
 	"point select: X", "range select: X", "ordered range: X", "distinct range: X", "index update: X", "X X is in X", "X: X: it is X", "X: X needs tare on the node",
 	"read back X: X"}
 
