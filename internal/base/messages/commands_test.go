@@ -26,12 +26,15 @@ var alsoWords = []string{"internal/cli", "internal/planning/experiment", "intern
 // command matches a command that somebody types, a quoted name, and a path: they are the same in every language.
 var command = regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s，；：（）]*[/=.*][^\s，；：（）]*|--?[a-z]\S*|` +
 	`\btare (run|plan|doctor|presets|advise|report|check|compare|import|calibrate|cache|image|cleanup|version|help)( [a-z]+-[a-z-]+| show| load| prune| list| ab\b)*|` +
-	`\b(apt|apt-get|dnf) install( [a-z0-9.+-]+)*|\b(modprobe|systemctl|sysctl|docker|podman|kubectl|mount|ceph|rbd|make|echo|cpupower)( [a-z-]+)+|` +
+	`\b(apt|apt-get|dnf) install( [a-z0-9.+-]+)*|\bchmod \S+|\b(modprobe|systemctl|sysctl|docker|podman|kubectl|mount|ceph|rbd|make|echo|cpupower)( [a-z-]+)+|` +
 	`sh, head, (sleep, chmod and )?wc|image inspect|service account|cpu (group|cgroup)|page cache|bounding set|ambient capabilities`)
 
 // names are texts that are the same in every language.
 var names = []string{"quick layers docker-run", "kubernetes pod-network", "volumes storage disk",
 	"colocation", "limit", "container", "cgroup", "besteffort", "docker", "podman", "gvisor", "namespaces", "tare manual", "tare list DIR", "tare config",
+	// Heads of tare list, and the manual pages, which are in English.
+	"experiment", "answer", "age", "size", "taken", "measure what a database or a disk loses in a container",
+	"The user's configuration file.", "That of all users of the host.",
 	"point select: X", "range select: X", "ordered range: X", "distinct range: X", "index update: X", "X X is in X", "X: X: it is X", "X: X needs tare on the node",
 	"read back X: X"}
 
