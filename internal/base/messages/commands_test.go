@@ -35,6 +35,8 @@ var names = []string{"quick layers docker-run", "kubernetes pod-network", "volum
 	// Heads of tare list, and the manual pages, which are in English.
 	"experiment", "answer", "age", "size", "taken", "measure what a database or a disk loses in a container",
 	"The user's configuration file.", "That of all users of the host.",
+	"X sets the option --name of every command: X=10m is --budget=10m. An option on the command line comes first, " +
+		"then the environment, then the user's configuration file, then the system's. tare config shows what is set where.",
 	"point select: X", "range select: X", "ordered range: X", "distinct range: X", "index update: X", "X X is in X", "X: X: it is X", "X: X needs tare on the node",
 	"read back X: X"}
 
