@@ -276,7 +276,7 @@ func (c *collector) constant(name string) string {
 		pkg := c.pkg
 		c.pkg, _, _ = strings.Cut(name, ".")
 		defer func() { c.pkg = pkg }()
-		return c.text(x.(ast.Expr))
+		return c.text(x)
 	}
 	return "%s"
 }
