@@ -42,7 +42,8 @@ func (t translation) links(text string) string {
 	if !ok || len(text) > longestChain {
 		return whole
 	}
-	if parts := t.of(first) + "：" + t.links(rest); latin(parts) < latin(whole) {
+	parts := t.of(first) + "：" + t.links(rest)
+	if more := latin(parts) - latin(whole); more < 0 || more == 0 && whole != text {
 		return parts
 	}
 	return whole
