@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,7 +40,7 @@ func (t translation) chain(text string) string {
 func (t translation) links(text string) string {
 	whole := t.of(text)
 	first, rest, ok := strings.Cut(text, ": ")
-	if !ok || len(text) > longestChain {
+	if !ok || len(text) > longestChain || strings.HasSuffix(first, "; valid") { // names to choose from follow
 		return whole
 	}
 	parts := t.of(first) + "：" + t.links(rest)
@@ -103,6 +104,26 @@ func (t translation) join(label painted, text string) string {
 		return string(label) + text
 	}
 	return string(label) + " " + text
+}
+
+// writer returns a writer that translates each line. A Write has whole lines.
+func (t translation) writer(to io.Writer) io.Writer {
+	if t == nil {
+		return to
+	}
+	return translator{to, t}
+}
+
+type translator struct {
+	to io.Writer
+	t  translation
+}
+
+func (w translator) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(w.to, w.t.lines(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // lastColumn is the index after the last two or more spaces of a line: there begins the text of its last column.
