@@ -44,7 +44,7 @@ func (t translation) links(text string) string {
 		return whole
 	}
 	parts := t.of(first) + "：" + t.links(rest)
-	if more := latin(parts) - latin(whole); more < 0 || more == 0 && whole != text {
+	if more := latin(parts) - latin(whole); more < 0 || more == 0 && whole != text && strings.Contains(whole, ": ") {
 		return parts
 	}
 	return whole
