@@ -93,7 +93,7 @@ type painted string
 
 // paint translates a text, removes escape sequences from it and colours it.
 func (c *console) paint(f *os.File, attribute, text string) painted {
-	text = export.Clean(c.translate.of(text))
+	text = export.Clean(c.translate.within(text))
 	if c.colored(f) {
 		text = "\x1b[" + attribute + "m" + text + "\x1b[0m"
 	}
@@ -129,12 +129,23 @@ func (c *console) noteResults(dir string, page bool) {
 	c.note("%s %s%s", c.paint(c.stderr, dim, "results in"), dir, charts)
 }
 
+// inLanguage is formatted, translated. With painted arguments it is not a sentence: paint translates those.
+func (c *console) inLanguage(format string, args []any) string {
+	text := formatted(format, args...)
+	for _, a := range args {
+		if _, ok := a.(painted); ok {
+			return text
+		}
+	}
+	return c.translate.lines(text)
+}
+
 // note prints a line to standard error.
 func (c *console) note(format string, args ...any) {
-	fmt.Fprintln(c.stderr, c.translate.lines(formatted(format, args...)))
+	fmt.Fprintln(c.stderr, c.inLanguage(format, args))
 }
 
 // say prints a line to standard output.
 func (c *console) say(format string, args ...any) {
-	fmt.Fprintln(c.stdout, c.translate.lines(formatted(format, args...)))
+	fmt.Fprintln(c.stdout, c.inLanguage(format, args))
 }

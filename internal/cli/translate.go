@@ -21,6 +21,15 @@ func (t translation) of(text string) string {
 	return t(text)
 }
 
+// within translates a text and keeps the spaces around it.
+func (t translation) within(text string) string {
+	inner := strings.TrimSpace(text)
+	if t == nil || inner == "" {
+		return text
+	}
+	return strings.Replace(text, inner, t(inner), 1)
+}
+
 // longestChain bounds an error that is translated in parts: it may quote a file of others.
 const longestChain = 2000 // bytes
 
