@@ -300,3 +300,20 @@ func TestEnglishIsFound(t *testing.T) {
 		t.Errorf("only %q", found)
 	}
 }
+
+// TestChinesePageInBrowser: the pages fit a screen and a telephone, and their language is known to the browser.
+func TestChinesePageInBrowser(t *testing.T) {
+	b := newBrowser(t)
+	for name, e := range map[string]*record.Effects{"zh-colocation": realEffects(t)["postgres-colocation"], "zh-rich": answered(richRun())} {
+		var page bytes.Buffer
+		if err := chinese.HTML(&page, e, sourceOf(e)); err != nil {
+			t.Fatal(err)
+		}
+		b.load(t, name, page.String())
+		b.look(t, name)
+		b.ask(t, name, `document.documentElement.lang == 'zh-CN' ? [] : ['the language is ' + document.documentElement.lang]`)
+	}
+	for _, c := range b.complaints {
+		t.Error(c)
+	}
+}
