@@ -176,13 +176,26 @@ func (c Catalog) translate(s string, from int) (string, bool) {
 	if strings.IndexFunc(s, unicode.IsLetter) < 0 {
 		return s, false
 	}
+	var across func() string // of a pattern that catches parts of several sentences
 	for _, p := range c.known.open {
-		if caught, ok := p.match(s); ok {
+		caught, ok := p.match(s)
+		switch {
+		case !ok:
+		case !slices.ContainsFunc(caught, several):
 			return c.filled(p, caught), true
+		case across == nil:
+			across = func() string { return c.filled(p, caught) }
 		}
 	}
-	return c.inParts(s, from)
+	out, ok := c.inParts(s, from)
+	if !ok && across != nil {
+		return across(), true
+	}
+	return out, ok
 }
+
+// several reports whether a text has more than one sentence.
+func several(text string) bool { return strings.Contains(text, "\n") || strings.Contains(text, "; ") }
 
 // filled is the translation of a pattern with what its placeholders caught.
 func (c Catalog) filled(p pattern, caught []string) string {
