@@ -139,7 +139,7 @@ var properNames = strings.Fields(`
 var sentenceKeys = strings.Fields("text reason remedy title why said note unequal invalid reasons most")
 
 // nameKeys are the keys whose values are names even if Chinese has a word for the same.
-var nameKeys = strings.Fields("arm workload baseline name got wanted")
+var nameKeys = strings.Fields("arm workload baseline name got wanted dir")
 
 // namesIn match the names in effects: of arms, loads, metrics of probes, settings and their values, hosts. The
 // name of a metric of a load is none, for a report has a word for it.

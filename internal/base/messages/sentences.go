@@ -181,7 +181,7 @@ func (c Catalog) translate(s string, from int) (string, bool) {
 		caught, ok := p.match(s)
 		switch {
 		case !ok:
-		case !slices.ContainsFunc(caught, several):
+		case !p.several(caught):
 			return c.filled(p, caught), true
 		case across == nil:
 			across = func() string { return c.filled(p, caught) }
@@ -194,8 +194,15 @@ func (c Catalog) translate(s string, from int) (string, bool) {
 	return out, ok
 }
 
-// several reports whether a text has more than one sentence.
-func several(text string) bool { return strings.Contains(text, "\n") || strings.Contains(text, "; ") }
+// several reports whether a placeholder caught more than one sentence; a command may have what looks like two.
+func (p pattern) several(caught []string) bool {
+	for i, text := range caught {
+		if p.names[i] != "command" && (strings.Contains(text, "\n") || strings.Contains(text, "; ")) {
+			return true
+		}
+	}
+	return false
+}
 
 // filled is the translation of a pattern with what its placeholders caught.
 func (c Catalog) filled(p pattern, caught []string) string {
