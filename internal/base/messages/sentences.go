@@ -167,6 +167,9 @@ func (c Catalog) Sentence(s string) string {
 	return out
 }
 
+// longest is the length from which a text, in bytes, is no sentence but the output of a program.
+const longest = 2000
+
 // translate translates a text, or its parts between the joints from an index on. Where no part has a translation it
 // returns the text as it is, and false.
 func (c Catalog) translate(s string, from int) (string, bool) {
@@ -175,6 +178,9 @@ func (c Catalog) translate(s string, from int) (string, bool) {
 	}
 	if strings.IndexFunc(s, unicode.IsLetter) < 0 {
 		return s, false
+	}
+	if len(s) > longest {
+		return c.inParts(s, from)
 	}
 	var across func() string // of a pattern that catches parts of several sentences
 	for _, p := range c.known.open {
