@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/tarelab/tare/internal/arms/inspect"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/logs/importer"
 	"github.com/tarelab/tare/internal/outside/engine"
 )
@@ -83,6 +84,7 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 		return c.fail(err)
 	}
 	c.color = g.Color
+	c.language = messages.Choose(string(g.Lang), c.getenv)
 	return c.fail(ctx.Run(c))
 }
 

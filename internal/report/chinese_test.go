@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"html"
 	"maps"
 	"os"
@@ -130,6 +131,7 @@ var properNames = strings.Fields(`
 	IOPS fsync sync flush swap page cache checkpoint NAT freezer steal kernel
 	window discard engine bridge unconfined host socket namespaces rootfs security network container layer oltp JSON pull batch deb
 	SCHED BATCH IDLE openEuler psi PSI io stat cpu memory blkio idle weight quota split pinned nice sched tmpfs ext xfs
+	advise check compare root sudo podman quadlet Quadlet systemd docker compose Compose kubectl patch resize kustomize helm Kubernetes pod requests
 	Welch Grubbs p tare's Spectre BibTeX nobody bind
 `)
 
@@ -137,13 +139,13 @@ var properNames = strings.Fields(`
 var sentenceKeys = strings.Fields("text reason remedy title why said note unequal invalid reasons most")
 
 // nameKeys are the keys whose values are names even if Chinese has a word for the same.
-var nameKeys = strings.Fields("arm workload baseline name got wanted")
+var nameKeys = strings.Fields("arm workload baseline name got wanted dir")
 
 // namesIn match the names in effects: of arms, loads, metrics of probes, settings and their values, hosts. The
 // name of a metric of a load is none, for a report has a word for it.
-func namesIn(t *testing.T, e *record.Effects) []*regexp.Regexp {
+func namesIn(t *testing.T, of any, args []string) []*regexp.Regexp {
 	t.Helper()
-	b, err := json.Marshal(e)
+	b, err := json.Marshal(of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +183,8 @@ func namesIn(t *testing.T, e *record.Effects) []*regexp.Regexp {
 	all := slices.Collect(maps.Keys(names))
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
 	var phrases, words []string
-	if len(e.Command) > 0 {
-		phrases = append(phrases, wrapped(command(e.Command)))
+	if len(args) > 0 {
+		phrases = append(phrases, wrapped(command(args)))
 	}
 	for _, n := range all {
 		if whole := `\b` + regexp.QuoteMeta(n) + `\b`; strings.ContainsAny(n, " ,/:=+") {
@@ -206,11 +208,11 @@ func wrapped(command string) string {
 
 // Parts of reports that are no text.
 var (
-	notText = regexp.MustCompile("(?s)<(style|pre|code|title)>.*?</(style|pre|code|title)>|<a [^>]*>|<meta[^>]*>|<link[^>]*>|`[^`\n]*`")
+	notText = regexp.MustCompile("(?s)```.*?```|<(style|pre|code|title)>.*?</(style|pre|code|title)>|<a [^>]*>|<meta[^>]*>|<link[^>]*>|`[^`\n]*`")
 	tag     = regexp.MustCompile(`<[^>]*>`)
 	inTag   = regexp.MustCompile(`(?:title|aria-label|data-head)="([^"]*)"`)
 	// typed is a flag, a file, a key of the kernel, an address, and a name that was cut.
-	typed = regexp.MustCompile(`--[a-z][a-z-]*|https?://\S*|/[\w./-]*|\b[\w-]+([._][\w-]+)+\b|[\w.-]+…`)
+	typed = regexp.MustCompile(`--[a-z][a-z-]*|https?://\S*|/[\w./-]*|\b[\w-]+([._][\w-]+)+\b|[\w.-]+…|drop-in`)
 	latin = regexp.MustCompile(`[A-Za-z][A-Za-z'’]*`)
 )
 
@@ -235,7 +237,7 @@ func englishIn(text string, names []*regexp.Regexp) (found []string) {
 // TestNoEnglishInAChineseReport: over all forms of all real effects.
 func TestNoEnglishInAChineseReport(t *testing.T) {
 	for name, e := range realEffects(t) {
-		names := namesIn(t, e)
+		names := namesIn(t, e, e.Command)
 		for form, print := range chineseForms {
 			var b bytes.Buffer
 			if err := print(&b, e); err != nil {
@@ -248,6 +250,45 @@ func TestNoEnglishInAChineseReport(t *testing.T) {
 	}
 }
 
+// TestNoEnglishInOtherDocuments: the answers of tare advise, check, compare, calibrate and of several nodes.
+func TestNoEnglishInOtherDocuments(t *testing.T) {
+	var advice []any
+	for _, a := range []string{"proved", "even", "open"} {
+		advice = append(advice, advices()[a])
+	}
+	calibration := &record.Calibration{Host: record.Host{Name: "db7"}, Seconds: 60, Blocks: 9, Losses: []record.PlantedLoss{
+		{Metric: "throughput", How: "pauses", Planted: 0.02}, {Metric: "p99", How: "work", Planted: 0.1, Reason: "too few blocks to know the error; a longer --budget gives more"}},
+		Left: []record.Left{{Arm: "quota", Reason: "there is only one CPU"}}}
+	for _, of := range append(advice, someGate(), someComparison(), threeNodes(true), threeNodes(false), calibration) {
+		var d Document
+		switch x := of.(type) {
+		case *record.Advice:
+			d = chinese.Advice(x, true)
+		case *record.Gate:
+			d = chinese.Gate(x)
+		case *record.Comparison:
+			d = chinese.Comparison(x, true)
+		case *record.Nodes:
+			d = chinese.Nodes(x)
+		case *record.Calibration:
+			d = chinese.Calibration(x)
+		}
+		var text, markdown bytes.Buffer
+		if err := errors.Join(Print(&text, d, Options{}), PrintMarkdown(&markdown, d)); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := of.(*record.Advice); ok { // with commands and files, which Markdown marks as such
+			text.Reset()
+		}
+		names := namesIn(t, of, nil)
+		for _, b := range []*bytes.Buffer{&text, &markdown} {
+			if found := englishIn(b.String(), names); len(found) > 0 {
+				t.Errorf("%T has English: %q\n%s", of, found, b)
+			}
+		}
+	}
+}
+
 // TestEnglishIsFound: the test above finds the words of an English report.
 func TestEnglishIsFound(t *testing.T) {
 	e := realEffects(t)["quick"]
@@ -255,7 +296,24 @@ func TestEnglishIsFound(t *testing.T) {
 	if err := english.Text(&b, e, Options{Verbose: true}); err != nil {
 		t.Fatal(err)
 	}
-	if found := englishIn(b.String(), namesIn(t, e)); len(found) < 100 {
+	if found := englishIn(b.String(), namesIn(t, e, e.Command)); len(found) < 100 {
 		t.Errorf("only %q", found)
+	}
+}
+
+// TestChinesePageInBrowser: the pages fit a screen and a telephone, and their language is known to the browser.
+func TestChinesePageInBrowser(t *testing.T) {
+	b := newBrowser(t)
+	for name, e := range map[string]*record.Effects{"zh-colocation": realEffects(t)["postgres-colocation"], "zh-rich": answered(richRun())} {
+		var page bytes.Buffer
+		if err := chinese.HTML(&page, e, sourceOf(e)); err != nil {
+			t.Fatal(err)
+		}
+		b.load(t, name, page.String())
+		b.look(t, name)
+		b.ask(t, name, `document.documentElement.lang == 'zh-CN' ? [] : ['the language is ' + document.documentElement.lang]`)
+	}
+	for _, c := range b.complaints {
+		t.Error(c)
 	}
 }

@@ -108,6 +108,8 @@ func TestSentence(t *testing.T) {
 		// What a placeholder catches is translated if it has words.
 		"no control groups: this kernel has no io.stat": "没有 cgroup：本内核没有 io.stat",
 		"old result: one launch only":                   "旧结果：只有一次启动",
+		// A pattern catches no parts of two sentences.
+		"missing: a; load ended": "缺少：a；负载结束",
 		// A name is none: an arm may have the name of a word.
 		"no run of alone": "没有 alone 的运行",
 		// {n} is a number, {arm} one word.

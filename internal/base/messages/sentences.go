@@ -167,6 +167,9 @@ func (c Catalog) Sentence(s string) string {
 	return out
 }
 
+// longest is the length from which a text, in bytes, is no sentence but the output of a program.
+const longest = 2000
+
 // translate translates a text, or its parts between the joints from an index on. Where no part has a translation it
 // returns the text as it is, and false.
 func (c Catalog) translate(s string, from int) (string, bool) {
@@ -176,12 +179,35 @@ func (c Catalog) translate(s string, from int) (string, bool) {
 	if strings.IndexFunc(s, unicode.IsLetter) < 0 {
 		return s, false
 	}
+	if len(s) > longest {
+		return c.inParts(s, from)
+	}
+	var across func() string // of a pattern that catches parts of several sentences
 	for _, p := range c.known.open {
-		if caught, ok := p.match(s); ok {
+		caught, ok := p.match(s)
+		switch {
+		case !ok:
+		case !p.several(caught):
 			return c.filled(p, caught), true
+		case across == nil:
+			across = func() string { return c.filled(p, caught) }
 		}
 	}
-	return c.inParts(s, from)
+	out, ok := c.inParts(s, from)
+	if !ok && across != nil {
+		return across(), true
+	}
+	return out, ok
+}
+
+// several reports whether a placeholder caught more than one sentence; a command may have what looks like two.
+func (p pattern) several(caught []string) bool {
+	for i, text := range caught {
+		if p.names[i] != "command" && (strings.Contains(text, "\n") || strings.Contains(text, "; ")) {
+			return true
+		}
+	}
+	return false
 }
 
 // filled is the translation of a pattern with what its placeholders caught.
