@@ -194,7 +194,7 @@ func (v *adviser) explain(why string) {
 
 // printAdvice prints an advice as text, Markdown or JSON.
 func (a *adviseCommand) printAdvice(c *console, advice *record.Advice) error {
-	d := report.Advice(advice, a.Verbose)
+	d := c.reports().Advice(advice, a.Verbose)
 	var err error
 	switch a.Format {
 	case "json":

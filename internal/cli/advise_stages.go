@@ -179,7 +179,7 @@ func (v *adviser) measureInto(st *record.AdviceStage, c run.Config, show progres
 	}
 	result, effects, err := analyse(c.Dir)
 	if err == nil {
-		err = writeEffects(result, effects)
+		err = v.console.writeEffects(result, effects)
 	}
 	return result, effects, err
 }

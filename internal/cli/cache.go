@@ -44,7 +44,7 @@ func (cacheList) Run(c *console) error {
 	var sum float64
 	for _, e := range all {
 		sum += float64(e.Bytes)
-		fmt.Fprintf(w, "%s\t%s\t%s\n", export.Clean(e.Key), quantity.Bytes(float64(e.Bytes)), export.Clean(describe(e)))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", export.Clean(e.Key), quantity.Bytes(float64(e.Bytes)), export.Clean(c.translate.of(describe(e))))
 	}
 	if err := w.Flush(); err != nil {
 		return err

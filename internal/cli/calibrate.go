@@ -122,7 +122,7 @@ func (k *calibrateCommand) finish(c *console, planted []calibrate.Planted, out r
 		nothing := hint.New(errors.New("nothing was measured: no block is complete"), "a longer --budget; tare doctor says how busy this host is")
 		return errors.Join(err, nothing)
 	}
-	err = errors.Join(err, writeEffects(result, effects), calibrate.Keep(journal.StateDir(), answer), k.print(c, answer))
+	err = errors.Join(err, c.writeEffects(result, effects), calibrate.Keep(journal.StateDir(), answer), k.print(c, answer))
 	c.noteResults(out.Dir, true)
 	return err
 }
@@ -131,5 +131,5 @@ func (k *calibrateCommand) print(c *console, a *record.Calibration) error {
 	if k.Format == "json" {
 		return export.Object(c.stdout, a)
 	}
-	return report.Print(c.stdout, report.Calibration(a), c.look(report.Options{}))
+	return report.Print(c.stdout, c.reports().Calibration(a), c.look(report.Options{}))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/tarelab/tare/internal/arms/inspect"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/logs/importer"
 	"github.com/tarelab/tare/internal/outside/engine"
 )
@@ -34,7 +35,8 @@ type grammar struct {
 	Man        manCommand        `cmd:"" hidden:"" help:"Write the manual pages into a directory."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 
-	Color colorMode `group:"output" default:"auto" placeholder:"auto|always|never" help:"Colours. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."`
+	Color colorMode      `group:"output" default:"auto" placeholder:"auto|always|never" help:"Colours. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."`
+	Lang  languageChoice `group:"output" default:"auto" placeholder:"auto|en|zh" help:"Language of help, errors and reports. auto: that of the locale (LC_ALL, LC_MESSAGES, LANG)."`
 }
 
 const description = `Weighs the container: what a database or a disk loses in a container, on another
@@ -57,7 +59,8 @@ type helpExit int
 // Main runs the command in args (without the program's name) and returns the
 // exit code.
 func Main(args []string, stdout, stderr *os.File) (code int) {
-	c := &console{stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv}
+	c := &console{stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv, language: languageOf(args, os.Getenv)}
+	c.translate = sentences(c.language)
 	defer func() {
 		if r := recover(); r != nil {
 			h, ok := r.(helpExit)
@@ -73,12 +76,13 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 	args = asCommand(args)
 	var g grammar
 	c.given = &given{}
-	parser, err := newParser(&g, stdout, stderr, kong.Resolvers(c.given))
+	columns, _ := c.size(stdout)
+	parser, err := newParser(&g, stdout, stderr, kong.Resolvers(c.given), kong.Help(helpIn(c.translate, columns)))
 	if err != nil {
 		return c.fail(err)
 	}
 	if slices.Equal(args, []string{kubernetesGroup, "--help"}) {
-		return c.fail(helpKubernetes(parser, stdout))
+		return c.fail(helpKubernetes(parser, stdout, c.translate, columns))
 	}
 	c.given.read(parser.Model, args, os.Environ())
 	ctx, err := c.given.parse(parser, args)
@@ -86,6 +90,8 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 		return c.fail(err)
 	}
 	c.color, c.events = g.Color, wantsEvents(ctx.Selected())
+	c.language = messages.Choose(string(g.Lang), c.getenv)
+	c.translate = sentences(c.language)
 	c.noteUntaken(ctx.Selected().Path())
 	return c.fail(ctx.Run(c))
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
@@ -16,11 +17,13 @@ import (
 // console is a command's output, arguments and environment.
 type console struct {
 	stdout, stderr *os.File
+	translate      translation // of what is printed for people, except reports
 	args           []string
 	getenv         func(string) string
 	color          colorMode
 	given          *given // the values of flags that the command line does not have
 	events         bool   // lines on standard error are objects (--progress json)
+	language       messages.Language
 }
 
 // colorMode is the value of --color.
@@ -92,9 +95,9 @@ func (c *console) size(f *os.File) (width, height int) {
 // painted is text without foreign escape sequences; it may have tare's own colours.
 type painted string
 
-// paint removes escape sequences from a text and colours it.
+// paint translates a text, removes escape sequences from it and colours it.
 func (c *console) paint(f *os.File, attribute, text string) painted {
-	text = export.Clean(text)
+	text = export.Clean(c.translate.within(text))
 	if c.colored(f) {
 		text = "\x1b[" + attribute + "m" + text + "\x1b[0m"
 	}
@@ -130,16 +133,27 @@ func (c *console) noteResults(dir string, page bool) {
 	c.note("%s %s%s", c.paint(c.stderr, dim, "results in"), dir, charts)
 }
 
+// inLanguage is formatted, translated. With painted arguments it is not a sentence: paint translates those.
+func (c *console) inLanguage(format string, args []any) string {
+	text := formatted(format, args...)
+	for _, a := range args {
+		if _, ok := a.(painted); ok {
+			return text
+		}
+	}
+	return c.translate.lines(text)
+}
+
 // note prints a line to standard error.
 func (c *console) note(format string, args ...any) {
 	if c.events {
 		writeEvent(c.stderr, noteEvent{"note", formatted(format, args...)})
 		return
 	}
-	fmt.Fprintln(c.stderr, formatted(format, args...))
+	fmt.Fprintln(c.stderr, c.inLanguage(format, args))
 }
 
 // say prints a line to standard output.
 func (c *console) say(format string, args ...any) {
-	fmt.Fprintln(c.stdout, formatted(format, args...))
+	fmt.Fprintln(c.stdout, c.inLanguage(format, args))
 }

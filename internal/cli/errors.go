@@ -85,9 +85,9 @@ func (c *console) fail(err error) int {
 		writeEvent(c.stderr, errorEvent{"error", export.Clean(text), export.Clean(remedy), exitCode(err)})
 		return exitCode(err)
 	}
-	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), indented(text))
+	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), indented(c.translate.chain(text)))
 	if remedy != "" {
-		fmt.Fprintln(c.stderr, c.paint(c.stderr, bold, "hint:"), indented(remedy))
+		fmt.Fprintln(c.stderr, c.translate.join(c.paint(c.stderr, bold, "hint:"), indented(c.translate.chain(remedy))))
 	}
 	return exitCode(err)
 }

@@ -45,9 +45,9 @@ func (f format) program() bool { return f != "text" && f != "markdown" }
 
 // print writes the effects to standard output; colour and width of o come from the terminal.
 func (c *console) print(f format, e *record.Effects, o report.Options) error {
-	print := func(w io.Writer, e *record.Effects) error { return report.Text(w, e, c.look(o)) }
+	print := func(w io.Writer, e *record.Effects) error { return c.reports().Text(w, e, c.look(o)) }
 	if f == "markdown" {
-		print = func(w io.Writer, e *record.Effects) error { return report.Markdown(w, e, o.Gate) }
+		print = func(w io.Writer, e *record.Effects) error { return c.reports().Markdown(w, e, o.Gate) }
 	}
 	for _, x := range forms {
 		if x.name == f && x.print != nil {

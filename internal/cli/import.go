@@ -100,10 +100,10 @@ func (i *importCommand) finish(c *console, dir string) error {
 	if err != nil {
 		return err
 	}
-	err = writeEffects(result, effects) // on a full disk the report is printed all the same
+	err = c.writeEffects(result, effects) // on a full disk the report is printed all the same
 	kept := err == nil
 	if i.Format == "html" {
-		err = errors.Join(err, page(c.stdout, result, effects))
+		err = errors.Join(err, c.page(c.stdout, result, effects))
 	} else {
 		err = errors.Join(err, c.print(i.Format, effects, report.Options{}))
 	}

@@ -284,7 +284,7 @@ func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, e
 			if err != nil {
 				errs[i] = errors.Join(errs[i], err)
 			} else {
-				answers = append(answers, r.limitError(result, effects))
+				answers = append(answers, r.limitError(c, result, effects))
 				measured = append(measured, analysis.OfNode{Name: n.Name, Dir: n.Name, Manifest: result.Manifest, Effects: effects})
 				continue
 			}

@@ -16,7 +16,14 @@ import (
 const topWeight = "control groups at the top have the default weight: where CPUs are short, each gets as much as system.slice with all its services"
 
 // row prints a label and a text in columns.
-func (p *sheet) row(label, text string) { p.entry(fmt.Sprintf("  %-9s  ", label), 13, text) }
+func (p *sheet) row(label, text string) {
+	p.entry("  "+padded(p.c.translate.of(label), 9)+"  ", 13, text)
+}
+
+// list prints a label and names in columns.
+func (p *sheet) list(label string, names []string) {
+	p.names("  "+padded(p.c.translate.of(label), 9)+"  ", 13, names)
+}
 
 // shortPlan prints what a run does and changes, in about ten lines.
 func (p *sheet) shortPlan(built *plan.Plan, title string) {
@@ -33,7 +40,7 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		for _, a := range l.Arms {
 			name := a.Name
 			if a.Name == l.Baseline {
-				name += " (baseline)"
+				name += " (" + p.c.translate.of("baseline") + ")"
 			}
 			arms.Add(name)
 		}
@@ -41,8 +48,8 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 			beside.Add(fmt.Sprintf("%s: %s, at most %d MiB of memory and %d processes", n.Name, n.Kind, n.Memory>>20, n.Pids))
 		}
 	}
-	p.row("loads", strings.Join(loads, ", "))
-	p.row("arms", strings.Join(arms, ", "))
+	p.list("loads", loads)
+	p.list("arms", arms)
 	for _, n := range beside {
 		p.row("neighbour", n)
 	}
@@ -54,7 +61,7 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		p.row("your code", line)
 	}
 	all := changes(built)
-	p.row("changes", changesInWords(all)+"; each undone at the end, or by tare cleanup after a kill")
+	p.row("changes", changesInWords(all, p.c.translate)+"; each undone at the end, or by tare cleanup after a kill")
 	if hasTopGroup(all) {
 		p.row("", topWeight)
 	}
@@ -87,7 +94,7 @@ func (p *sheet) skipped(left []record.Left) {
 }
 
 // changesInWords counts the changes by kind: "8 directories in /var/tmp".
-func changesInWords(arms []armChanges) string {
+func changesInWords(arms []armChanges, t translation) string {
 	counts, kinds := map[string]int{}, arrange.Ordered{}
 	for _, a := range arms {
 		for _, ch := range mergeHierarchies(a.Changes) {
@@ -106,9 +113,10 @@ func changesInWords(arms []armChanges) string {
 	var out []string
 	for _, kind := range kinds {
 		if n := counts[kind]; n > 1 {
-			kind = fmt.Sprintf("%d × %s", n, kind)
+			out = append(out, fmt.Sprintf("%d × %s", n, t.of(kind)))
+		} else {
+			out = append(out, t.of(kind))
 		}
-		out = append(out, kind)
 	}
 	return cmp.Or(strings.Join(out, ", "), "none")
 }

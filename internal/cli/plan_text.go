@@ -126,7 +126,8 @@ func (p *sheet) left(left []record.Left) {
 		}
 		p.entry(fmt.Sprintf("  %-*s  ", names, name(l)), columns, l.Reason)
 		if l.Remedy != "" {
-			p.entry(strings.Repeat(" ", columns)+"hint: ", columns+6, l.Remedy)
+			lead := strings.Repeat(" ", columns) + p.c.translate.join(painted(p.c.translate.of("hint:")), "")
+			p.entry(lead, widthOf(lead), l.Remedy)
 		}
 	}
 }
@@ -196,9 +197,12 @@ const groupWord = "cgroup "
 // cell follows the second in rows that fit, and stands below it in others.
 func (p *sheet) columns(rows [][3]string) {
 	var wide [3]int
-	for _, r := range rows {
-		for i, cell := range r {
-			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+	for i, r := range rows {
+		for k, cell := range r {
+			if k > 0 {
+				rows[i][k] = p.c.translate.of(cell)
+			}
+			wide[k] = max(wide[k], widthOf(rows[i][k]))
 		}
 	}
 	first := 2 + wide[0] + 2
@@ -206,10 +210,10 @@ func (p *sheet) columns(rows [][3]string) {
 	for _, r := range rows {
 		lead := fmt.Sprintf("  %-*s  ", wide[0], r[0])
 		if beside {
-			p.WriteString(strings.TrimRight(formatted("%s%-*s  %s", lead, wide[1], r[1], r[2]), " ") + "\n")
+			p.WriteString(strings.TrimRight(formatted("%s%s  %s", lead, padded(r[1], wide[1]), r[2]), " ") + "\n")
 			continue
 		}
-		if line := strings.TrimRight(formatted("%s%s  %s", lead, r[1], r[2]), " "); utf8.RuneCountInString(line) < p.width {
+		if line := strings.TrimRight(formatted("%s%s  %s", lead, r[1], r[2]), " "); widthOf(line) < p.width {
 			p.WriteString(line + "\n")
 			continue
 		}

@@ -84,7 +84,7 @@ func (c *console) progress(p *plan.Plan, f progressFlags) progress {
 	case f.Progress == "tty", f.Progress != "plain" && c.terminal(c.stderr):
 		return &screen{console: c, left: left}
 	}
-	return &plain{w: c.stderr, left: left}
+	return &plain{w: c.translate.writer(c.stderr), left: left}
 }
 
 // silent prints nothing but the lines of say.

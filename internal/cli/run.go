@@ -104,7 +104,7 @@ func (r *runCommand) Run(c *console) error {
 		c.noteLeftovers()
 	}
 	m := manifest(host, time.Now())
-	first, err := r.openingLines(p, m, helper != nil)
+	first, err := r.openingLines(c, p, m, helper != nil)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func measure(c run.Config, show progress) (run.Outcome, error) {
 
 // openingLines are the lines that the progress display begins with: the last calibration of this host
 // and the outlook, the expected width of the intervals. A run that a node helper started has none.
-func (r *runCommand) openingLines(p *plan.Plan, m record.Manifest, helped bool) (lines []string, err error) {
+func (r *runCommand) openingLines(c *console, p *plan.Plan, m record.Manifest, helped bool) (lines []string, err error) {
 	if r.quiet() || helped {
 		return nil, nil
 	}
@@ -140,7 +140,7 @@ func (r *runCommand) openingLines(p *plan.Plan, m record.Manifest, helped bool) 
 	case err != nil:
 		lines = append(lines, err.Error())
 	case last != nil:
-		lines = append(lines, "calibrated "+report.Calibrated(last, m.Host.Kernel))
+		lines = append(lines, "calibrated "+c.reports().Calibrated(last, m.Host.Kernel))
 	}
 	if short := shortOfVerdicts(p); short != "" {
 		lines = append(lines, short)
@@ -170,7 +170,7 @@ func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
 		return hint.New(errors.New("nothing was measured: no block of any workload is complete"), fewer+"; tare doctor says how busy this host is")
 	}
 	if err == nil && finished(out) {
-		return r.limitError(result, effects)
+		return r.limitError(c, result, effects)
 	}
 	return err
 }
@@ -187,12 +187,12 @@ func (r *runCommand) show(c *console, dir string) (*record.Result, *record.Effec
 		c.noteResults(dir, false)
 		return result, effects, err
 	}
-	g, _ := ownGate(result, effects)    // limitError returns the error
-	err = writeEffects(result, effects) // on a full disk the report is printed all the same
+	g, _ := ownGate(result, effects)      // limitError returns the error
+	err = c.writeEffects(result, effects) // on a full disk the report is printed all the same
 	written := err == nil
 	switch {
 	case r.Format == "html":
-		err = errors.Join(err, page(c.stdout, result, effects))
+		err = errors.Join(err, c.page(c.stdout, result, effects))
 	case hasBlocks(effects) || r.Format.program():
 		err = errors.Join(err, c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: dir, Gate: g}))
 	}
@@ -219,7 +219,7 @@ func hasBlocks(e *record.Effects) bool {
 
 // writeEffects writes the effects, as --format json prints them, and the HTML report into the
 // result directory.
-func writeEffects(r *record.Result, e *record.Effects) error {
+func (c *console) writeEffects(r *record.Result, e *record.Effects) error {
 	var b bytes.Buffer
 	if err := export.JSON(&b, e); err != nil {
 		return err
@@ -227,7 +227,7 @@ func writeEffects(r *record.Result, e *record.Effects) error {
 	if err := record.WriteFile(r.Dir, record.EffectsFile, b.Bytes()); err != nil {
 		return err
 	}
-	_, err := writePage(r.Dir, r, e)
+	_, err := c.writePage(r.Dir, r, e)
 	return err
 }
 

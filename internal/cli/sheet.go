@@ -44,14 +44,29 @@ func (p *sheet) heading(format string, args ...any) {
 	p.WriteString(string(p.c.paint(p.c.stdout, bold, fmt.Sprintf(format, args...))) + "\n")
 }
 
-// entry prints lead, which is columns wide, and right of it a text, wrapped to the width of the sheet.
+// entry prints lead, which is columns wide, and right of it a text, translated and wrapped to the width of the sheet.
 func (p *sheet) entry(lead string, columns int, text string) {
-	p.beside(painted(export.Clean(lead)), columns, text)
+	p.beside(painted(export.Clean(lead)), columns, p.c.translate.of(text))
+}
+
+// names prints a list of names, which are the same in every language.
+func (p *sheet) names(lead string, columns int, names []string) {
+	p.beside(painted(export.Clean(lead)), columns, strings.Join(names, ", "))
+}
+
+// labelled prints a label and right of it a text. columns is the least width of the label with the spaces around it.
+func (p *sheet) labelled(label string, columns int, text string) {
+	lead := padded("  "+p.c.translate.of(label)+"  ", columns)
+	p.entry(lead, widthOf(lead), text)
 }
 
 func (p *sheet) beside(lead painted, columns int, text string) {
 	room := p.width - columns - 1
-	for i, line := range wrap(export.Clean(text), room) {
+	lines := wrap(export.Clean(text), room)
+	if p.c.translate != nil {
+		lines = fold(export.Clean(text), room)
+	}
+	for i, line := range lines {
 		if i > 0 {
 			lead = painted(strings.Repeat(" ", columns))
 		}
@@ -87,16 +102,17 @@ func (p *sheet) checks(checks []checkAnswer) {
 	p.heading("what this host can do (? unknown)")
 	titles := 0
 	for _, ch := range checks {
-		titles = max(titles, utf8.RuneCountInString(ch.Title))
+		titles = max(titles, widthOf(p.c.translate.of(ch.Title)))
 	}
 	for _, ch := range checks {
-		p.answer(ch.Title, titles, ch)
+		p.answer(p.c.translate.of(ch.Title), titles, ch)
 	}
 }
 
 func (p *sheet) answer(name string, names int, ch checkAnswer) {
 	columns := 2 + 3 + 2 + names + 2
-	p.beside(painted(formatted("  %s  %-*s  ", p.mark(ch.Answer), names, name)), columns, ch.Reason)
+	lead := painted(formatted("  %s  %s  ", p.mark(ch.Answer), padded(name, names)))
+	p.beside(lead, columns, p.c.translate.of(ch.Reason))
 	if ch.Remedy != "" && ch.Answer != "yes" {
 		p.entry(strings.Repeat(" ", columns)+"→ ", columns+2, ch.Remedy)
 	}
@@ -115,7 +131,7 @@ func (p *sheet) arms(heading string, arms []checkAnswer) {
 		}
 	}
 	if len(have) > 0 {
-		p.entry("  ", 2, strings.Join(have, ", "))
+		p.names("  ", 2, have)
 	}
 	for i, a := range arms {
 		if a.Answer == "yes" {
@@ -135,12 +151,12 @@ func (p *sheet) noise(n doctor.Noise, forecast string, details bool) {
 	p.entry("  ", 2, n.Because)
 	if details {
 		for _, l := range n.Loops {
-			p.entry(fmt.Sprintf("  %-15s ", l.Title), 18, fmt.Sprintf("varies by %s from window to window of %s", percent(round3(l.CV)), quantity.Latency(l.Window)))
+			p.labelled(l.Title, 18, fmt.Sprintf("varies by %s from window to window of %s", percent(round3(l.CV)), quantity.Latency(l.Window)))
 		}
-		p.entry("  wake-up delay   ", 18, fmt.Sprintf("median %s, p99 %s", quantity.Latency(n.Sleep.Median), quantity.Latency(n.Sleep.P99)))
-		p.entry("  CPU time        ", 18, fmt.Sprintf("%s used by other processes, %s stolen by the hypervisor", shareOf(n.Foreign), shareOf(n.Steal)))
+		p.labelled("wake-up delay", 18, fmt.Sprintf("median %s, p99 %s", quantity.Latency(n.Sleep.Median), quantity.Latency(n.Sleep.P99)))
+		p.labelled("CPU time", 18, fmt.Sprintf("%s used by other processes, %s stolen by the hypervisor", shareOf(n.Foreign), shareOf(n.Steal)))
 	}
-	p.entry("  forecast  ", 12, forecast)
+	p.labelled("forecast", 12, forecast)
 	for _, remedy := range n.Quieter() {
 		p.entry("  → ", 4, remedy)
 	}

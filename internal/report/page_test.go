@@ -18,7 +18,7 @@ import (
 func pageOf(t testing.TB, e *record.Effects, s Source) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := HTML(&b, answered(e), s); err != nil {
+	if err := english.HTML(&b, answered(e), s); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -161,7 +161,7 @@ func TestPageAnything(t *testing.T) {
 		e := drawAll(t)
 		e.Series = drawSeries(t, e)
 		var b bytes.Buffer
-		if err := HTML(&b, answered(e), Source{}); err != nil {
+		if err := english.HTML(&b, answered(e), Source{}); err != nil {
 			t.Fatal(err)
 		}
 		checkPage(t, "drawn", b.String())
@@ -214,7 +214,7 @@ func BenchmarkLongRun(b *testing.B) {
 	answered(e)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := HTML(io.Discard, e, s); err != nil {
+		if err := english.HTML(io.Discard, e, s); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 // textRenderer prints a document for a terminal of a given width.
 type textRenderer struct {
 	out   strings.Builder
+	in    Language
 	lines int
 	width int
 	color bool
@@ -21,6 +22,7 @@ const (
 )
 
 func (r *textRenderer) document(d Document) {
+	r.in = d.in
 	for _, line := range wrap(d.title, r.width) {
 		r.line("", line)
 	}

@@ -224,7 +224,7 @@ func (r *textRenderer) row(t table, cells row, sizes []int) {
 // then the numbers with their names.
 func (r *textRenderer) stacked(t table) {
 	for _, row := range t.rows {
-		about, figures := t.parted(row)
+		about, figures := r.parted(t, row)
 		for i, l := range wrap(about, r.width-2*len(indent)) {
 			r.line(strings.Repeat(indent, min(i, 1)+1), l)
 		}
@@ -239,7 +239,7 @@ func (r *textRenderer) stacked(t table) {
 
 // parted splits a row into names and verdict, and numbers. Names are the first
 // column and those that may be cut; a verdict is a last column of words.
-func (t table) parted(cells row) (about, figures sentence) {
+func (r *textRenderer) parted(t table, cells row) (about, figures sentence) {
 	last := len(t.columns) - 1
 	for i, c := range cells {
 		c.text = strings.TrimSpace(export.Clean(c.text))
@@ -249,12 +249,12 @@ func (t table) parted(cells row) (about, figures sentence) {
 		case i == 0:
 			about = append(about, c)
 		case i == last && head.align == left:
-			about = append(about, cell{": ", plain}, c)
+			about = append(about, cell{r.in.mark("join.colon"), plain}, c)
 		case head.flex > 0:
-			about = append(about, cell{", ", plain}, c)
+			about = append(about, cell{r.in.mark("join.comma"), plain}, c)
 		default:
 			if len(figures) > 0 {
-				figures = append(figures, cell{", ", plain})
+				figures = append(figures, cell{r.in.mark("join.comma"), plain})
 			}
 			figures = append(figures, cell{strings.TrimSpace(head.head), faint}, cell{" ", plain}, c)
 		}
