@@ -169,3 +169,15 @@ func TestChoose(t *testing.T) {
 		}
 	}
 }
+
+// TestPatternsAreReached: no pattern hides another: the sample of each one has its own translation.
+func TestPatternsAreReached(t *testing.T) {
+	zh := chinese()
+	for _, p := range zh.known.open {
+		sample := strings.Join(p.literals, filler)
+		want := zh.filled(p, slices.Repeat([]string{filler}, len(p.names)))
+		if got := zh.Sentence(sample); got != want {
+			t.Errorf("%q is %q, want %q", sample, got, want)
+		}
+	}
+}
