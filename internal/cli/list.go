@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/report/export"
@@ -61,10 +62,10 @@ func (l listCommand) Run(c *console) error {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
 		return &usageError{hint.New(noResult(root), "tare list DIR"), ""}
 	}
-	all := resultsBelow(root)
 	if l.Format == "json" {
-		return export.Object(c.stdout, all)
+		return export.Object(c.stdout, resultsBelow(root, report.In(messages.In(messages.English))))
 	}
+	all := resultsBelow(root, c.reports())
 	if len(all) == 0 {
 		c.say(noResults, root)
 		return nil
@@ -74,7 +75,7 @@ func (l listCommand) Run(c *console) error {
 
 // resultsBelow describes the results at or below a directory, the newest first. The stages of an advice are
 // one entry, and so are the nodes of a run.
-func resultsBelow(root string) []foundResult {
+func resultsBelow(root string, in report.Language) []foundResult {
 	all, seen := []foundResult{}, map[string]bool{}
 	for _, dir := range resultsIn(root) {
 		if above := filepath.Dir(dir); isAdvice(above) {
@@ -84,7 +85,7 @@ func resultsBelow(root string) []foundResult {
 			continue
 		}
 		seen[dir] = true
-		if x, ok := describeResult(dir); ok {
+		if x, ok := describeResult(dir, in); ok {
 			all = append(all, x)
 		}
 	}
@@ -98,7 +99,7 @@ func isAdvice(dir string) bool {
 }
 
 // describeResult describes a result. ok is false for a directory of another program with a plan.json.
-func describeResult(dir string) (x foundResult, ok bool) {
+func describeResult(dir string, in report.Language) (x foundResult, ok bool) {
 	x = foundResult{Dir: dir, Kind: listedRun, Started: startOf(dir), Bytes: sizeOf(dir)}
 	switch {
 	case isAdvice(dir):
@@ -123,20 +124,20 @@ func describeResult(dir string) (x foundResult, ok bool) {
 	if err != nil {
 		return x, false
 	}
-	x.Experiment, x.Answer = p.Experiment, answerIn(dir)
+	x.Experiment, x.Answer = p.Experiment, answerIn(dir, in)
 	return x, true
 }
 
 // answerIn is the answer of a result in one line: from the effects that its run wrote, else from its record.
-func answerIn(dir string) string {
+func answerIn(dir string, in report.Language) string {
 	if e, err := record.ReadEffects(dir); err == nil {
-		return report.Sentence(&e)
+		return in.Sentence(&e)
 	}
 	_, e, err := analyse(dir)
 	if err != nil {
 		return strings.TrimPrefix(err.Error(), dir+": ")
 	}
-	return report.Sentence(e)
+	return in.Sentence(e)
 }
 
 // adviceInWords says what became of each loss.

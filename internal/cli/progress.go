@@ -318,7 +318,7 @@ func (s *screen) status(e run.Event, left, total float64, width, height int) []s
 	}
 	shown := e.Arms
 	if width == 0 || width > leastTable {
-		if table := s.soFar.table(width, s.colored(s.stderr)); len(table) < room {
+		if table := s.soFar.table(s.reports(), width, s.colored(s.stderr)); len(table) < room {
 			lines, room = append(lines, table...), room-len(table)
 			if len(table) > 0 {
 				shown = slices.DeleteFunc(slices.Clone(shown), func(a run.Running) bool { return s.soFar.has(e.Workload, a.Arm) })

@@ -59,11 +59,11 @@ func (a *answerSoFar) add(m *record.Manifest, load record.Workload, lines []reco
 }
 
 // table formats the answer for a terminal, in lines that are narrower than width; 0: of unknown width.
-func (a *answerSoFar) table(width int, color bool) []string {
+func (a *answerSoFar) table(in report.Language, width int, color bool) []string {
 	if a.effects == nil || a.effects.Answer == nil || len(a.effects.Answer.Tables) == 0 {
 		return nil
 	}
-	return report.Live(a.effects, report.Options{Width: max(width-1, 0), Color: color})
+	return in.Live(a.effects, report.Options{Width: max(width-1, 0), Color: color})
 }
 
 // has says whether the table has a row for an arm of a workload.

@@ -59,7 +59,7 @@ func keptOf(r *record.Result, w record.Workload) (lines []record.Line) {
 // load, level, throughput, CPU per operation and answer.
 func TestTableSoFar(t *testing.T) {
 	s := lookedOn(t)
-	shown := strings.Join(s.soFar.table(100, false), "\n")
+	shown := strings.Join(s.soFar.table(s.reports(), 100, false), "\n")
 	r, effects, err := analyse(realResult)
 	if err != nil {
 		t.Fatal(err)
@@ -90,14 +90,14 @@ func TestTableGrows(t *testing.T) {
 	}
 	s := testScreen("never")
 	s.soFar.plan = r.Plan
-	if lines := s.soFar.table(100, false); lines != nil {
+	if lines := s.soFar.table(s.reports(), 100, false); lines != nil {
 		t.Errorf("a table of nothing: %q", lines)
 	}
 	before := 0
 	for _, w := range r.Plan.Workloads {
 		s.measured(&r.Manifest, w, keptOf(r, w))
 		s.soFar.took = 0 // no rest before the next one
-		lines := s.soFar.table(100, false)
+		lines := s.soFar.table(s.reports(), 100, false)
 		if len(lines) <= before {
 			t.Errorf("with %s %d lines, before %d", w.Name, len(lines), before)
 		}
@@ -234,7 +234,7 @@ func BenchmarkTableSoFar(b *testing.B) {
 	lines := keptOf(r, w)
 	for b.Loop() {
 		s.measured(&r.Manifest, w, lines)
-		s.soFar.table(100, true)
+		s.soFar.table(s.reports(), 100, true)
 		s.soFar.took = 0
 	}
 }

@@ -10,13 +10,13 @@ import (
 
 // Sentence is the answer of a result in one line: the rows of each verdict, slower first, and how a run ended
 // that did not end by itself.
-func Sentence(e *record.Effects) string {
+func (in Language) Sentence(e *record.Effects) string {
 	a := answerOf(e)
 	var by arrange.Grouped[messages.Key]
 	for _, t := range a.Tables {
 		for _, r := range t.Rows {
 			if r.Says.Word != "" {
-				by.Add(verdictOf(r.Says), sized(r, rowName(a, t, r)))
+				by.Add(verdictOf(r.Says), sized(r, in.rowName(a, t, r)))
 			}
 		}
 	}
@@ -24,22 +24,22 @@ func Sentence(e *record.Effects) string {
 	for _, verdict := range verdicts {
 		rows := by.Of(verdict)
 		if n := len(rows) - mostNamed; n > 1 {
-			rows = append(rows[:mostNamed:mostNamed], text("checks.more", "n", n))
+			rows = append(rows[:mostNamed:mostNamed], in.text("checks.more", "n", n))
 		}
 		if len(rows) > 0 {
-			parts = append(parts, text("said.rows", "verdict", text(verdict), "rows", list(rows)))
+			parts = append(parts, in.text("said.rows", "verdict", in.text(verdict), "rows", in.list(rows)))
 		}
 	}
 	switch {
 	case len(parts) == 0 && len(a.Tables) > 0:
-		parts = []string{text("said.levels")}
+		parts = []string{in.text("said.levels")}
 	case len(parts) == 0:
-		parts = []string{text("answer.nothing")}
+		parts = []string{in.text("answer.nothing")}
 	}
-	if how, torn := ended(e.Ended); torn {
+	if how, torn := in.ended(e.Ended); torn {
 		parts = append(parts, how)
 	}
-	return strings.Join(parts, "; ")
+	return in.semicolons(parts...)
 }
 
 // mostNamed is how many rows of a verdict a sentence names.
@@ -75,10 +75,10 @@ func sized(r record.AnswerRow, name string) string {
 }
 
 // Live prints the tables of the answer so far, without notes, for a run that is going on.
-func Live(e *record.Effects, o Options) []string {
-	r := textRenderer{width: o.width(), color: o.Color}
+func (in Language) Live(e *record.Effects, o Options) []string {
+	r := textRenderer{in: in, width: o.width(), color: o.Color}
 	for _, t := range answerOf(e).Tables {
-		b := answerTable(e, t)
+		b := in.answerTable(e, t)
 		b.notes = nil
 		r.block(b)
 	}
