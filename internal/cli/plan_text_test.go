@@ -89,7 +89,7 @@ func TestColumnsFit(t *testing.T) {
 		{"", "overlay mount", "over / in the load's own mount namespace; the host sees none of it"},
 	}
 	for _, width := range []int{50, 80, 120, 200} {
-		p := &sheet{width: width}
+		p := &sheet{c: &console{}, width: width}
 		p.columns(rows)
 		text := p.String()
 		if all := strings.Join(strings.Fields(text), " "); !strings.Contains(all, "the host itself, nothing added baseline container a real") || !strings.HasSuffix(all, "the host sees none of it") {
