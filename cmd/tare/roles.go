@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/outside/enter"
 	"github.com/tarelab/tare/internal/outside/nodes"
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
@@ -31,6 +32,10 @@ func roles() []hidden.Role {
 		{
 			Name: serve.PrepareCommand, Args: "KIND PARAMETERS", Run: serve.PrepareMain,
 			Purpose: "makes a data set in the cache",
+		},
+		{
+			Name: enter.Command, Args: "...", Run: func(args []string) int { return enter.Main(args, tare) },
+			Purpose: "runs tare on the host of the container in which it was started",
 		},
 		{
 			Name: nodes.Command, Args: "...", Run: func(args []string) int { return nodes.Main(args, tare) },

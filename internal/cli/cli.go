@@ -49,8 +49,13 @@ type helpExit int
 
 // Main runs the command in args (without the program's name) and returns the
 // exit code.
-func Main(args []string, stdout, stderr *os.File) (code int) {
-	c := &console{stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv}
+func Main(args []string, stdout, stderr *os.File) int {
+	return mainAs(nameOf(os.Args[0]), args, stdout, stderr)
+}
+
+// mainAs is Main of a program that users call name.
+func mainAs(name string, args []string, stdout, stderr *os.File) (code int) {
+	c := &console{name: name, stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv}
 	defer func() {
 		if r := recover(); r != nil {
 			h, ok := r.(helpExit)
@@ -60,17 +65,19 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 			code = int(h)
 		}
 	}()
-	if err := checkNotEmpty(args); err != nil {
-		return c.fail(err)
-	}
-	args = asCommand(args)
 	var g grammar
 	parser, err := newParser(&g, stdout, stderr)
 	if err != nil {
 		return c.fail(err)
 	}
+	c.renamed = renaming(name, parser.Model.Children)
+	parser.Stdout, parser.Stderr = c.renamed.writer(stdout), c.renamed.writer(stderr)
+	if err := checkNotEmpty(args); err != nil {
+		return c.fail(err)
+	}
+	args = asCommand(args)
 	if slices.Equal(args, []string{kubernetesGroup, "--help"}) {
-		return c.fail(helpKubernetes(parser, stdout))
+		return c.fail(helpKubernetes(parser, parser.Stdout))
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
@@ -85,7 +92,7 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 
 func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 	return kong.New(g,
-		kong.Name("tare"),
+		kong.Name(ownName),
 		kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{
 			Compact: true, FlagsLast: true, NoExpandSubcommands: true, NoAppDescFormat: true, WrapUpperBound: 100,

@@ -15,6 +15,8 @@ import (
 
 // console is a command's output, arguments and environment.
 type console struct {
+	name           string // of the program; empty: tare
+	renamed        renamed
 	stdout, stderr *os.File
 	args           []string
 	getenv         func(string) string

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -76,14 +77,14 @@ func (c *console) fail(err error) int {
 	if err.Error() == "" { // the answer was printed on standard output
 		return exitCode(err)
 	}
-	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), indented(message(err)))
+	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, cmp.Or(c.name, ownName)+":"), indented(c.renamed.text(message(err))))
 	remedy := hint.Of(err)
 	var usage *usageError
 	if remedy == "" && errors.As(err, &usage) && usage.help != "" {
 		remedy = usage.help
 	}
 	if remedy != "" {
-		fmt.Fprintln(c.stderr, c.paint(c.stderr, bold, "hint:"), indented(remedy))
+		fmt.Fprintln(c.stderr, c.paint(c.stderr, bold, "hint:"), indented(c.renamed.text(remedy)))
 	}
 	return exitCode(err)
 }

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/outside/engine"
+	"github.com/tarelab/tare/internal/testing/enginetest"
+	"github.com/tarelab/tare/internal/testing/imagebuild"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/hostlock"
+	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/record"
+)
+
+// contained runs tare in containers of one engine. The directory home is at the same path in them.
+type contained struct {
+	program, tag, home string
+}
+
+// run runs tare in a container with these flags of the engine, and returns what it prints and its exit code.
+func (c contained) run(t *testing.T, flags, args []string) (string, int) {
+	t.Helper()
+	cmd := c.command(t, flags, args)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+func (c contained) command(t *testing.T, flags, args []string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), stuck)
+	t.Cleanup(cancel)
+	all := []string{"run", "--rm", "--network", "none", "--user", "0", "-v", c.home + ":" + c.home, "-w", c.home,
+		"-e", "XDG_STATE_HOME=" + filepath.Join(c.home, "state"), "-e", hostlock.DirEnv + "=" + c.home}
+	all = append(append(all, flags...), c.tag, "__cli")
+	return exec.CommandContext(ctx, c.program, append(all, args...)...)
+}
+
+// onHost are the flags with which tare in a container enters the host.
+func onHost(more ...string) []string { return append([]string{"--privileged", "--pid=host"}, more...) }
+
+// TestContainer runs tare in containers: it never takes one for the host.
+func TestContainer(t *testing.T) {
+	testneed.Root(t)
+	home := t.TempDir()
+	built := imagebuild.Build(t, fmt.Sprintf("localhost/tare-in:p%d", os.Getpid()), "/proc/self/exe")
+	enginetest.Docker(t)
+	docker, err := engine.NewDocker("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	podman := testneed.Tool(t, "podman")
+	for program, images := range map[string]engine.Images{podman: engine.NewPodman(podman), testneed.Tool(t, "docker"): docker} {
+		if err := built.Load(t.Context(), images); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := images.RemoveImage(context.Background(), built.Tag); err != nil {
+				t.Error(err)
+			}
+		})
+		t.Run(filepath.Base(program), func(t *testing.T) {
+			c := contained{program, built.Tag, filepath.Join(home, filepath.Base(program))}
+			if err := os.Mkdir(c.home, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			t.Run("refused", c.refused)
+			t.Run("enters", c.enters)
+			t.Run("interrupted", c.interrupted)
+			t.Run("killed", c.killed)
+		})
+	}
+}
+
+// refused: without the rights to enter the host nothing is measured, and what reads files works.
+func (c contained) refused(t *testing.T) {
+	for _, x := range []struct {
+		flags []string
+		says  []string
+	}{
+		{nil, []string{"tare runs in a container, which is not the host", "hint: ", "--privileged --pid=host"}},
+		{[]string{"--pid=host"}, []string{"tare runs in a container that may not enter its host", "hint: ", "--privileged"}},
+		{[]string{"--privileged"}, []string{"tare runs in a container, which is not the host", "--pid=host"}},
+	} {
+		for _, args := range [][]string{{"run", "--budget", "5s"}, {"plan"}, {"calibrate"}} {
+			out, code := c.run(t, x.flags, args)
+			for _, text := range x.says {
+				if !strings.Contains(out, text) {
+					t.Errorf("%q %q: no %q in\n%s", x.flags, args, text, out)
+				}
+			}
+			if code != 5 {
+				t.Errorf("%q %q: exit code %d\n%s", x.flags, args, code, out)
+			}
+		}
+	}
+	if out, code := c.run(t, nil, []string{"doctor"}); code != 0 || !strings.Contains(out, "not ready for tare run") {
+		t.Errorf("doctor ends with %d:\n%s", code, out)
+	}
+	if out, code := c.run(t, nil, []string{"presets", "show", "quick"}); code != 0 || !strings.Contains(out, "title:") {
+		t.Errorf("presets end with %d:\n%s", code, out)
+	}
+	if entries, err := os.ReadDir(c.home); err != nil || len(entries) > 1 {
+		t.Errorf("in the directory are %v, %v", entries, err)
+	}
+}
+
+// enters: a privileged container with the process IDs of its host measures the host, and leaves the result there.
+func (c contained) enters(t *testing.T) {
+	out, code := c.run(t, onHost(), []string{"run", "--workload", "commit", "--set", "commit.log=1MiB", "--arms", "host,cgroup", "--budget", "8s", "-q", "-o", "entered"})
+	if code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	result, err := record.Read(filepath.Join(c.home, "entered"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := os.Hostname()
+	if err != nil || result.Manifest.Host.Name != name {
+		t.Errorf("measured on %s, and this host is %s (%v)", result.Manifest.Host.Name, name, err)
+	}
+	c.nothingLeft(t)
+	if out, code := c.run(t, onHost(), []string{"doctor", "--format", "json"}); code != 0 || !strings.Contains(out, `"name": "`+name) {
+		t.Errorf("doctor ends with %d:\n%s", code, out)
+	}
+}
+
+// interrupted: SIGINT to the container's first process ends the run, with a report and a clean host.
+func (c contained) interrupted(t *testing.T) {
+	name := fmt.Sprintf("tare-in-%d", os.Getpid())
+	cmd := c.start(t, name, "interrupted")
+	if out, err := exec.Command(c.program, "kill", "--signal", "INT", name).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit code %d\n%s", code, cmd.Stderr)
+	}
+	c.nothingLeft(t)
+}
+
+// killed: after SIGKILL the guard and tare cleanup restore the host.
+func (c contained) killed(t *testing.T) {
+	name := fmt.Sprintf("tare-in-%d", os.Getpid())
+	cmd := c.start(t, name, "killed")
+	if out, err := exec.Command(c.program, "kill", "--signal", "KILL", name).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	_ = cmd.Wait()
+	for end := time.Now().Add(time.Minute); c.running() && time.Now().Before(end); {
+		time.Sleep(100 * time.Millisecond) // the run notices that its parent has ended
+	}
+	if out, code := c.run(t, onHost(), []string{"cleanup"}); code != 0 {
+		t.Errorf("cleanup ends with %d:\n%s", code, out)
+	}
+	c.nothingLeft(t)
+	if _, err := record.Read(filepath.Join(c.home, "killed")); err != nil {
+		t.Error(err)
+	}
+}
+
+// start starts a long run and waits until it has measured.
+func (c contained) start(t *testing.T, name, result string) *exec.Cmd {
+	t.Helper()
+	cmd := c.command(t, onHost("--name", name), []string{"run", "--workload", "commit", "--set", "commit.log=1MiB", "--arms", "host,cgroup", "--budget", "5m", "-q", "-o", result})
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(c.home, result, record.RecordFile)
+	for end := time.Now().Add(stuck / 2); ; time.Sleep(50 * time.Millisecond) {
+		if b, err := os.ReadFile(file); err == nil && bytes.Contains(b, []byte(`"block"`)) {
+			return cmd
+		}
+		if time.Now().After(end) {
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+			_ = cmd.Wait()
+			t.Fatalf("no window was measured:\n%s", out.String())
+		}
+	}
+}
+
+// running says whether the journal of a run that still goes on is there.
+func (c contained) running() bool {
+	left, err := journal.Leftovers(filepath.Join(c.home, "state", "tare"), nil)
+	for _, l := range left {
+		if l.Live {
+			return true
+		}
+	}
+	return err != nil
+}
+
+// nothingLeft checks that no journal and no copy of tare is left; a journal goes with its last step.
+func (c contained) nothingLeft(t *testing.T) {
+	t.Helper()
+	for _, pattern := range []string{"state/tare/journal/*.jsonl", "state/tare/" + journal.Prefix + "*"} {
+		if left, err := filepath.Glob(filepath.Join(c.home, pattern)); err != nil || len(left) > 0 {
+			t.Errorf("left: %v, %v", left, err)
+		}
+	}
+}
