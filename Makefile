@@ -120,7 +120,9 @@ release: ## VERSION=v0.1.0: archives, packages, images, bills of materials and c
 publish: ## what make release has written, as a release of the project's home; needs gh and its token
 	gh release create '$(VERSION)' --verify-tag --notes-file dist/notes.md dist/*
 
-test-release: ## a release is made twice and is the same; packages and images are installed, used and removed
+test-release: deps ## a release is made twice and is the same; packages and images are installed, used and removed
+	TARETEST_TIER=release $(GOTEST) -count=1 -v -timeout 10m -run 'TestContainer$$' ./cmd/tare
+	$(GO) -C tools/release test ./...
 	@HOME_URL='$(HOME_URL)' sh tools/release/test.sh
 
 arm64: ## the pure packages under qemu-user, and the package of Debian on an emulated machine of arm64

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/outside/engine"
+	"github.com/tarelab/tare/internal/outside/image"
 	"github.com/tarelab/tare/internal/testing/enginetest"
 	"github.com/tarelab/tare/internal/testing/imagebuild"
 	"github.com/tarelab/tare/internal/testing/testneed"
@@ -52,18 +53,27 @@ func (c contained) command(t *testing.T, flags, args []string) *exec.Cmd {
 // onHost are the flags with which tare in a container enters the host.
 func onHost(more ...string) []string { return append([]string{"--privileged", "--pid=host"}, more...) }
 
-// TestContainer runs tare in containers: it never takes one for the host.
+// TestContainer runs tare in containers: it never takes one for the host. The tier release has Docker, too, and
+// interrupted and killed runs.
 func TestContainer(t *testing.T) {
 	testneed.Root(t)
-	home := t.TempDir()
 	built := imagebuild.Build(t, fmt.Sprintf("localhost/tare-in:p%d", os.Getpid()), "/proc/self/exe")
+	podman := testneed.Tool(t, "podman")
+	t.Run("podman", contained{podman, built.Tag, t.TempDir()}.all(built, engine.NewPodman(podman)))
+	if !testneed.Tier("release") {
+		return
+	}
 	enginetest.Docker(t)
 	docker, err := engine.NewDocker("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	podman := testneed.Tool(t, "podman")
-	for program, images := range map[string]engine.Images{podman: engine.NewPodman(podman), testneed.Tool(t, "docker"): docker} {
+	t.Run("docker", contained{testneed.Tool(t, "docker"), built.Tag, t.TempDir()}.all(built, docker))
+}
+
+// all are the tests with an engine into which they load the image.
+func (c contained) all(built image.Info, images engine.Images) func(*testing.T) {
+	return func(t *testing.T) {
 		if err := built.Load(t.Context(), images); err != nil {
 			t.Fatal(err)
 		}
@@ -72,16 +82,12 @@ func TestContainer(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		t.Run(filepath.Base(program), func(t *testing.T) {
-			c := contained{program, built.Tag, filepath.Join(home, filepath.Base(program))}
-			if err := os.Mkdir(c.home, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			t.Run("refused", c.refused)
-			t.Run("enters", c.enters)
+		t.Run("refused", c.refused)
+		t.Run("enters", c.enters)
+		if testneed.Tier("release") {
 			t.Run("interrupted", c.interrupted)
 			t.Run("killed", c.killed)
-		})
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func NotHost(f proc.FS) (why, remedy string) {
 // Run runs the command line args on the host of the container that this process is in. ok is false if it is in
 // none, or may not enter the host: the command line then runs where it is.
 func Run(args []string) (code int, ok bool) {
-	if Where("/") != SeesHost {
+	if Where("/") != SeesHost || !mayEnter("/") {
 		return 0, false
 	}
 	door, err := Find(OfContainer())
@@ -53,6 +53,24 @@ func Run(args []string) (code int, ok bool) {
 	err = through(door, args) // returns only on errors
 	fmt.Fprintln(os.Stderr, "tare: enter the host of this container:", err)
 	return 1, true
+}
+
+// hostUsers is the user namespace of a machine: PROC_USER_INIT_INO of the kernel.
+const hostUsers = "user:[4026531837]"
+
+// mayEnter says whether this process has the capabilities that entering needs, not only in a user namespace of the
+// container.
+func mayEnter(f proc.FS) bool {
+	if ns, err := os.Readlink(f.Path("proc/self/ns/user")); err != nil || ns != hostUsers {
+		return false
+	}
+	b, err := f.Text("proc/self/status")
+	if err != nil {
+		return false
+	}
+	effective, err := strconv.ParseUint(proc.ParseStatus(b)["CapEff"], 16, 64)
+	const needed = 1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_SYS_CHROOT
+	return err == nil && effective&needed == needed
 }
 
 func through(door Door, args []string) error {

@@ -74,6 +74,34 @@ func TestWhere(t *testing.T) {
 	}
 }
 
+// Only the capabilities of the machine's root open its namespaces.
+func TestMayEnter(t *testing.T) {
+	for name, c := range map[string]struct {
+		users, caps string
+		want        bool
+	}{
+		"--privileged":       {hostUsers, "000001ffffffffff", true},
+		"Docker's default":   {hostUsers, "00000000a80425fb", false},
+		"rootless":           {"user:[4026532200]", "000001ffffffffff", false},
+		"not a capability":   {hostUsers, "", false},
+		"no user namespaces": {"", "000001ffffffffff", false},
+	} {
+		root := t.TempDir()
+		dir := filepath.Join(root, "proc/self/ns")
+		err := os.MkdirAll(dir, 0o755)
+		if c.users != "" {
+			err = errors.Join(err, os.Symlink(c.users, filepath.Join(dir, "user")))
+		}
+		text := "Name:\ttare\nUid:\t0\t0\t0\t0\nCapEff:\t" + c.caps + "\n"
+		if err = errors.Join(err, os.WriteFile(filepath.Join(root, "proc/self/status"), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		if got := mayEnter(proc.FS(root)); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // Variables that the container's engine has set stay in the container.
 func TestEnvironment(t *testing.T) {
 	got := environment([]string{"PATH=/usr/bin", "HOME=/", "HOSTNAME=a1b2", "container=podman", "TERM=xterm", "NO_COLOR=1", "TARE_RUN_DIR=/tmp/r", "KUBECONFIG=/etc/k"})
