@@ -15,7 +15,7 @@ func (r release) archiveName(a arch) string {
 }
 
 // archive writes the archive of an architecture.
-func (r release) archive(a arch, f files) error {
+func (r release) archive(a arch, f contents) error {
 	binary, err := os.ReadFile(r.binary(a))
 	if err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// files are what archives and packages have beside the binary.
-type files struct {
+// contents are what archives and packages have beside the binary.
+type contents struct {
 	licence, readme, changelog []byte
 	licences                   []byte // of the modules in the binary
 	manuals                    []named
@@ -21,7 +21,7 @@ type named struct {
 	data []byte
 }
 
-func (r release) files(licences []byte) (f files, err error) {
+func (r release) files(licences []byte) (f contents, err error) {
 	f.licences = licences
 	for name, to := range map[string]*[]byte{"LICENSE": &f.licence, "README.md": &f.readme, "CHANGELOG.md": &f.changelog} {
 		if *to, err = os.ReadFile(filepath.Join(r.root, name)); err != nil {

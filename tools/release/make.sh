@@ -29,9 +29,14 @@ trap 'exit 143' TERM
 unset GOFLAGS GOAMD64 GOARM64 GOEXPERIMENT GODEBUG
 export CGO_ENABLED=0 GOOS=linux
 cli=github.com/tarelab/tare/internal/cli
+# Without inlining the clients of Kubernetes and netlink are smaller by 1.2 MiB of 36; no window runs through them.
+set --
+for module in k8s.io sigs.k8s.io github.com/gogo github.com/json-iterator github.com/fxamacker github.com/vishvananda golang.org/x/net; do
+	set -- "$@" "-gcflags=$module/...=-l"
+done
 for arch in amd64 arm64; do
 	echo "tare $version for linux/$arch"
-	GOARCH=$arch ${GO:-go} build -trimpath -buildvcs=false -o "$work/$arch/tare" -ldflags "-s -w -buildid= \
+	GOARCH=$arch ${GO:-go} build -trimpath -buildvcs=false "$@" -o "$work/$arch/tare" -ldflags "-s -w -buildid= \
 		-X github.com/tarelab/tare/internal/base/hint.Home=$HOME_URL \
 		-X $cli.releaseVersion=$version -X $cli.releaseCommit=$commit" ./cmd/tare
 done

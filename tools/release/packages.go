@@ -18,7 +18,7 @@ const description = `Measures what a database or a disk loses in a container
  CPU time, with intervals that hold on a noisy machine.`
 
 // packages writes the packages of Debian and RPM.
-func (r release) packages(a arch, f files) error {
+func (r release) packages(a arch, f contents) error {
 	work, err := os.MkdirTemp("", "tare-release")
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (r release) packages(a arch, f files) error {
 }
 
 // packaged is the package of one kind. dir is a new directory for its files.
-func (r release) packaged(a arch, f files, packager, dir string) ([]byte, error) {
+func (r release) packaged(a arch, f contents, packager, dir string) ([]byte, error) {
 	c := content{at: r, dir: dir}
 	c.source("/usr/bin/tare", 0o755, r.binary(a))
 	c.link("/usr/bin/kubectl-tare", "tare")

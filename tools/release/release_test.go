@@ -57,7 +57,7 @@ func TestSameBytes(t *testing.T) {
 	first := made(t)
 	time.Sleep(1100 * time.Millisecond) // formats have times in whole seconds
 	second := made(t)
-	a, b := contents(t, first), contents(t, second)
+	a, b := read(t, first), read(t, second)
 	if got, want := sorted(b), sorted(a); !slices.Equal(got, want) || len(want) != 14 {
 		t.Fatalf("%d files: %v, then %v", len(want), want, got)
 	}
@@ -72,7 +72,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-func contents(t *testing.T, r release) map[string][]byte {
+func read(t *testing.T, r release) map[string][]byte {
 	t.Helper()
 	all, err := allIn(r.out)
 	if err != nil {
@@ -88,7 +88,7 @@ func contents(t *testing.T, r release) map[string][]byte {
 // Every channel names the home address; the manifest of krew and the formula have the sums of the archives.
 func TestHome(t *testing.T) {
 	r := made(t)
-	all := contents(t, r)
+	all := read(t, r)
 	for _, a := range arches {
 		file := r.archiveName(a) + ".tar.gz"
 		sum := fmt.Sprintf("%x", sha256.Sum256(all[file]))
@@ -117,7 +117,7 @@ func TestHome(t *testing.T) {
 // The bill of materials lists the modules that go version -m lists, each once.
 func TestSBOM(t *testing.T) {
 	r := made(t)
-	data := contents(t, r)["tare_1.2.3_linux_amd64.spdx.json"]
+	data := read(t, r)["tare_1.2.3_linux_amd64.spdx.json"]
 	doc, err := json.Read(bytes.NewReader(data))
 	if err == nil {
 		err = spdxlib.ValidateDocument(doc)
@@ -147,7 +147,7 @@ func TestSBOM(t *testing.T) {
 // The archive has one directory, the binary in it can be executed, and every file is root's.
 func TestArchive(t *testing.T) {
 	r := made(t)
-	zipped, err := gzip.NewReader(bytes.NewReader(contents(t, r)["tare_1.2.3_linux_arm64.tar.gz"]))
+	zipped, err := gzip.NewReader(bytes.NewReader(read(t, r)["tare_1.2.3_linux_arm64.tar.gz"]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spdx/tools-golang/json"
 	"github.com/spdx/tools-golang/spdx"
+	"github.com/spdx/tools-golang/spdx/v2/common"
 	"github.com/spdx/tools-golang/spdxlib"
 )
 
@@ -76,7 +77,7 @@ func (r release) packageOf(name, version, licence string) *spdx.Package {
 
 func relate(doc *spdx.Document, from spdx.ElementID, kind string, to spdx.ElementID) {
 	doc.Relationships = append(doc.Relationships, &spdx.Relationship{
-		RefA: spdx.MakeDocElementID("", string(from)), RefB: spdx.MakeDocElementID("", string(to)), Relationship: kind,
+		RefA: common.MakeDocElementID("", string(from)), RefB: common.MakeDocElementID("", string(to)), Relationship: kind,
 	})
 }
 
