@@ -8,11 +8,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/outside/engine"
 	"github.com/tarelab/tare/internal/outside/image"
 	"github.com/tarelab/tare/internal/testing/enginetest"
@@ -25,7 +30,8 @@ import (
 
 // contained runs tare in containers of one engine. The directory home is at the same path in them.
 type contained struct {
-	program, tag, home string
+	program   []string // the engine's, with its own flags
+	tag, home string
 }
 
 // run runs tare in a container with these flags of the engine, and returns what it prints and its exit code.
@@ -46,8 +52,36 @@ func (c contained) command(t *testing.T, flags, args []string) *exec.Cmd {
 	t.Cleanup(cancel)
 	all := []string{"run", "--rm", "--network", "none", "--user", "0", "-v", c.home + ":" + c.home, "-w", c.home,
 		"-e", "XDG_STATE_HOME=" + filepath.Join(c.home, "state"), "-e", hostlock.DirEnv + "=" + c.home}
-	all = append(append(all, flags...), c.tag, "__cli")
-	return exec.CommandContext(ctx, c.program, append(all, args...)...)
+	all = append(append(append(all, ownLimits(t)...), flags...), c.tag, "__cli")
+	all = append(slices.Clone(c.program[1:]), append(all, args...)...)
+	return exec.CommandContext(ctx, c.program[0], all...)
+}
+
+// ownLimits are the flags that leave the resource limits as they are: Podman raises them, which not every root may. It
+// lowers its own limit of processes to kernel.pid_max, and cannot give a container more.
+func ownLimits(t *testing.T) (flags []string) {
+	t.Helper()
+	most, err := proc.FS("/").Word("proc/sys/kernel/pid_max")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pids, err := strconv.ParseUint(most, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, resource := range map[string]int{"nofile": unix.RLIMIT_NOFILE, "nproc": unix.RLIMIT_NPROC} {
+		var l unix.Rlimit
+		if err := unix.Getrlimit(resource, &l); err != nil {
+			t.Fatal(err)
+		}
+		if name == "nproc" {
+			l.Max = min(l.Max, pids)
+		}
+		if l.Max != unix.RLIM_INFINITY {
+			flags = append(flags, "--ulimit", fmt.Sprintf("%s=%d:%d", name, l.Max, l.Max))
+		}
+	}
+	return flags
 }
 
 // onHost are the flags with which tare in a container enters the host.
@@ -59,7 +93,8 @@ func TestContainer(t *testing.T) {
 	testneed.Root(t)
 	built := imagebuild.Build(t, fmt.Sprintf("localhost/tare-in:p%d", os.Getpid()), "/proc/self/exe")
 	podman := testneed.Tool(t, "podman")
-	t.Run("podman", contained{podman, built.Tag, t.TempDir()}.all(built, engine.NewPodman(podman)))
+	command := []string{podman, "--runtime", testneed.Tool(t, "runc")} // crun knows no host with both versions of control groups
+	t.Run("podman", contained{command, built.Tag, t.TempDir()}.all(built, engine.NewPodman(podman)))
 	if !testneed.Tier("release") {
 		return
 	}
@@ -68,7 +103,7 @@ func TestContainer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("docker", contained{testneed.Tool(t, "docker"), built.Tag, t.TempDir()}.all(built, docker))
+	t.Run("docker", contained{[]string{testneed.Tool(t, "docker")}, built.Tag, t.TempDir()}.all(built, docker))
 }
 
 // all are the tests with an engine into which they load the image.
@@ -119,8 +154,8 @@ func (c contained) refused(t *testing.T) {
 	if out, code := c.run(t, nil, []string{"presets", "show", "quick"}); code != 0 || !strings.Contains(out, "title:") {
 		t.Errorf("presets end with %d:\n%s", code, out)
 	}
-	if entries, err := os.ReadDir(c.home); err != nil || len(entries) > 1 {
-		t.Errorf("in the directory are %v, %v", entries, err)
+	if results, err := filepath.Glob(filepath.Join(c.home, "tare-result*")); err != nil || len(results) > 0 {
+		t.Errorf("results: %v, %v", results, err)
 	}
 }
 
@@ -148,7 +183,7 @@ func (c contained) enters(t *testing.T) {
 func (c contained) interrupted(t *testing.T) {
 	name := fmt.Sprintf("tare-in-%d", os.Getpid())
 	cmd := c.start(t, name, "interrupted")
-	if out, err := exec.Command(c.program, "kill", "--signal", "INT", name).CombinedOutput(); err != nil {
+	if out, err := exec.Command(c.program[0], "kill", "--signal", "INT", name).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 	_ = cmd.Wait()
@@ -162,7 +197,7 @@ func (c contained) interrupted(t *testing.T) {
 func (c contained) killed(t *testing.T) {
 	name := fmt.Sprintf("tare-in-%d", os.Getpid())
 	cmd := c.start(t, name, "killed")
-	if out, err := exec.Command(c.program, "kill", "--signal", "KILL", name).CombinedOutput(); err != nil {
+	if out, err := exec.Command(c.program[0], "kill", "--signal", "KILL", name).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 	_ = cmd.Wait()

@@ -64,7 +64,9 @@ func (t *tree) add(h tar.Header, data []byte) {
 	t.entries[h.Name] = entry{h, data}
 }
 
-func (t *tree) dir(name string) { t.add(tar.Header{Typeflag: tar.TypeDir, Name: name, Mode: 0o755}, nil) }
+func (t *tree) dir(name string) {
+	t.add(tar.Header{Typeflag: tar.TypeDir, Name: name, Mode: 0o755}, nil)
+}
 
 func (t *tree) file(name string, mode int64, data []byte) {
 	t.add(tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode}, data)

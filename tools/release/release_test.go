@@ -53,8 +53,11 @@ func made(t *testing.T) release {
 
 // Two releases of the same binaries, made in other directories and seconds, are the same; SHA256SUMS has the sums of
 // all files.
-func TestSameBytes(t *testing.T) {
+func TestRelease(t *testing.T) {
 	first := made(t)
+	t.Run("home", func(t *testing.T) { home(t, first) })
+	t.Run("sbom", func(t *testing.T) { sbom(t, first) })
+	t.Run("archive", func(t *testing.T) { archive(t, first) })
 	time.Sleep(1100 * time.Millisecond) // formats have times in whole seconds
 	second := made(t)
 	a, b := read(t, first), read(t, second)
@@ -85,9 +88,9 @@ func read(t *testing.T, r release) map[string][]byte {
 	return m
 }
 
-// Every channel names the home address; the manifest of krew and the formula have the sums of the archives.
-func TestHome(t *testing.T) {
-	r := made(t)
+// home: every channel names the home address; the manifest of krew and the formula have the sums of the archives.
+func home(t *testing.T, r release) {
+	t.Helper()
 	all := read(t, r)
 	for _, a := range arches {
 		file := r.archiveName(a) + ".tar.gz"
@@ -114,9 +117,9 @@ func TestHome(t *testing.T) {
 	}
 }
 
-// The bill of materials lists the modules that go version -m lists, each once.
-func TestSBOM(t *testing.T) {
-	r := made(t)
+// sbom: the bill of materials lists the modules that go version -m lists, each once.
+func sbom(t *testing.T, r release) {
+	t.Helper()
 	data := read(t, r)["tare_1.2.3_linux_amd64.spdx.json"]
 	doc, err := json.Read(bytes.NewReader(data))
 	if err == nil {
@@ -144,9 +147,9 @@ func TestSBOM(t *testing.T) {
 	}
 }
 
-// The archive has one directory, the binary in it can be executed, and every file is root's.
-func TestArchive(t *testing.T) {
-	r := made(t)
+// archive: it has one directory, the binary in it can be executed, and every file is root's.
+func archive(t *testing.T, r release) {
+	t.Helper()
 	zipped, err := gzip.NewReader(bytes.NewReader(read(t, r)["tare_1.2.3_linux_arm64.tar.gz"]))
 	if err != nil {
 		t.Fatal(err)
