@@ -30,8 +30,9 @@ import (
 
 // contained runs tare in containers of one engine. The directory home is at the same path in them.
 type contained struct {
-	program   []string // the engine's, with its own flags
-	tag, home string
+	program    []string // the engine's, with its own flags
+	privileged []string
+	tag, home  string
 }
 
 // run runs tare in a container with these flags of the engine, and returns what it prints and its exit code.
@@ -85,7 +86,19 @@ func ownLimits(t *testing.T) (flags []string) {
 }
 
 // onHost are the flags with which tare in a container enters the host.
-func onHost(more ...string) []string { return append([]string{"--privileged", "--pid=host"}, more...) }
+func (c contained) onHost(more ...string) []string {
+	return append(append(slices.Clone(c.privileged), "--pid=host"), more...)
+}
+
+// asRoot is --privileged. Docker gives a privileged container capabilities that this root may not have; it gets all
+// others then.
+func asRoot(t *testing.T) []string {
+	t.Helper()
+	if has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, unix.CAP_SYS_RESOURCE, 0, 0, 0); err != nil || has == 1 {
+		return []string{"--privileged"}
+	}
+	return []string{"--cap-add", "ALL", "--cap-drop", "SYS_RESOURCE", "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined"}
+}
 
 // TestContainer runs tare in containers: it never takes one for the host. The tier release has Docker, too, and
 // interrupted and killed runs.
@@ -94,7 +107,7 @@ func TestContainer(t *testing.T) {
 	built := imagebuild.Build(t, fmt.Sprintf("localhost/tare-in:p%d", os.Getpid()), "/proc/self/exe")
 	podman := testneed.Tool(t, "podman")
 	command := []string{podman, "--runtime", testneed.Tool(t, "runc")} // crun knows no host with both versions of control groups
-	t.Run("podman", contained{command, built.Tag, t.TempDir()}.all(built, engine.NewPodman(podman)))
+	t.Run("podman", contained{command, []string{"--privileged"}, built.Tag, t.TempDir()}.all(built, engine.NewPodman(podman)))
 	if !testneed.Tier("release") {
 		return
 	}
@@ -103,7 +116,7 @@ func TestContainer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("docker", contained{[]string{testneed.Tool(t, "docker")}, built.Tag, t.TempDir()}.all(built, docker))
+	t.Run("docker", contained{[]string{testneed.Tool(t, "docker")}, asRoot(t), built.Tag, t.TempDir()}.all(built, docker))
 }
 
 // all are the tests with an engine into which they load the image.
@@ -134,7 +147,7 @@ func (c contained) refused(t *testing.T) {
 	}{
 		{nil, []string{"tare runs in a container, which is not the host", "hint: ", "--privileged --pid=host"}},
 		{[]string{"--pid=host"}, []string{"tare runs in a container that may not enter its host", "hint: ", "--privileged"}},
-		{[]string{"--privileged"}, []string{"tare runs in a container, which is not the host", "--pid=host"}},
+		{c.privileged, []string{"tare runs in a container, which is not the host", "--pid=host"}},
 	} {
 		for _, args := range [][]string{{"run", "--budget", "5s"}, {"plan"}, {"calibrate"}} {
 			out, code := c.run(t, x.flags, args)
@@ -161,7 +174,7 @@ func (c contained) refused(t *testing.T) {
 
 // enters: a privileged container with the process IDs of its host measures the host, and leaves the result there.
 func (c contained) enters(t *testing.T) {
-	out, code := c.run(t, onHost(), []string{"run", "--workload", "commit", "--set", "commit.log=1MiB", "--arms", "host,cgroup", "--budget", "8s", "-q", "-o", "entered"})
+	out, code := c.run(t, c.onHost(), []string{"run", "--workload", "commit", "--set", "commit.log=1MiB", "--arms", "host,cgroup", "--budget", "8s", "-q", "-o", "entered"})
 	if code != 0 {
 		t.Fatalf("exit code %d:\n%s", code, out)
 	}
@@ -174,7 +187,7 @@ func (c contained) enters(t *testing.T) {
 		t.Errorf("measured on %s, and this host is %s (%v)", result.Manifest.Host.Name, name, err)
 	}
 	c.nothingLeft(t)
-	if out, code := c.run(t, onHost(), []string{"doctor", "--format", "json"}); code != 0 || !strings.Contains(out, `"name": "`+name) {
+	if out, code := c.run(t, c.onHost(), []string{"doctor", "--format", "json"}); code != 0 || !strings.Contains(out, `"name": "`+name) {
 		t.Errorf("doctor ends with %d:\n%s", code, out)
 	}
 }
@@ -182,11 +195,11 @@ func (c contained) enters(t *testing.T) {
 // interrupted: SIGINT to the container's first process ends the run, with a report and a clean host.
 func (c contained) interrupted(t *testing.T) {
 	name := fmt.Sprintf("tare-in-%d", os.Getpid())
-	cmd := c.start(t, name, "interrupted")
+	cmd, gone := c.start(t, name, "interrupted")
 	if out, err := exec.Command(c.program[0], "kill", "--signal", "INT", name).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	_ = cmd.Wait()
+	<-gone
 	if code := cmd.ProcessState.ExitCode(); code != 130 {
 		t.Errorf("exit code %d\n%s", code, cmd.Stderr)
 	}
@@ -196,15 +209,15 @@ func (c contained) interrupted(t *testing.T) {
 // killed: after SIGKILL the guard and tare cleanup restore the host.
 func (c contained) killed(t *testing.T) {
 	name := fmt.Sprintf("tare-in-%d", os.Getpid())
-	cmd := c.start(t, name, "killed")
+	_, gone := c.start(t, name, "killed")
 	if out, err := exec.Command(c.program[0], "kill", "--signal", "KILL", name).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	_ = cmd.Wait()
+	<-gone
 	for end := time.Now().Add(time.Minute); c.running() && time.Now().Before(end); {
 		time.Sleep(100 * time.Millisecond) // the run notices that its parent has ended
 	}
-	if out, code := c.run(t, onHost(), []string{"cleanup"}); code != 0 {
+	if out, code := c.run(t, c.onHost(), []string{"cleanup"}); code != 0 {
 		t.Errorf("cleanup ends with %d:\n%s", code, out)
 	}
 	c.nothingLeft(t)
@@ -213,23 +226,30 @@ func (c contained) killed(t *testing.T) {
 	}
 }
 
-// start starts a long run and waits until it has measured.
-func (c contained) start(t *testing.T, name, result string) *exec.Cmd {
+// start starts a long run and waits until it has measured. gone is closed when it has ended.
+func (c contained) start(t *testing.T, name, result string) (cmd *exec.Cmd, gone chan struct{}) {
 	t.Helper()
-	cmd := c.command(t, onHost("--name", name), []string{"run", "--workload", "commit", "--set", "commit.log=1MiB", "--arms", "host,cgroup", "--budget", "5m", "-q", "-o", result})
+	cmd = c.command(t, c.onHost("--name", name), []string{"run", "--workload", "commit", "--set", "commit.log=1MiB", "--arms", "host,cgroup", "--budget", "5m", "-q", "-o", result})
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	gone = make(chan struct{})
+	go func() { _ = cmd.Wait(); close(gone) }()
 	file := filepath.Join(c.home, result, record.RecordFile)
 	for end := time.Now().Add(stuck / 2); ; time.Sleep(50 * time.Millisecond) {
 		if b, err := os.ReadFile(file); err == nil && bytes.Contains(b, []byte(`"block"`)) {
-			return cmd
+			return cmd, gone
+		}
+		select {
+		case <-gone:
+			t.Fatalf("it ended by itself:\n%s", out.String())
+		default:
 		}
 		if time.Now().After(end) {
 			_ = cmd.Process.Signal(syscall.SIGTERM)
-			_ = cmd.Wait()
+			<-gone
 			t.Fatalf("no window was measured:\n%s", out.String())
 		}
 	}
