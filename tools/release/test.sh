@@ -195,6 +195,17 @@ docker_up() {
 	return 1
 }
 
+# privileged prints the flags of a privileged container. Docker adds capabilities to it that this root may not have.
+privileged() {
+	name=$1
+	shift
+	if "$@" --privileged "$name" version >/dev/null 2>&1; then
+		echo --privileged
+	else
+		echo --cap-add ALL --cap-drop SYS_RESOURCE --security-opt seccomp=unconfined --security-opt apparmor=unconfined
+	fi
+}
+
 # image runs the image of the release with an engine, as docs/container.md says.
 image() {
 	docker_up
@@ -204,11 +215,17 @@ image() {
 			bad "$engine load: $(cat "$work/said")"
 			continue
 		}
-		name=$(sed -n 's/.*: *//p' "$work/said" | tail -n 1)
-		says $engine run --rm --network none "$name"
-		! $engine run --rm --network none "$name" run --budget 5s >"$work/said" 2>&1 || bad "$engine: the container was taken for the host"
+		name=$(sed -n 's/^Loaded image[^:]*: *//p' "$work/said" | tail -n 1)
+		run="$engine run --rm --network none"
+		# Podman raises limits, for which root may lack a right; crun knows no host with both versions of control groups.
+		[ $engine = docker ] || run="podman --runtime $(command -v runc) run --rm --network none --ulimit nofile=$(ulimit -Hn) --ulimit nproc=$(own_processes)"
+		# shellcheck disable=SC2086
+		says $run "$name"
+		# shellcheck disable=SC2086
+		! $run "$name" run --budget 5s >"$work/said" 2>&1 || bad "$engine: the container was taken for the host"
 		grep -q 'which is not the host' "$work/said" || bad "$engine: $(cat "$work/said")"
-		(cd "$work/results" && $engine run --rm --privileged --pid=host -v "$PWD:$PWD" -w "$PWD" "$name" run --budget "$budget" -q -o $engine) >"$work/said" 2>&1 ||
+		# shellcheck disable=SC2046,SC2086
+		(cd "$work/results" && $run $(privileged "$name" $run) --pid=host -v "$PWD:$PWD" -w "$PWD" "$name" run --budget "$budget" -q -o $engine) >"$work/said" 2>&1 ||
 			bad "$engine: tare run ends with $?: $(cat "$work/said")"
 		sed -n '1,12p' "$work/said"
 		[ -s "$work/results/$engine/report.html" ] || bad "$engine: no result on the host"
@@ -217,6 +234,12 @@ image() {
 	kill $daemon
 	wait $daemon || true
 	daemon=''
+}
+
+# own_processes is the limit of processes of this root, at most kernel.pid_max as Podman wants it.
+own_processes() {
+	most=$(cat /proc/sys/kernel/pid_max) own=$(prlimit --nproc --noheadings -o HARD)
+	[ "$own" != unlimited ] && [ "$own" -lt "$most" ] && echo "$own" || echo "$most"
 }
 
 part=make
