@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -61,7 +62,7 @@ func (r release) packaged(a arch, f contents, packager, dir string) ([]byte, err
 	scripts := filepath.Join(r.root, "tools/release/package")
 	info := nfpm.WithDefaults(&nfpm.Info{
 		Name: "tare", Arch: a.name, Platform: "linux", Version: r.version, Release: "1", MTime: r.at,
-		Section: "utils", Priority: "optional", Maintainer: "tare <" + r.home + ">", Vendor: "tare",
+		Section: "utils", Priority: "optional", Maintainer: "tare <" + r.mail() + ">", Vendor: "tare",
 		Homepage: r.home, License: "Apache-2.0", Description: description,
 		Overridables: nfpm.Overridables{
 			Contents: c.all,
@@ -82,6 +83,15 @@ func (r release) packaged(a arch, f contents, packager, dir string) ([]byte, err
 	var b bytes.Buffer
 	err = maker.Package(info, &b)
 	return b.Bytes(), err
+}
+
+// mail is an address at the host of the project's home, which nobody reads: packages must name one.
+func (r release) mail() string {
+	u, err := url.Parse(r.home)
+	if err != nil || u.Hostname() == "" {
+		return "noreply@localhost"
+	}
+	return "noreply@" + u.Hostname()
 }
 
 // content are the files of a package.

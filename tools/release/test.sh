@@ -82,7 +82,7 @@ sbom() {
 
 # krew installs the archive with kubectl's plugin manager, and runs the plugin.
 krew() {
-	(cd tools/release && go build -o "$work/krew" sigs.k8s.io/krew/cmd/krew)
+	(cd tools/release/krew && go build -o "$work/krew" sigs.k8s.io/krew/cmd/krew)
 	export KREW_ROOT="$work/krew-root"
 	"$work/krew" install --manifest="$dist/tare.krew.yaml" --archive="$dist/tare_${number}_linux_amd64.tar.gz" >"$work/said" 2>&1 || bad "$(cat "$work/said")"
 	old=$PATH PATH=$KREW_ROOT/bin:$PATH
