@@ -45,6 +45,7 @@ func (r release) packaged(a arch, f contents, packager, dir string) ([]byte, err
 	c := content{at: r, dir: dir}
 	c.source("/usr/bin/tare", 0o755, r.binary(a))
 	c.link("/usr/bin/kubectl-tare", "tare")
+	c.folder("/usr/share/doc/tare") // RPM removes only directories that it knows
 	c.data("/usr/share/doc/tare/copyright", f.licence)
 	c.data("/usr/share/doc/tare/LICENSES-OF-MODULES", f.licences)
 	c.zipped("/usr/share/doc/tare/changelog.gz", f.changelog)
@@ -109,6 +110,10 @@ func (c *content) add(x *files.Content, mode os.FileMode) {
 
 func (c *content) source(path string, mode os.FileMode, source string) {
 	c.add(&files.Content{Source: source, Destination: path}, mode)
+}
+
+func (c *content) folder(path string) {
+	c.add(&files.Content{Destination: path, Type: files.TypeDir}, 0o755)
 }
 
 func (c *content) link(path, target string) {
