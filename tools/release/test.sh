@@ -183,7 +183,8 @@ docker_up() {
 	at=$work/docker
 	mkdir "$at"
 	export DOCKER_HOST="unix://$at/s"
-	dockerd --config-file /dev/null --data-root "$at/data" --exec-root "$at/exec" --pidfile "$at/pid" --host "$DOCKER_HOST" \
+	echo '{}' >"$at/daemon.json" # not the host's
+	dockerd --config-file "$at/daemon.json" --data-root "$at/data" --exec-root "$at/exec" --pidfile "$at/pid" --host "$DOCKER_HOST" \
 		--exec-opt native.cgroupdriver=cgroupfs --bridge=none --iptables=false --ip6tables=false --ip-masq=false --ip-forward=false >"$at/log" 2>&1 &
 	daemon=$!
 	for _ in $(seq 120); do
@@ -192,6 +193,7 @@ docker_up() {
 		sleep 0.5
 	done
 	tail -n 5 "$at/log"
+	daemon=''
 	return 1
 }
 
