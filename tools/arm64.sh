@@ -26,7 +26,7 @@ trap 'exit 143' TERM
 
 # Packages in the guest beside the essential ones, which are unpacked and not configured: that would execute them.
 release=bookworm
-packages=busybox-static,runc,crun,e2fsprogs,iproute2,kmod,procps,linux-image-cloud-arm64
+packages=busybox-static,mount,runc,crun,e2fsprogs,iproute2,kmod,procps,linux-image-cloud-arm64
 modules="$modules virtio_mmio"
 size=3G
 
