@@ -51,7 +51,7 @@ func Run(args []string) (code int, ok bool) {
 		return 0, false
 	}
 	err = through(door, args) // returns only on errors
-	fmt.Fprintln(os.Stderr, "tare: enter the host of this container:", err)
+	fmt.Fprintln(os.Stderr, notEntered, err)
 	return 1, true
 }
 
@@ -110,7 +110,7 @@ func Main(args []string, tare func(args []string) int) int {
 		return tare(args[1:])
 	}
 	if len(args) < 2 {
-		fmt.Fprintln(os.Stderr, "tare: this command is for tare itself")
+		fmt.Fprintln(os.Stderr, onlyTare)
 		return 2
 	}
 	code, err := onHost(args[0], args[1], args[2:])

@@ -57,7 +57,7 @@ func Find(kinds []Kind) (Door, error) {
 	for _, at := range []struct {
 		pid   int
 		whose string
-	}{{1, "process 1"}, {pid, "the container runtime"}} {
+	}{{1, "process 1"}, {pid, runtimeItself}} {
 		if at.pid == 0 {
 			continue
 		}
