@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,6 +135,7 @@ func (c contained) all(built image.Info, images engine.Images) func(*testing.T) 
 		t.Run("enters", c.enters)
 		if testneed.Tier("release") {
 			t.Run("interrupted", c.interrupted)
+			t.Run("terminal", c.terminal)
 			t.Run("killed", c.killed)
 		}
 	}
@@ -195,7 +197,7 @@ func (c contained) enters(t *testing.T) {
 // interrupted: SIGINT to the container's first process ends the run, with a report and a clean host.
 func (c contained) interrupted(t *testing.T) {
 	name := fmt.Sprintf("tare-in-%d", os.Getpid())
-	cmd, gone := c.start(t, name, "interrupted")
+	cmd, gone := c.start(t, name, "interrupted", nil)
 	if out, err := exec.Command(c.program[0], "kill", "--signal", "INT", name).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -206,10 +208,35 @@ func (c contained) interrupted(t *testing.T) {
 	c.nothingLeft(t)
 }
 
+// terminal: Ctrl-C on the container's terminal interrupts the run once, with the report on the terminal.
+func (c contained) terminal(t *testing.T) {
+	master, slave, err := pty()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	shown := make(chan []byte, 1)
+	go func() {
+		all, _ := io.ReadAll(master) // it ends with an error when the last process has closed the terminal
+		shown <- all
+	}()
+	cmd, gone := c.start(t, fmt.Sprintf("tare-in-%d", os.Getpid()), "terminal", slave)
+	slave.Close()
+	if _, err := master.WriteString("\x03"); err != nil {
+		t.Error(err)
+	}
+	<-gone
+	text := string(<-shown)
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(text, "results in terminal") {
+		t.Errorf("exit code %d\n%s", code, text)
+	}
+	c.nothingLeft(t)
+}
+
 // killed: after SIGKILL the guard and tare cleanup restore the host.
 func (c contained) killed(t *testing.T) {
 	name := fmt.Sprintf("tare-in-%d", os.Getpid())
-	_, gone := c.start(t, name, "killed")
+	_, gone := c.start(t, name, "killed", nil)
 	if out, err := exec.Command(c.program[0], "kill", "--signal", "KILL", name).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -226,12 +253,21 @@ func (c contained) killed(t *testing.T) {
 	}
 }
 
-// start starts a long run and waits until it has measured. gone is closed when it has ended.
-func (c contained) start(t *testing.T, name, result string) (cmd *exec.Cmd, gone chan struct{}) {
+// start starts a long run and waits until it has measured. terminal is where it runs; nil: on none. gone is closed when
+// it has ended.
+func (c contained) start(t *testing.T, name, result string, terminal *os.File) (cmd *exec.Cmd, gone chan struct{}) {
 	t.Helper()
-	cmd = c.command(t, c.onHost("--name", name), []string{"run", "--workload", "commit", "--set", "commit.log=1MiB", "--arms", "host,cgroup", "--budget", "5m", "-q", "-o", result})
+	flags := c.onHost("--name", name)
+	if terminal != nil {
+		flags = append(flags, "-i", "-t")
+	}
+	cmd = c.command(t, flags, []string{"run", "--workload", "commit", "--set", "commit.log=1MiB", "--arms", "host,cgroup", "--budget", "5m", "-o", result})
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
+	if terminal != nil {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
