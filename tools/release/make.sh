@@ -43,12 +43,13 @@ done
 unset GOOS
 
 # Manuals and completions are printed by the binary, where it has them.
+export SOURCE_DATE_EPOCH="$epoch"
 mkdir "$work/man" "$work/completions"
 tare=$work/$(${GO:-go} env GOARCH)/tare
-"$tare" man "$work/man" >/dev/null 2>&1 || true
-for shell in bash zsh fish; do
-	"$tare" completion $shell >"$work/completions/tare.$shell" 2>/dev/null || rm -f "$work/completions/tare.$shell"
-done
+! "$tare" man --help >/dev/null 2>&1 || "$tare" man "$work/man"
+if "$tare" completion --help >/dev/null 2>&1; then
+	for shell in bash zsh fish; do "$tare" completion $shell >"$work/completions/tare.$shell"; done
+fi
 
 ${GO:-go} -C tools/release run . -version "$version" -commit "$commit" -epoch "$epoch" -home "$HOME_URL" \
 	-root "$PWD" -work "$work" -out "$out"
