@@ -5,7 +5,7 @@
 GO ?= go
 GOTEST ?= $(GO) test
 
-.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth causes hostile one-percent forecast kill faults soak rbd store cluster cluster-down test-cluster vm uml systemd bench release publish test-release arm64 clean
+.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth causes hostile one-percent forecast kill faults soak rbd store cluster cluster-down test-cluster vm uml systemd bench clean
 
 # The project's home, for links of the binary. README and docs/ name it too; a test compares them (internal/cli/docs_links_test.go).
 HOME_URL = https://github.com/tarelab/tare
@@ -113,6 +113,7 @@ systemd: ## Debian 12 and 13 with systemd, on a user-mode Linux; SYSTEMD="vm tri
 bench: ## the benchmarks behind figures in the documentation
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...
 
+.PHONY: release publish test-release arm64
 VERSION ?=
 release: ## VERSION=v0.1.0: archives, packages, images, bills of materials and checksums for amd64 and arm64, in dist/
 	@HOME_URL='$(HOME_URL)' GO='$(GO)' sh tools/release/make.sh '$(VERSION)'

@@ -34,12 +34,12 @@ func roles() []hidden.Role {
 			Purpose: "makes a data set in the cache",
 		},
 		{
-			Name: enter.Command, Args: "...", Run: func(args []string) int { return enter.Main(args, tare) },
-			Purpose: "runs tare on the host of the container in which it was started",
-		},
-		{
 			Name: nodes.Command, Args: "...", Run: func(args []string) int { return nodes.Main(args, tare) },
 			Purpose: "the node helper: enters another node's namespaces and runs tare there",
+		},
+		{
+			Name: enter.Command, Args: "...", Run: func(args []string) int { return enter.Main(args, tare) },
+			Purpose: "runs tare on the host of the container in which it was started",
 		},
 	})
 }

@@ -92,7 +92,7 @@ func mainAs(name string, args []string, stdout, stderr *os.File) (code int) {
 
 func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 	return kong.New(g,
-		kong.Name(ownName),
+		kong.Name("tare"),
 		kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{
 			Compact: true, FlagsLast: true, NoExpandSubcommands: true, NoAppDescFormat: true, WrapUpperBound: 100,
