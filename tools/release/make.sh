@@ -29,10 +29,12 @@ trap 'exit 143' TERM
 unset GOFLAGS GOAMD64 GOARM64 GOEXPERIMENT GODEBUG
 export CGO_ENABLED=0 GOOS=linux
 cli=github.com/tarelab/tare/internal/cli
-# Without inlining the clients of Kubernetes and netlink are smaller by 1.2 MiB of 36; no window runs through them.
+# Without inlining these packages the binary is smaller by 1.7 MiB of 37; no window runs through them.
 set --
-for module in k8s.io sigs.k8s.io github.com/gogo github.com/json-iterator github.com/fxamacker github.com/vishvananda golang.org/x/net; do
-	set -- "$@" "-gcflags=$module/...=-l"
+for package in k8s.io/... sigs.k8s.io/... github.com/gogo/... github.com/json-iterator/... github.com/fxamacker/... \
+	github.com/vishvananda/... github.com/google/... github.com/alecthomas/... github.com/go-sql-driver/... github.com/lib/pq/... \
+	go.yaml.in/... golang.org/x/net/... net/http/... html/template text/template/... encoding/xml; do
+	set -- "$@" "-gcflags=$package=-l"
 done
 for arch in amd64 arm64; do
 	echo "tare $version for linux/$arch"
