@@ -116,5 +116,21 @@ systemd: ## Debian 12 and 13 with systemd, on a user-mode Linux; SYSTEMD="vm tri
 bench: ## the benchmarks behind figures in the documentation
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...
 
+.PHONY: release publish test-release arm64
+VERSION ?=
+release: ## VERSION=v0.1.0: archives, packages, images, bills of materials and checksums for amd64 and arm64, in dist/
+	@HOME_URL='$(HOME_URL)' GO='$(GO)' sh tools/release/make.sh '$(VERSION)'
+
+publish: ## what make release has written, as a release of the project's home; needs gh and its token
+	gh release create '$(VERSION)' --verify-tag --notes-file dist/notes.md dist/*
+
+test-release: deps ## a release is made twice and is the same; packages and images are installed, used and removed
+	TARETEST_TIER=release $(GOTEST) -count=1 -v -timeout 10m -run 'TestContainer$$' ./cmd/tare
+	$(GO) -C tools/release test ./...
+	@HOME_URL='$(HOME_URL)' sh tools/release/test.sh
+
+arm64: ## the pure packages under qemu-user, and the package of Debian on an emulated machine of arm64
+	@sh tools/arm64.sh
+
 clean:
-	rm -rf bin
+	rm -rf bin dist

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the programs that the tests need; with the argument ceph, cluster, vm or uml those for the
-# tests of Ceph, of make cluster, make vm or make uml. As root on Debian it installs packages without
+# Installs the programs that the tests need; with the argument ceph, cluster, vm, uml, release or
+# arm64 those for the tests of Ceph, of make cluster, vm, uml, test-release or arm64. As root on Debian it installs packages without
 # starting their services. Elsewhere it prints the missing packages, and tests that need one skip.
 set -eu
 
@@ -92,6 +92,30 @@ want_uml() {
 		ip iproute2
 		nft nftables
 		slirp4netns slirp4netns
+	END
+}
+
+want_release() {
+	cat <<-'END'
+		mmdebstrap mmdebstrap
+		rpm rpm
+		ruby ruby
+		/usr/lib/python3*/ensurepip python3-venv
+		dockerd docker.io
+		docker docker-cli
+		podman podman
+		runc runc
+		kubectl kubectl
+	END
+}
+want_arm64() {
+	cat <<-'END'
+		qemu-system-aarch64 qemu-system-arm
+		qemu-aarch64-static qemu-user-static
+		mmdebstrap mmdebstrap
+		busybox busybox-static
+		mkfs.ext4 e2fsprogs
+		depmod kmod
 	END
 }
 

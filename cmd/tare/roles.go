@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/cli"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/outside/enter"
 	"github.com/tarelab/tare/internal/outside/nodes"
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
@@ -40,6 +41,10 @@ func roles() []hidden.Role {
 		{
 			Name: nodes.Command, Args: "...", Run: func(args []string) int { return nodes.Main(args, tare) },
 			Purpose: "the node helper: enters another node's namespaces and runs tare there",
+		},
+		{
+			Name: enter.Command, Args: "...", Run: func(args []string) int { return enter.Main(args, tare) },
+			Purpose: "runs tare on the host of the container in which it was started",
 		},
 	})
 }

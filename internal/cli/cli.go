@@ -58,8 +58,13 @@ type helpExit int
 
 // Main runs the command in args (without the program's name) and returns the
 // exit code.
-func Main(args []string, stdout, stderr *os.File) (code int) {
-	c := &console{stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv, language: languageOf(args, os.Getenv)}
+func Main(args []string, stdout, stderr *os.File) int {
+	return mainAs(nameOf(os.Args[0]), args, stdout, stderr)
+}
+
+// mainAs is Main of a program that users call name.
+func mainAs(name string, args []string, stdout, stderr *os.File) (code int) {
+	c := &console{name: name, stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv, language: languageOf(args, os.Getenv)}
 	c.translate = sentences(c.language)
 	defer func() {
 		if r := recover(); r != nil {
@@ -70,10 +75,6 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 			code = int(h)
 		}
 	}()
-	if err := checkNotEmpty(args); err != nil {
-		return c.fail(err)
-	}
-	args = asCommand(args)
 	var g grammar
 	c.given = &given{}
 	columns, _ := c.size(stdout)
@@ -81,8 +82,14 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 	if err != nil {
 		return c.fail(err)
 	}
+	c.renamed = renaming(name, parser.Model.Children)
+	parser.Stdout, parser.Stderr = c.renamed.writer(stdout), c.renamed.writer(stderr)
+	if err := checkNotEmpty(args); err != nil {
+		return c.fail(err)
+	}
+	args = asCommand(args)
 	if slices.Equal(args, []string{kubernetesGroup, "--help"}) {
-		return c.fail(helpKubernetes(parser, stdout, c.translate, columns))
+		return c.fail(helpKubernetes(parser, parser.Stdout, c.translate, columns))
 	}
 	c.given.read(parser.Model, args, os.Environ())
 	ctx, err := c.given.parse(parser, args)

@@ -16,6 +16,8 @@ import (
 
 // console is a command's output, arguments and environment.
 type console struct {
+	name           string // of the program; empty: tare
+	renamed        renamed
 	stdout, stderr *os.File
 	translate      translation // of what is printed for people, except reports
 	args           []string

@@ -31,6 +31,9 @@ func (p *sheet) ready(a *doctorAnswer, details bool) {
 
 // readyLine is "ready for containers and neighbours; not for pods".
 func readyLine(a *doctorAnswer, t translation) string {
+	if slices.ContainsFunc(a.Checks, func(ch checkAnswer) bool { return ch.Name == "host" && ch.Answer == "no" }) {
+		return a.Host.Name + ": not ready for tare run"
+	}
 	var ready, not []string
 	for _, x := range purposes {
 		has := slices.ContainsFunc(a.Arms, func(arm checkAnswer) bool {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -85,9 +86,9 @@ func (c *console) fail(err error) int {
 		writeEvent(c.stderr, errorEvent{"error", export.Clean(text), export.Clean(remedy), exitCode(err)})
 		return exitCode(err)
 	}
-	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), indented(c.translate.chain(text)))
+	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, cmp.Or(c.name, ownName)+":"), indented(c.renamed.text(c.translate.chain(text))))
 	if remedy != "" {
-		fmt.Fprintln(c.stderr, c.translate.join(c.paint(c.stderr, bold, "hint:"), indented(c.translate.chain(remedy))))
+		fmt.Fprintln(c.stderr, c.translate.join(c.paint(c.stderr, bold, "hint:"), indented(c.renamed.text(c.translate.chain(remedy)))))
 	}
 	return exitCode(err)
 }

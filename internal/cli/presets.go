@@ -81,6 +81,9 @@ func hereOrNot(e *experiment.Experiment, host facts.Host) string {
 	case onlyPods(e):
 		return needsANode
 	}
+	if host.Container != "" {
+		return notHereWhy + e.Name
+	}
 	switch err := impossible(e, host); {
 	case err != nil && !host.Root:
 		return asRoot + e.Name

@@ -337,6 +337,9 @@ func inspectHost(e *experiment.Experiment, volumes []string, on *pods.Target, po
 	if h.PodNode != "" {
 		return h, nil // the volumes are on that node
 	}
+	if err := notContainer(h, on); err != nil {
+		return h, err
+	}
 	for _, f := range []struct{ flag, value string }{{"--namespace", access.Namespace}, {"--pod-image", access.Image}} {
 		if f.value != "" {
 			return h, &usageError{hint.New(fmt.Errorf("%s is for pods whose node tare is not on", f.flag),
@@ -344,6 +347,15 @@ func inspectHost(e *experiment.Experiment, volumes []string, on *pods.Target, po
 		}
 	}
 	return h, checkVolumeDirs(append([]string{e.Volume}, volumes...))
+}
+
+// notContainer returns an error if the arms would be in tare's own container. A node helper measures the node that
+// was named, which may be a container.
+func notContainer(h facts.Host, on *pods.Target) error {
+	if h.Container == "" || on != nil && on.Node != "" {
+		return nil
+	}
+	return hint.New(notHere(h.Container), h.ContainerRemedy)
 }
 
 // checkPodFlags returns an error if there are flags about pods, but no pods.

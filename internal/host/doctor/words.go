@@ -30,6 +30,7 @@ const (
 
 // Findings about this user and this kernel.
 const (
+	noContainer     = "tare is not in a container"
 	userID          = "user id %d"
 	runAsRoot       = "run as root for every layer; an ordinary user has the host and what user namespaces allow"
 	noGroupsMounted = "no control groups are mounted"
