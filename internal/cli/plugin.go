@@ -37,7 +37,7 @@ func renaming(name string, commands []*kong.Node) renamed {
 	for _, c := range commands {
 		words = append(words, regexp.QuoteMeta(c.Name)+`\b`)
 	}
-	return renamed{regexp.MustCompile(`(^|[\s"'(` + "`" + `])tare (` + strings.Join(words, "|") + `)`)}
+	return renamed{regexp.MustCompile(`(^|[^\w/.-])tare (` + strings.Join(words, "|") + `)`)}
 }
 
 func (r renamed) text(s string) string {
