@@ -61,14 +61,24 @@ func limitOf(t *testing.T, admin *kubetest.Admin, name string) string {
 }
 
 // A pod is resized in place, without a restart, and back. What would change its class, add or remove an amount, or restart
-// it is refused.
+// it is refused. A kubelet that gives whole CPUs resizes no pod of the class Guaranteed.
 func TestClusterApplied(t *testing.T) {
 	admin, home := kubetest.Need(t), t.TempDir()
 	limit := adviceOf(t, home, record.RemedySetting{On: record.OnLoad, Key: record.KeyCPUMax, Value: "0.4"})
 	userPod(t, admin, "applied-burstable", `{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}}`)
 	userPod(t, admin, "applied-guaranteed", `{"limits":{"cpu":"200m","memory":"64Mi"}}`)
 	userPod(t, admin, "applied-besteffort", `{}`)
-	for _, name := range []string{"applied-burstable", "applied-guaranteed"} {
+	resized := []string{"applied-burstable", "applied-guaranteed"}
+	if kubeletConfig(t, admin)["cpuManagerPolicy"] == "static" {
+		resized = resized[:1]
+		wantSaid(t, home, 1, []string{"Infeasible", `CPU Manager policy "static"`},
+			"advise", limit, "--apply", "pod:default/applied-guaranteed", "--yes")
+		if got := limitOf(t, admin, "applied-guaranteed"); got != "cpu=200m" {
+			t.Errorf("applied-guaranteed has %s after the refusal", got)
+		}
+		wantSaid(t, home, 0, []string{"nothing is applied"}, "advise", "--undo")
+	}
+	for _, name := range resized {
 		at := "pod:default/" + name
 		wantSaid(t, home, 0, []string{"200m -> 400m", "applied as a"}, "advise", limit, "--apply", at, "--yes")
 		if got := limitOf(t, admin, name); got != "cpu=400m" {

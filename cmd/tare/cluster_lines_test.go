@@ -211,7 +211,7 @@ func (l lined) try(dir, name string, s handover.Snippet) int {
 // kubelets: the kubelet of this node has the keys of the lines for its configuration.
 func (l lined) kubelets() {
 	l.Helper()
-	config := l.configz()
+	config := kubeletConfig(l.T, l.admin)
 	for _, t := range handover.Targets() {
 		s := t.Of(handover.Thing{}, []record.RemedySetting{{On: record.OnLoad, Key: record.KeyCPUManager, Value: "static"}}, nil)
 		for _, line := range s.Lines {
@@ -225,20 +225,20 @@ func (l lined) kubelets() {
 	}
 }
 
-// configz is the configuration of this node's kubelet, as it says itself. The kubelet of make cluster listens on
+// kubeletConfig is the configuration of this node's kubelet, as it says itself. The kubelet of make cluster listens on
 // loopback only.
-func (l lined) configz() map[string]any {
-	l.Helper()
+func kubeletConfig(t *testing.T, admin *kubetest.Admin) map[string]any {
+	t.Helper()
 	var node corev1.Node
-	l.admin.Get(l.T, "/api/v1/nodes/"+l.admin.Here(l.T), &node)
+	admin.Get(t, "/api/v1/nodes/"+admin.Here(t), &node)
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
-		l.Fatal(err)
+		t.Fatal(err)
 	}
 	config.TLSClientConfig.Insecure, config.TLSClientConfig.CAData, config.TLSClientConfig.CAFile = true, nil, ""
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		l.Fatal(err)
+		t.Fatal(err)
 	}
 	defer client.CloseIdleConnections()
 	hosts := []string{"127.0.0.1"}
@@ -261,6 +261,6 @@ func (l lined) configz() map[string]any {
 		}
 		said = append(said, host+": "+r.Status)
 	}
-	l.Fatal("no kubelet answers: ", said)
+	t.Fatal("no kubelet answers: ", said)
 	return nil
 }
