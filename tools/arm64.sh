@@ -88,6 +88,7 @@ machine_() {
 	exec 9>&-
 	mkdir "$work/vm"
 	cp tools/arm64/init "$work/vm/init"
+	chmod +x "$work/vm/init"
 	cp "$tests" "$work/vm/tests"
 	OUT=$work/dist HOME_URL=${HOME_URL:-https://example.org/tare} sh tools/release/make.sh v0.0.1 >"$work/made" 2>&1 || {
 		cat "$work/made"
