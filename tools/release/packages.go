@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/goreleaser/nfpm/v2"
@@ -53,9 +54,15 @@ func (r release) packaged(a arch, f contents, packager, dir string) ([]byte, err
 		c.zipped("/usr/share/man/man1/"+m.name+".gz", m.data)
 	}
 	for _, x := range f.completions {
-		if at := completionAt(x.name, packager); at != "" {
-			c.data(at, x.data)
+		at := completionAt(x.name, packager)
+		if at == "" {
+			continue
 		}
+		// A shell that is not installed has no directory there.
+		for dir := path.Dir(at); packager == "rpm" && dir != "/usr/share"; dir = path.Dir(dir) {
+			c.folder(dir)
+		}
+		c.data(at, x.data)
 	}
 	if c.err != nil {
 		return nil, c.err
