@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// questions writes a page for each preset and one that lists them.
+func (s *site) questions() error {
+	for _, language := range languages {
+		w := saying[language]
+		var all strings.Builder
+		fmt.Fprintf(&all, "# %s\n\n%s\n", w.questions, w.questionsLead)
+		group := ""
+		for _, p := range s.presets[language] {
+			if p.group != group {
+				group = p.group
+				fmt.Fprintf(&all, "\n## %s\n\n| %s | %s | %s |\n|---|---|---|\n", group, w.preset, w.time, w.question)
+			}
+			fmt.Fprintf(&all, "| [%s](questions/%[1]s.md) | %s | %s |\n", p.name, p.time, p.title)
+			if err := s.generated(language, "questions/"+p.name+".md", s.question(language, p)); err != nil {
+				return err
+			}
+		}
+		if err := s.generated(language, "questions/"+index, all.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// question is the page of a preset.
+func (s *site) question(language string, p preset) string {
+	w := saying[language]
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n**%s**\n\n%s%s\n\n## %s\n\n```\nsudo tare run %s\n```\n\n", p.name, p.group, capital(p.title), stop(p.title, w.stop), w.run, p.name)
+	fmt.Fprintf(&b, "## %s\n\n%s\n\n", w.output, w.outputLead)
+	texts := s.outputs[language][p.name]
+	if len(texts) == 0 {
+		texts = s.outputs[english][p.name]
+		fmt.Fprintf(&b, "%s\n\n", w.outputEnglish)
+	}
+	for _, o := range texts {
+		fmt.Fprintf(&b, "```\n%s\n```\n\n", strings.TrimRight(o, "\n"))
+	}
+	if on := s.mention(language, p.name); len(on) > 0 {
+		fmt.Fprintf(&b, "## %s\n\n", w.pages)
+		for _, o := range on {
+			fmt.Fprintf(&b, "- %s\n", o)
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "## %s\n\n"+w.experimentLead+"\n\n```yaml\n%s\n```\n", w.experiment, p.name, strings.TrimRight(p.file, "\n"))
+	return b.String()
+}
+
+func capital(s string) string {
+	first, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[n:]
+}
+
+func stop(s, mark string) string {
+	if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
+		return ""
+	}
+	return mark
+}
+
+// mention are links to the pages of documentation that name a preset.
+func (s *site) mention(language, name string) (links []string) {
+	word := regexp.MustCompile(`(^|[^\w-])` + regexp.QuoteMeta(name) + `($|[^\w-])`)
+	for _, src := range slices.Sorted(maps.Keys(s.places)) {
+		p := s.places[src]
+		if p.language != language || !strings.HasPrefix(src, "docs/") || path.Ext(src) != ".md" || path.Base(src) == index {
+			continue
+		}
+		b, err := s.read(src)
+		// "quick" is a word of English, so it counts only in a command.
+		if err != nil || !word.Match(b) || name == quick && !strings.Contains(string(b), "tare run "+quick) && !strings.Contains(string(b), "tare plan "+quick) {
+			continue
+		}
+		links = append(links, fmt.Sprintf("[%s](%s)", heading(b), src))
+	}
+	return links
+}
+
+const quick = "quick"
+
+// heading is the title of a page.
+func heading(page []byte) string {
+	first, _, _ := strings.Cut(string(page), "\n")
+	return strings.TrimPrefix(first, "# ")
+}
+
+// generated writes a page that the tree does not have. Its links are those of a page at the top of the tree.
+func (s *site) generated(language, name, text string) error {
+	p := place{language, name}
+	text, err := s.turned(p, index, text)
+	if err != nil {
+		return err
+	}
+	return s.put(language, name, s.headed(p, text))
+}
