@@ -27,8 +27,8 @@ for language in en zh; do
 		exit 1
 	}
 done
-# Both need the address of a server.
-find "$work/site" -name 404.html -o -name 'sitemap.xml*' | xargs rm
+# The first two need the address of a server, the third is for who changes the theme.
+find "$work/site" \( -name 404.html -o -name 'sitemap.xml*' -o -name '*.map' \) -exec rm {} +
 mv "$work/site" "$out"
 "$site" check "$out" "$HOME_URL"
 if [ "${1:-}" = test ]; then

@@ -164,9 +164,16 @@ func (s *site) page(p place, src, text string) error {
 	return s.put(p.language, p.path, s.headed(p, text))
 }
 
-// headed is a page with what theme/partials/alternate.html reads.
+// headed is a page with what theme/partials/alternate.html reads. Pages with wide outputs have one column less.
 func (s *site) headed(p place, text string) []byte {
-	return []byte("---\nother: " + s.other(p) + "\n---\n\n" + text)
+	hidden := ""
+	switch {
+	case p.path == index:
+		hidden = "hide: [navigation]\n"
+	case strings.HasPrefix(p.path, "questions/"), strings.HasPrefix(p.path, "gallery/"):
+		hidden = "hide: [toc]\n"
+	}
+	return []byte("---\nother: " + s.other(p) + "\n" + hidden + "---\n\n" + text)
 }
 
 // other is the same page in the other language, or the first page of that; relative to the top of p's language.
