@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the programs that the tests need; with the argument ceph, cluster, vm, uml, release or
-# arm64 those for the tests of Ceph, of make cluster, vm, uml, test-release or arm64. As root on Debian it installs packages without
+# Installs the programs that the tests need; with the argument ceph, cluster, vm, uml, release, arm64 or
+# site those for the tests of Ceph, of make cluster, vm, uml, test-release, arm64 or test-site. As root on Debian it installs packages without
 # starting their services. Elsewhere it prints the missing packages, and tests that need one skip.
 set -eu
 
@@ -116,6 +116,13 @@ want_arm64() {
 		busybox busybox-static
 		mkfs.ext4 e2fsprogs
 		depmod kmod
+	END
+}
+want_site() {
+	cat <<-'END'
+		/usr/lib/python3*/ensurepip python3-venv
+		chromium chromium
+		/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf fonts-droid-fallback
 	END
 }
 

@@ -128,7 +128,7 @@ func texts(t *testing.T) map[string]string {
 	return all
 }
 
-// The Makefile's HOME_URL is the home that a binary of go run knows, and the one in README and docs/.
+// The Makefile's HOME_URL is the home that a binary of go run knows, and the one in README, docs/ and CITATION.cff.
 func TestHomeURL(t *testing.T) {
 	b, err := os.ReadFile("../../Makefile")
 	if err != nil {
@@ -143,6 +143,11 @@ func TestHomeURL(t *testing.T) {
 		t.Errorf("hint.Home is %s, HOME_URL %s", hint.Home, home)
 	}
 	all, seen := pages(t), 0
+	citation, err := os.ReadFile("../../CITATION.cff")
+	if err != nil || !strings.Contains(string(citation), "\nrepository-code: "+home+"\n") {
+		t.Errorf("CITATION.cff does not name %s (%v)", home, err)
+	}
+	all["CITATION.cff"] = string(citation)
 	for name, page := range all {
 		for _, url := range regexp.MustCompile(`https?://[\w.-]+/[\w-]+/tare\b`).FindAllString(page, -1) {
 			if seen++; url != home {

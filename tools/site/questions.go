@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // questions writes a page for each preset and one that lists them.
@@ -39,7 +37,7 @@ func (s *site) questions() error {
 func (s *site) question(language string, p preset) string {
 	w := saying[language]
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n**%s**\n\n%s%s\n\n## %s\n\n```\nsudo tare run %s\n```\n\n", p.name, p.group, capital(p.title), stop(p.title, w.stop), w.run, p.name)
+	fmt.Fprintf(&b, "# %s\n\n**%s**\n\n"+w.lead+"\n\n## %s\n\n```\nsudo tare run %s\n```\n\n", p.name, p.group, p.title, p.time, w.run, p.name)
 	fmt.Fprintf(&b, "## %s\n\n%s\n\n", w.output, w.outputLead)
 	texts := s.outputs[language][p.name]
 	if len(texts) == 0 {
@@ -56,20 +54,9 @@ func (s *site) question(language string, p preset) string {
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "## %s\n\n"+w.experimentLead+"\n\n```yaml\n%s\n```\n", w.experiment, p.name, strings.TrimRight(p.file, "\n"))
+	lead := fmt.Sprintf(w.experimentLead, p.name)
+	fmt.Fprintf(&b, "## %s\n\n%s\n\n```yaml\n%s\n```\n", w.experiment, lead, strings.TrimRight(p.file, "\n"))
 	return b.String()
-}
-
-func capital(s string) string {
-	first, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[n:]
-}
-
-func stop(s, mark string) string {
-	if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
-		return ""
-	}
-	return mark
 }
 
 // mention are links to the pages of documentation that name a preset.
