@@ -130,12 +130,11 @@ test-release: deps ## a release is made twice and is the same; packages and imag
 	@HOME_URL='$(HOME_URL)' sh tools/release/test.sh
 
 .PHONY: site test-site
-site: build ## dist/site: docs/ as a static site in English and Chinese, read from a disk or any server; needs PyPI once
+site: ## dist/site: docs/ as a static site in English and Chinese, read from a disk or any server; needs PyPI once
 	@HOME_URL='$(HOME_URL)' GO='$(GO)' sh tools/site.sh
 
 test-site: ## the site with file:// as its home, opened in a browser 390 and 1280 pixels wide
 	@sh tools/deps.sh site
-	@$(MAKE) --no-print-directory build HOME_URL='file://$(CURDIR)/dist/site'
 	@HOME_URL='file://$(CURDIR)/dist/site' GO='$(GO)' sh tools/site.sh test
 
 arm64: ## the pure packages under qemu-user, and the package of Debian on an emulated machine of arm64

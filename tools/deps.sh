@@ -122,7 +122,7 @@ want_site() {
 	cat <<-'END'
 		/usr/lib/python3*/ensurepip python3-venv
 		chromium chromium
-		/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf fonts-droid-fallback
+		/usr/share/fonts/truetype/droid fonts-droid-fallback
 	END
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the static site of docs/ in dist/site, English at the top and Chinese below zh/: MkDocs with the theme
 # Material, in a Python environment of its own that is made once. $HOME_URL is the address that the pages, the $id of
-# the schemas and bin/tare name; file://DIR is one too. Reading the site needs no network and no server. With the
+# the schemas and the reports name; file://DIR is one too. Reading the site needs no network and no server. With the
 # argument test the built site is also opened in a browser.
 set -eu
 cd "$(dirname "$0")/.."
@@ -19,10 +19,12 @@ rm -rf "$work" "$out"
 mkdir -p "$work"
 cp -r tools/site/base.yml tools/site/hook.py tools/site/theme "$work"
 site=$work/site.bin
+home=github.com/tarelab/tare/internal/base/hint.Home=$HOME_URL
+CGO_ENABLED=0 ${GO:-go} build -ldflags "-X $home" -o "$work/tare" ./cmd/tare
 ${GO:-go} -C tools build -o "$site" ./site
-"$site" pages . bin/tare "$HOME_URL" "$work"
+"$site" pages . "$work/tare" "$HOME_URL" "$work"
 for language in en zh; do
-	NO_MKDOCS_2_WARNING=1 "$python/bin/mkdocs" build --quiet --strict --config-file "$work/$language.yml" >"$work/said" 2>&1 || {
+	NO_MKDOCS_2_WARNING=1 "$python/bin/mkdocs" build --quiet --strict -f "$work/$language.yml" >"$work/said" 2>&1 || {
 		cat "$work/said" >&2
 		exit 1
 	}

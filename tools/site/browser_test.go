@@ -138,7 +138,8 @@ func TestPagesInBrowser(t *testing.T) {
 		pages++
 		for _, width := range widths {
 			var found []string
-			b.do(t, chromedp.EmulateViewport(width, 900), chromedp.Navigate("file://"+filepath.Join(dir, name)), chromedp.Evaluate(faults, &found))
+			b.do(t, chromedp.EmulateViewport(width, 900), chromedp.Navigate("file://"+filepath.Join(dir, name)),
+				chromedp.Evaluate(faults, &found))
 			for _, s := range append(found, b.complained()...) {
 				t.Errorf("%s, %d pixels: %s", name, width, s)
 			}
@@ -159,7 +160,8 @@ func (b *browser) picture(t *testing.T, name string, width int64) {
 	}
 	var png []byte
 	b.do(t, chromedp.FullScreenshot(&png, 90))
-	file := filepath.Join(dir, fmt.Sprintf("%s-%d.jpg", strings.ReplaceAll(strings.TrimSuffix(name, ".html"), "/", "-"), width))
+	name = strings.ReplaceAll(strings.TrimSuffix(name, ".html"), "/", "-")
+	file := filepath.Join(dir, fmt.Sprintf("%s-%d.jpg", name, width))
 	if err := os.WriteFile(file, png, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -177,11 +179,13 @@ func TestSearch(t *testing.T) {
 	} {
 		b := newBrowser(t)
 		var found bool
-		err := chromedp.Run(b, chromedp.EmulateViewport(1280, 900), chromedp.Navigate("file://"+filepath.Join(dir, c.page)),
-			chromedp.WaitVisible(`.md-search__input`), chromedp.Click(`.md-search__input`), chromedp.SendKeys(`.md-search__input`, c.word),
-			// The result grows while the word is typed.
-			chromedp.Poll(`[...document.querySelectorAll(".md-search-result__link")].some(e => e.pathname.endsWith("/`+c.result+`"))`, &found,
-				chromedp.WithPollingTimeout(20*time.Second)))
+		const input = `.md-search__input`
+		is := `[...document.querySelectorAll(".md-search-result__link")]` +
+			`.some(e => e.pathname.endsWith("/` + c.result + `"))`
+		err := chromedp.Run(b, chromedp.EmulateViewport(1280, 900),
+			chromedp.Navigate("file://"+filepath.Join(dir, c.page)),
+			chromedp.WaitVisible(input), chromedp.Click(input), chromedp.SendKeys(input, c.word),
+			chromedp.Poll(is, &found, chromedp.WithPollingTimeout(20*time.Second))) // it grows while the word is typed
 		if err != nil || !found {
 			t.Errorf("%s: %s is not found in %s: %v", c.page, c.word, c.result, err)
 		}

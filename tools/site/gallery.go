@@ -22,7 +22,8 @@ var reports = [4]shown{
 	{"study", "internal/logs/importer/testdata/mysql-kubernetes",
 		[]string{"host=bare-metal.log", "besteffort=pod-best-effort.log", "guaranteed=pod-guaranteed.log"}},
 	{"claim", "internal/logs/importer/testdata/clickhouse-colocation",
-		[]string{"alone=alone.json", "hog=hog-no-isolation.json", "qos-level=hog-qos-level.json", "--claim", "hog:throughput=-24%"}},
+		[]string{"alone=alone.json", "hog=hog-no-isolation.json", "qos-level=hog-qos-level.json",
+			"--claim", "hog:throughput=-24%"}},
 }
 
 // gallery writes the reports and a page about them.
@@ -63,7 +64,8 @@ func (s *site) report(r shown, language, dir string) (command, text, page string
 	}
 	args := []string{"report", result}
 	if r.logs != nil {
-		args, result, dir = append(append([]string{"import"}, r.logs...), "-o", "result"), "result", filepath.Join(dir, result)
+		args, dir = append(append([]string{"import"}, r.logs...), "-o", "result"), filepath.Join(dir, result)
+		result = "result"
 	}
 	if text, err = s.command(dir, language, args...); err != nil {
 		return

@@ -13,7 +13,8 @@ import (
 type outputs map[string][]string
 
 // asked finds the preset of a command: that of the main command of README is quick.
-var asked = regexp.MustCompile(`^\$ (?:sudo )?(?:bin/)?tare (?:run|advise)(?: --continue)?(?: ([a-z][a-z0-9-]*))?(?: .*)?$`)
+var asked = regexp.MustCompile(
+	`^\$ (?:sudo )?(?:bin/)?tare (?:run|advise)(?: --continue)?(?: ([a-z][a-z0-9-]*))?(?: .*)?$`)
 
 func presetOf(command string) (string, bool) {
 	m := asked.FindStringSubmatch(command)

@@ -37,7 +37,8 @@ func (s *site) questions() error {
 func (s *site) question(language string, p preset) string {
 	w := saying[language]
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n**%s**\n\n"+w.lead+"\n\n## %s\n\n```\nsudo tare run %s\n```\n\n", p.name, p.group, p.title, p.time, w.run, p.name)
+	fmt.Fprintf(&b, "# %s\n\n**%s**\n\n%s\n\n", p.name, p.group, fmt.Sprintf(w.lead, p.title, p.time))
+	fmt.Fprintf(&b, "## %s\n\n```\nsudo tare run %s\n```\n\n", w.run, p.name)
 	fmt.Fprintf(&b, "## %s\n\n%s\n\n", w.output, w.outputLead)
 	texts := s.outputs[language][p.name]
 	if len(texts) == 0 {
@@ -62,14 +63,17 @@ func (s *site) question(language string, p preset) string {
 // mention are links to the pages of documentation that name a preset.
 func (s *site) mention(language, name string) (links []string) {
 	word := regexp.MustCompile(`(^|[^\w-])` + regexp.QuoteMeta(name) + `($|[^\w-])`)
+	if name == quick { // a word of English too
+		word = regexp.MustCompile("`quick`|tare (run|plan) quick")
+	}
 	for _, src := range slices.Sorted(maps.Keys(s.places)) {
 		p := s.places[src]
-		if p.language != language || !strings.HasPrefix(src, "docs/") || path.Ext(src) != ".md" || path.Base(src) == index {
+		page := strings.HasPrefix(src, "docs/") && path.Ext(src) == ".md" && path.Base(src) != index
+		if p.language != language || !page {
 			continue
 		}
 		b, err := s.read(src)
-		// "quick" is a word of English, so it counts only in a command.
-		if err != nil || !word.Match(b) || name == quick && !strings.Contains(string(b), "tare run "+quick) && !strings.Contains(string(b), "tare plan "+quick) {
+		if err != nil || !word.Match(b) {
 			continue
 		}
 		links = append(links, fmt.Sprintf("[%s](%s)", heading(b), src))

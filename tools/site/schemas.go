@@ -33,7 +33,8 @@ func (s *site) schemas() error {
 		if err := s.put(english, f, b); err != nil {
 			return err
 		}
-		fmt.Fprintf(&all, "| [%s](%s) | %s |\n", strings.TrimSuffix(path.Base(f), ".json"), f, firstOf(schema.Description, schema.Title))
+		name, of := strings.TrimSuffix(path.Base(f), ".json"), firstOf(schema.Description, schema.Title)
+		fmt.Fprintf(&all, "| [%s](%s) | %s |\n", name, f, of)
 	}
 	return s.generated(english, "docs/schema/"+index, all.String())
 }

@@ -14,7 +14,7 @@ const example = "https://example.org/tare"
 
 // What tare presets prints on a wide terminal, and in Chinese.
 func TestParsePresets(t *testing.T) {
-	got := parsePresets(`Container: how much is lost to it, and in which layer?
+	got := parsePresets(`Container: how much is lost to it?
   quick                   3 min  cost of each container layer on this host
                                  runs here, nothing to install
 
@@ -25,8 +25,8 @@ func TestParsePresets(t *testing.T) {
 Run one: tare run NAME. Its arms and loads: tare presets show NAME
 `)
 	want := []preset{
-		{group: "Container: how much is lost to it, and in which layer?", name: "quick", time: "3 min", title: "cost of each container layer on this host"},
-		{group: "卷：各有多快？", name: "etcd-disk", time: "90 s", title: "这块盘够不够快"},
+		{"Container: how much is lost to it?", "quick", "3 min", "cost of each container layer on this host", ""},
+		{"卷：各有多快？", "etcd-disk", "90 s", "这块盘够不够快", ""},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -35,8 +35,9 @@ Run one: tare run NAME. Its arms and loads: tare presets show NAME
 
 // An output belongs to the preset of its first command; commands that follow each other belong together.
 func TestOutputs(t *testing.T) {
-	got := cut("$ sudo tare run a --budget 5m\n$ sudo tare run --continue a\nfirst\n\n  more\n\n$ tare run a \\\n    --arms x\nsecond\n")
-	want := []string{"$ sudo tare run a --budget 5m\n$ sudo tare run --continue a\nfirst\n\n  more", "$ tare run a \\\n    --arms x\nsecond"}
+	const one = "$ sudo tare run a --budget 5m\n$ sudo tare run --continue a\nfirst\n\n  more"
+	const two = "$ tare run a \\\n    --arms x\nsecond"
+	got, want := cut(one+"\n\n"+two+"\n"), []string{one, two}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -98,21 +99,24 @@ func TestLinks(t *testing.T) {
 
 // Each fault of a site is found, and a whole site has none.
 func TestInspect(t *testing.T) {
-	const page = `<h1 id="top">a</h1><a href="#top"></a><a href="b/c.html#%E5%8D%B7"></a><a href="https://example.org"></a><script src="x.js"></script>`
+	const page = `<h1 id="top">a</h1><a href="#top"></a><a href="b/c.html#%E5%8D%B7"></a><a href="https://example.org"></a>` +
+		`<script src="x.js"></script>`
 	whole := map[string]string{
-		"index.html": page, "b/c.html": `<h2 id="卷"></h2><a href="../index.html"></a>`, "x.js": "", "s.css": "a { b: url(x.js) url(data:x) }",
+		"index.html": page, "b/c.html": `<h2 id="卷"></h2><a href="../index.html"></a>`,
+		"x.js": "", "s.css": "a { b: url(x.js) url(data:x) }",
 		"docs/schema/plan.json": `{"$id": "` + example + `/docs/schema/plan.json"}`,
 	}
+	const network, schema = ": read over a network", "docs/schema/plan.json"
 	for name, c := range map[string]struct{ file, text, want string }{
 		"whole":     {},
 		"file":      {"b/c.html", `<a href="d.html">`, "b/c.html: d.html: no such file"},
-		"anchor":    {"b/c.html", `<a href="../index.html#bottom">`, "b/c.html: ../index.html#bottom: no such anchor"},
-		"folder":    {"b/c.html", `<h2 id="卷"><a href="../b">`, "b/c.html: ../b: a folder, which a browser does not open from a disk"},
-		"network":   {"b/c.html", `<h2 id="卷"><img src="https://example.org/a.png">`, "b/c.html: https://example.org/a.png: read over a network"},
-		"server":    {"b/c.html", `<h2 id="卷"><link href="//example.org/a.css">`, "b/c.html: //example.org/a.css: read over a network"},
-		"style":     {"s.css", "@import 'https://example.org/a.css'", "s.css: https://example.org/a.css: read over a network"},
+		"anchor":    {"b/c.html", `<a href="../index.html#x">`, "b/c.html: ../index.html#x: no such anchor"},
+		"folder":    {"b/c.html", `<a href="../b">`, "b/c.html: ../b: a folder, which a browser does not open from a disk"},
+		"picture":   {"b/c.html", `<img src="https://example.org/a.png">`, "b/c.html: https://example.org/a.png" + network},
+		"server":    {"b/c.html", `<link href="//example.org/a.css">`, "b/c.html: //example.org/a.css" + network},
+		"style":     {"s.css", "@import 'https://example.org/a.css'", "s.css: https://example.org/a.css" + network},
 		"no script": {"x.js", "-", "index.html: x.js: no such file"},
-		"schema":    {"docs/schema/plan.json", `{"$id": "https://example.com/plan.json"}`, "docs/schema/plan.json: its $id is https://example.com/plan.json"},
+		"schema":    {schema, `{"$id": "https://example.com/x.json"}`, schema + ": its $id is https://example.com/x.json"},
 	} {
 		dir := t.TempDir()
 		for file, text := range whole {

@@ -39,7 +39,8 @@ const (
 )
 
 // beside are files that pages link to as they are.
-var beside = []string{"LICENSE", "CITATION.cff", "docs/job.yaml", "docs/grafana/*", "docs/notebook/*", "docs/notebook/result/*"}
+var beside = []string{"LICENSE", "CITATION.cff", "docs/job.yaml", "docs/grafana/*", "docs/notebook/*",
+	"docs/notebook/result/*"}
 
 func open(top, tare, home, out string) (*site, error) {
 	s := &site{top: top, tare: tare, home: strings.TrimSuffix(home, "/"), out: out,
@@ -72,7 +73,8 @@ func (s *site) read(name string) ([]byte, error) { return os.ReadFile(filepath.J
 // find fills places.
 func (s *site) find() error {
 	for _, g := range []struct{ pattern, language, below string }{
-		{"*.md", english, "."}, {"docs/*.md", english, "docs"}, {"docs/schema/*.md", english, "docs/schema"}, {"docs/zh/*.md", chinese, "docs"},
+		{"*.md", english, "."}, {"docs/*.md", english, "docs"}, {"docs/schema/*.md", english, "docs/schema"},
+		{"docs/zh/*.md", chinese, "docs"},
 	} {
 		files, err := s.glob(g.pattern)
 		if err != nil {
@@ -164,7 +166,7 @@ func (s *site) page(p place, src, text string) error {
 	return s.put(p.language, p.path, s.headed(p, text))
 }
 
-// headed is a page with what theme/partials/alternate.html reads. Pages with wide outputs have one column less.
+// headed is a page with what theme/partials/alternate.html reads. Pages with wide output have one column less.
 func (s *site) headed(p place, text string) []byte {
 	hidden := ""
 	switch {
