@@ -36,9 +36,9 @@ skipped='TestShippedResult|TestTheGateHolds'
 
 # user runs the tests of tools/arm64/packages.
 user() {
-	packages=$(sed '/^#/d; s|^|./|' tools/arm64/packages | tr '\n' ' ')
-	# shellcheck disable=SC2086
-	CGO_ENABLED=0 GOARCH=arm64 ${GOTEST:-go test} -count=1 -vet=off -timeout 20m -skip "$skipped" -exec qemu-aarch64-static $packages
+	# shellcheck disable=SC2046
+	CGO_ENABLED=0 GOARCH=arm64 ${GOTEST:-go test} -count=1 -vet=off -timeout 20m -skip "$skipped" -exec qemu-aarch64-static \
+		$(sed '/^#/d; s|^|./|' tools/arm64/packages)
 }
 
 # kept is the checksums of the files in the cache, by which a damaged cache is noticed.
