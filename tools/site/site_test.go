@@ -12,24 +12,41 @@ import (
 
 const example = "https://example.org/tare"
 
-// What tare presets prints on a wide terminal, and in Chinese.
+// What tare presets prints, and in Chinese.
 func TestParsePresets(t *testing.T) {
 	got := parsePresets(`Container: how much is lost to it?
   quick                   3 min  cost of each container layer on this host
                                  runs here, nothing to install
 
 卷：各有多快？
-  etcd-disk               90 s  这块盘够不够快
+  etcd-disk               90 s  这块盘够不够
+                                 快
                                  可在本机运行，什么都不用装
 
 Run one: tare run NAME. Its arms and loads: tare presets show NAME
 `)
 	want := []preset{
-		{"Container: how much is lost to it?", "quick", "3 min", "cost of each container layer on this host", ""},
-		{"卷：各有多快？", "etcd-disk", "90 s", "这块盘够不够快", ""},
+		{"Container: how much is lost to it?", "quick", "3 min", "", ""},
+		{"卷：各有多快？", "etcd-disk", "90 s", "", ""},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The title is that of the file, whole; the line about this host is left out.
+func TestParseShown(t *testing.T) {
+	for _, colon := range []string{": ", "："} {
+		head := "# yaml-language-server: $schema=x\n# a" + colon + "loss of a server, alone and beside a batch pod\n"
+		title, file, err := parseShown("a", head+"# 12 min; runs here\n#\nname: a\n")
+		if err != nil || title != "loss of a server, alone and beside a batch pod" || file != head+"#\nname: a\n" {
+			t.Errorf("title %q, file %q, error %v", title, file, err)
+		}
+	}
+	for _, wrong := range []string{"", "# yaml-language-server: x\n# b: other\n#\n#\n", "name: a\n# a: x\n#\n#\n"} {
+		if title, _, err := parseShown("a", wrong); err == nil {
+			t.Errorf("%q: %q", wrong, title)
+		}
 	}
 }
 
