@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
@@ -170,22 +170,23 @@ func sizeOf(dir string) (sum int64) {
 const leastAnswer = 30
 
 func (c *console) printList(all []foundResult, now time.Time) error {
-	rows := [][4]string{listHead}
+	in := messages.In(c.language)
+	rows := [][4]string{{in.Text("list.result"), in.Text("list.experiment"), in.Text("list.age"), in.Text("list.size")}}
 	for _, x := range all {
-		rows = append(rows, [4]string{x.Dir, x.Experiment, inOneUnit(now.Sub(x.Started)), quantity.Bytes(float64(x.Bytes))})
+		age := now.Sub(x.Started)
+		rows = append(rows, [4]string{export.Clean(x.Dir), export.Clean(x.Experiment), cmp.Or(inOneUnit(age), in.Text("list.now")), quantity.Bytes(float64(x.Bytes))})
 	}
 	var widths [4]int
 	for _, r := range rows {
 		for i, text := range r {
-			widths[i] = max(widths[i], utf8.RuneCountInString(export.Clean(text)))
+			widths[i] = max(widths[i], widthOf(text))
 		}
 	}
 	p := newSheet(c)
 	for i, r := range rows {
-		lead := fmt.Sprintf("%-*s  %-*s  %*s  %*s  ",
-			widths[0], export.Clean(r[0]), widths[1], export.Clean(r[1]), widths[2], r[2], widths[3], r[3])
-		columns := utf8.RuneCountInString(lead)
-		answer := listAnswer
+		lead := padded(r[0], widths[0]) + "  " + padded(r[1], widths[1]) + "  " + padLeft(r[2], widths[2]) + "  " + padLeft(r[3], widths[3]) + "  "
+		columns := widthOf(lead)
+		answer := in.Text("list.answer")
 		if i > 0 {
 			answer = all[i-1].Answer
 		}
@@ -194,7 +195,7 @@ func (c *console) printList(all []foundResult, now time.Time) error {
 			lead, columns = "    ", 4
 		}
 		if i == 0 {
-			p.WriteString(string(c.paint(c.stdout, dim, strings.TrimRight(lead+answer, " "))) + "\n")
+			p.WriteString(string(c.tint(c.stdout, dim, strings.TrimRight(lead+answer, " "))) + "\n")
 			continue
 		}
 		p.entry(lead, columns, answer)
@@ -202,11 +203,11 @@ func (c *console) printList(all []foundResult, now time.Time) error {
 	return p.flush()
 }
 
-// inOneUnit is an age in one unit: "4 min", "3 d".
+// inOneUnit is an age in one unit: "4 min", "3 d"; "": less than a minute.
 func inOneUnit(d time.Duration) string {
 	switch {
 	case d < time.Minute:
-		return "now"
+		return ""
 	case d < 90*time.Minute:
 		return fmt.Sprintf("%d min", int(d.Minutes()))
 	case d < 48*time.Hour:

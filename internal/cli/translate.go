@@ -216,6 +216,11 @@ func padded(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-widthOf(text)))
 }
 
+// padLeft is a text with spaces before it, columns wide.
+func padLeft(text string, columns int) string {
+	return strings.Repeat(" ", max(0, columns-widthOf(text))) + text
+}
+
 // ownSpace stands for a space of a translated text while kong wraps it: kong counts a wide character as one column.
 const ownSpace = "\ue000"
 
