@@ -22,7 +22,7 @@ type configCommand struct {
 }
 
 func (configCommand) Help() string {
-	return `A flag on the command line comes first, then the environment (TARE_BUDGET for --budget), then the user's configuration file, then /etc/tare/config.yaml. The user's file is tare/config.yaml in $XDG_CONFIG_HOME, or in ~/.config. A file is taken only if nobody but its user and root can write it. A value that has no effect with the flags of the command line gives way to them.
+	return `A flag on the command line comes first, then the environment (TARE_BUDGET for --budget), then the user's configuration file, then /etc/tare/config.yaml. The user's file is tare/config.yaml in $XDG_CONFIG_HOME, or in ~/.config. A file is taken only if nobody but its user and root can write it. A value that has no effect with the flags of the command line gives way to them. --apply, --undo, --forget and --all are for the command line alone.
 
 A configuration file has a flag in each line, and sections for single commands:
 

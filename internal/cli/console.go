@@ -99,7 +99,14 @@ type painted string
 
 // paint translates a text, removes escape sequences from it and colours it.
 func (c *console) paint(f *os.File, attribute, text string) painted {
-	text = export.Clean(c.translate.within(text))
+	return c.tint(f, attribute, c.plainly(text))
+}
+
+// plainly translates a text and removes escape sequences from it.
+func (c *console) plainly(text string) string { return export.Clean(c.translate.within(text)) }
+
+// tint colours a text, which has no escape sequences.
+func (c *console) tint(f *os.File, attribute, text string) painted {
 	if c.colored(f) {
 		text = "\x1b[" + attribute + "m" + text + "\x1b[0m"
 	}

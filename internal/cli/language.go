@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/cli/settings"
 	"github.com/tarelab/tare/internal/report"
 )
 
@@ -14,10 +15,13 @@ func (l *languageChoice) UnmarshalText(b []byte) error {
 	return oneOf((*string)(l), string(b), messages.Choices()...)
 }
 
-// languageOf is the language of everything that a command prints for people, also where its arguments are
-// wrong: --lang, else TARE_LANG, else the locale.
-func languageOf(args []string, getenv func(string) string) messages.Language {
-	choice := getenv("TARE_LANG")
+// languageOf is the language of help and of errors about the command line: --lang, else what is set for all
+// commands outside of it, else the locale.
+func languageOf(args []string, set []settings.Value, getenv func(string) string) messages.Language {
+	choice := ""
+	if v, ok := settings.Find(set, "", "lang"); ok {
+		choice = v.Texts[0]
+	}
 	for i, a := range args {
 		if a == "--" {
 			break
@@ -30,6 +34,9 @@ func languageOf(args []string, getenv func(string) string) messages.Language {
 	}
 	return messages.Choose(choice, getenv)
 }
+
+// speak chooses the language of everything that the command prints for people.
+func (c *console) speak(l messages.Language) { c.language, c.translate = l, sentences(l) }
 
 // reports are the reports in the language of the console.
 func (c *console) reports() report.Language { return report.In(messages.In(c.language)) }
