@@ -34,24 +34,33 @@ Examples:
 ` + exitCodes("listed", exitError, exitUsage)
 }
 
-// foundResult is a result as --format json prints it.
+// listSchema is the schema of tare list's output.
+const listSchema = "tare/list/v1"
+
+// listing is what --format json prints.
+type listing struct {
+	Schema  string        `json:"schema"`
+	Results []foundResult `json:"results"` // the newest first
+}
+
+// foundResult is a result in the list.
 type foundResult struct {
 	Dir        string     `json:"dir"`
 	Kind       listedKind `json:"kind"`
 	Experiment string     `json:"experiment"`
 	Started    time.Time  `json:"started"`
-	Bytes      int64      `json:"bytes"`
-	Answer     string     `json:"answer"`
+	Bytes      int64      `json:"bytes"`  // size of its files
+	Answer     string     `json:"answer"` // the answer in one line, in English
 }
 
 // listedKind is the kind of a result.
 type listedKind string
 
-// The kinds: of a run, of the runs on several nodes, of tare advise.
+// The kinds.
 const (
-	listedRun    listedKind = "run"
-	listedNodes  listedKind = "nodes"
-	listedAdvice listedKind = "advice"
+	listedRun    listedKind = "run"    // of one run
+	listedNodes  listedKind = "nodes"  // of the runs on several nodes
+	listedAdvice listedKind = "advice" // of tare advise
 )
 
 func (l listCommand) Run(c *console) error {
@@ -63,7 +72,7 @@ func (l listCommand) Run(c *console) error {
 		return &usageError{hint.New(noResult(root), "tare list DIR"), ""}
 	}
 	if l.Format == "json" {
-		return export.Object(c.stdout, resultsBelow(root, report.In(messages.In(messages.English))))
+		return export.Object(c.stdout, listing{listSchema, resultsBelow(root, report.In(messages.In(messages.English)))})
 	}
 	all := resultsBelow(root, c.reports())
 	if len(all) == 0 {
