@@ -40,6 +40,11 @@ func newTypist(t *testing.T, server string) typist {
 		}
 	}
 	write("bin/tare", fmt.Sprintf("#!/bin/sh\nexec '%s' __cli \"$@\"\n", exe), 0o755)
+	for _, name := range []string{"kubectl-tare", "kubectl_complete-tare"} {
+		if err := os.Symlink(exe, filepath.Join(k.dir, "bin", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	write("work/mine.yaml", `arms: {cold: {environment: host}, warm: {environment: host}}
 baseline: cold
 workloads: {w: {kind: commit}}
@@ -203,12 +208,38 @@ func TestCompleteWithoutCluster(t *testing.T) {
 	}
 }
 
+// kubectl completes the command lines of its plugin.
+func TestCompleteOfPlugin(t *testing.T) {
+	t.Parallel()
+	kubectl := testneed.Tool(t, "kubectl")
+	k := newTypist(t, playedCluster(t))
+	for _, c := range []struct{ line, want string }{
+		{"run --bud", "--budget\tTime of the whole run\n:4\n"},
+		{"run mine.yaml --arms=warm,", "--arms=warm,cold\thost\n:4\n"},
+		{"run --nodes n1,", "n1,n2\nn1,all\tevery node, with --node-helper\n:4\n"},
+		{"run --max-cost through", "throughput=\tthroughput\n:6\n"},
+		{"run min", ":0\n"},
+		{"report for", ":16\n"},
+		{"nonsense ", ":4\n"},
+	} {
+		cmd := exec.Command(kubectl, append([]string{"__complete", "tare"}, strings.Split(c.line, " ")...)...)
+		cmd.Dir, cmd.Env = filepath.Join(k.dir, "work"), k.env
+		out, err := cmd.Output()
+		if err != nil || string(out) != c.want {
+			t.Errorf("%q: %q (%v), want %q", c.line, out, err, c.want)
+		}
+	}
+}
+
 // shells are started without the user's own files. load loads the script of completion.
 var shells = map[string]struct{ start, load string }{
 	"bash":        {"bash --norc --noprofile -i", "source <(tare completion bash)"},
 	"zsh":         {"zsh -f -i", "autoload -U compinit; compinit -u -D; source <(tare completion zsh)"},
 	"zsh-package": {"zsh -f -i", "mkdir ../f; tare completion zsh >../f/_tare; fpath=(../f $fpath); autoload -U compinit; compinit -u -D"},
 	"fish":        {"fish --no-config -i", "tare completion fish | source"},
+
+	"zsh-kubectl":  {"zsh -f -i", "autoload -U compinit; compinit -u -D; source <(kubectl completion zsh)"},
+	"fish-kubectl": {"fish --no-config -i", "kubectl completion fish | source"},
 }
 
 // In the real shells the Tab key completes commands, flags, values and files.
@@ -220,6 +251,13 @@ func TestCompletionInShells(t *testing.T) {
 			t.Parallel()
 			testneed.Tool(t, strings.Fields(shells[name].start)[0])
 			term := newTerm(t, newTypist(t, playedCluster(t)), name)
+			if strings.HasSuffix(name, "-kubectl") {
+				testneed.Tool(t, "kubectl")
+				term.completes(t, "kubectl tare run --bud", "kubectl tare run --budget ")
+				term.completes(t, "kubectl tare run mysql-lay", "kubectl tare run mysql-layers ")
+				term.completes(t, "kubectl tare run --max-cost through", "kubectl tare run --max-cost throughput=")
+				return
+			}
 			for _, c := range []struct{ typed, shown string }{
 				{"tare compl", "tare completion "},
 				{"tare run --bud", "tare run --budget "},

@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-func main() { os.Exit(tare(os.Args[1:])) }
+func main() { os.Exit(tare(cli.Arguments(os.Args[0], os.Args[1:]))) }
 
 func tare(args []string) int {
 	if code, ok := hidden.Run(roles(), args); ok {
