@@ -188,13 +188,13 @@ func (c *console) printList(all []foundResult, now time.Time) error {
 	var widths [4]int
 	for _, r := range rows {
 		for i, text := range r {
-			widths[i] = max(widths[i], widthOf(text))
+			widths[i] = max(widths[i], report.Width(text))
 		}
 	}
 	p := newSheet(c)
 	for i, r := range rows {
-		lead := padded(r[0], widths[0]) + "  " + padded(r[1], widths[1]) + "  " + padLeft(r[2], widths[2]) + "  " + padLeft(r[3], widths[3]) + "  "
-		columns := widthOf(lead)
+		lead := report.PadRight(r[0], widths[0]) + "  " + report.PadRight(r[1], widths[1]) + "  " + report.PadLeft(r[2], widths[2]) + "  " + report.PadLeft(r[3], widths[3]) + "  "
+		columns := report.Width(lead)
 		answer := in.Text("list.answer")
 		if i > 0 {
 			answer = all[i-1].Answer

@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
@@ -340,7 +341,7 @@ const leastTable = 41
 func (s *screen) arms(all []run.Running, width, room int) (lines []string) {
 	widest := 0
 	for _, a := range all {
-		widest = max(widest, widthOf(export.Clean(a.Arm)))
+		widest = max(widest, report.Width(export.Clean(a.Arm)))
 	}
 	shown := all
 	if len(shown) > room {
@@ -348,7 +349,7 @@ func (s *screen) arms(all []run.Running, width, room int) (lines []string) {
 	}
 	for _, a := range shown {
 		change, half := amounts(a)
-		line := fmt.Sprintf("  %s  %8s %s", padded(export.Clean(a.Arm), widest), change, half)
+		line := fmt.Sprintf("  %s  %8s %s", report.PadRight(export.Clean(a.Arm), widest), change, half)
 		lines = append(lines, cut(strings.TrimRight(line, " "), width))
 	}
 	if n := len(all) - len(shown); n > 0 {
@@ -387,12 +388,12 @@ func timeLeft(left, total float64) string {
 // cut shortens a text to a width in columns; 0: no limit. The last column stays free, because
 // some terminals wrap there.
 func cut(text string, width int) string {
-	if width <= 0 || widthOf(text) < width {
+	if width <= 0 || report.Width(text) < width {
 		return text
 	}
 	at := 0
 	for i, r := range text {
-		if at += wide(r); at > width-2 {
+		if at += report.RuneWidth(r); at > width-2 {
 			return text[:i] + "…"
 		}
 	}

@@ -84,7 +84,7 @@ func (a *answerSoFar) has(workload, arm string) bool {
 var attributes = regexp.MustCompile(`\x1b\[[\d;]*m`)
 
 // columnsOf is the width of a drawn line without its colours.
-func columnsOf(line string) int { return widthOf(attributes.ReplaceAllString(line, "")) }
+func columnsOf(line string) int { return report.Width(attributes.ReplaceAllString(line, "")) }
 
 // rowsOf is how many rows drawn lines take on a terminal that is width columns wide now: one that became
 // narrower has wrapped them.
