@@ -99,6 +99,9 @@ func mainAs(name string, args []string, stdout, stderr *os.File) (code int) {
 	}
 	c.color, c.events = g.Color, wantsEvents(ctx.Selected())
 	c.speak(messages.Choose(string(g.Lang), c.getenv))
+	if c.events {
+		c.translate = nil // programs read English
+	}
 	c.noteUntaken(ctx.Selected().Path())
 	return c.fail(ctx.Run(c))
 }

@@ -65,9 +65,12 @@ const (
 	green = "32"
 )
 
-// colored says whether output to f has colours. --color comes before the environment
+// colored says whether output to f has colours; objects have none. --color comes before the environment
 // (https://no-color.org).
 func (c *console) colored(f *os.File) bool {
+	if c.events && f == c.stderr {
+		return false
+	}
 	switch c.color {
 	case "always":
 		return true

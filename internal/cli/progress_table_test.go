@@ -175,7 +175,7 @@ func TestEvents(t *testing.T) {
 	defer file.Close()
 	c := &console{stderr: file, stdout: file, getenv: func(string) string { return "" }}
 	f := progressFlags{Progress: "json"}
-	c.events = f.asEvents()
+	c.events, c.color = f.asEvents(), "always"
 	left := []record.Left{{Arm: "nat", Reason: "no nftables"}}
 	p := &plan.Plan{Record: record.Plan{Experiment: "quick", Budget: 180, Seed: 7}, Left: left}
 	show := c.progress(p, f)
@@ -185,7 +185,7 @@ func TestEvents(t *testing.T) {
 	show.event(run.Event{Workload: "rpc", Phase: "launch", Arm: "host"})
 	show.say("two\nlines")
 	show.end()
-	c.note("results in %s", "r")
+	c.noteResults("r", true)
 	if code := c.fail(useless("--a", "with --b", "leave it out")); code != exitUsage {
 		t.Errorf("exit code %d", code)
 	}
@@ -212,6 +212,9 @@ func TestEvents(t *testing.T) {
 	}
 	if unknown["ratio"] != nil || unknown["arm"] != "namespaces" {
 		t.Errorf("%v", unknown)
+	}
+	if bytes.Contains(b, []byte("u001b")) {
+		t.Errorf("colours in\n%s", b)
 	}
 	last := all[len(all)-1]
 	if all[0]["schema"] != progressSchema || all[1]["launch"] != 3.0 || last["remedy"] != "leave it out" || last["exit_code"] != 2.0 {

@@ -41,6 +41,7 @@ func dataKinds() []dataKind {
 		{"advice", record.AdviceSchema, "advice.json", "`tare advise --format json`, and the file in its directory.", reflect.TypeFor[record.Advice](), nil},
 		{"calibration", record.CalibrationSchema, "tare calibrate", "`tare calibrate --format json`.", reflect.TypeFor[record.Calibration](), nil},
 		{"doctor", doctorSchema, "tare doctor", "`tare doctor --format json`.", reflect.TypeFor[doctorAnswer](), nil},
+		{"version", versionSchema, "tare version", "`tare version --format json`.", reflect.TypeFor[build](), nil},
 		{"list", listSchema, "tare list", "`tare list --format json`.", reflect.TypeFor[listing](), nil},
 		{"config", configSchema, "tare config", "`tare config --format json`.", reflect.TypeFor[configAnswer](), nil},
 		{"progress", progressSchema, "--progress json", "A line of `tare run --progress json` with `event` %s. That of another node has `node`, too.", nil, progressLines()},

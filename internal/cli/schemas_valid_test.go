@@ -213,7 +213,7 @@ func realDocuments(t *testing.T) (all []checked) {
 		output(t, "comparison", "compare", "../report/testdata/nodes/a", "../report/testdata/nodes/b", "--format", "json"),
 		output(t, "plan", "plan", "quick", "--format", "json"), output(t, "doctor", "doctor", "--format", "json"),
 		output(t, "list", "list", "../..", "--format", "json"), output(t, "list", "list", "settings", "--format", "json"),
-		configured(t))
+		output(t, "version", "version", "--format", "json"), configured(t))
 }
 
 // configured is the output of tare config with a value and a variable of no flag.
