@@ -83,6 +83,7 @@ func mainAs(name string, args []string, stdout, stderr *os.File) (code int) {
 		return c.fail(err)
 	}
 	c.given.read(parser.Model, args, os.Environ())
+	c.events = valueIn(args, "--progress") == "json" // for errors about the command line
 	c.speak(languageOf(args, c.given.values, os.Getenv))
 	c.renamed = renaming(name, parser.Model.Children)
 	parser.Stdout, parser.Stderr = c.renamed.writer(stdout), c.renamed.writer(stderr)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/messages"
@@ -22,17 +23,22 @@ func languageOf(args []string, set []settings.Value, getenv func(string) string)
 	if v, ok := settings.Find(set, "", "lang"); ok {
 		choice = v.Texts[0]
 	}
+	return messages.Choose(cmp.Or(valueIn(args, "--lang"), choice), getenv)
+}
+
+// valueIn is the value of a flag in a command line that may be wrong; "": it has none.
+func valueIn(args []string, flag string) (value string) {
 	for i, a := range args {
 		if a == "--" {
 			break
 		}
-		if value, ok := strings.CutPrefix(a, "--lang="); ok {
-			choice = value
-		} else if a == "--lang" && i+1 < len(args) {
-			choice = args[i+1]
+		if text, ok := strings.CutPrefix(a, flag+"="); ok {
+			value = text
+		} else if a == flag && i+1 < len(args) {
+			value = args[i+1]
 		}
 	}
-	return messages.Choose(choice, getenv)
+	return value
 }
 
 // speak chooses the language of everything that the command prints for people.

@@ -42,14 +42,13 @@ const versionSchema = "tare/version/v1"
 // build is the output of tare version: what this binary was made of.
 type build struct {
 	Schema  string `json:"schema"`
-	Version string `json:"version"` // "v0.1.0"; a pseudo-version or "devel" if it is not a release
-	// Commit is in the version control of the source; empty: not known.
-	Commit string `json:"commit,omitempty"`
+	Version string `json:"version"`          // "v0.1.0"; a pseudo-version or "devel" if it is not a release
+	Commit  string `json:"commit,omitempty"` // 40 hexadecimal digits; empty: not known
 	// Dirty says that the source differed from the commit; nil: there is no commit.
 	Dirty   *bool    `json:"dirty,omitempty"`
-	Go      string   `json:"go"`      // version of Go
-	OS      string   `json:"os"`      // as Go names it
-	Arch    string   `json:"arch"`    // as Go names it
+	Go      string   `json:"go"`      // the compiler that made it
+	OS      string   `json:"os"`      // operating system
+	Arch    string   `json:"arch"`    // architecture: amd64 or arm64
 	Home    string   `json:"home"`    // address of the project
 	Modules []module `json:"modules"` // the modules in the binary
 }
