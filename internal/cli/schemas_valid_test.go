@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/analysis/calibrate"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/cli/settings"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
@@ -219,8 +220,8 @@ func realDocuments(t *testing.T) (all []checked) {
 // configured is the output of tare config with a value and a variable of no flag.
 func configured(t *testing.T) checked {
 	t.Helper()
-	t.Setenv("TARE_BUDGET", "3m")
-	t.Setenv("TARE_BUDGETS", "3m")
+	t.Setenv(settings.Variable("budget"), "3m")
+	t.Setenv(settings.Variable("budgets"), "3m")
 	return output(t, "config", "config", "--format", "json")
 }
 
