@@ -384,18 +384,3 @@ func timeLeft(left, total float64) string {
 	}
 	return quantity.Duration(left) + " left of " + quantity.Duration(total)
 }
-
-// cut shortens a text to a width in columns; 0: no limit. The last column stays free, because
-// some terminals wrap there.
-func cut(text string, width int) string {
-	if width <= 0 || report.Width(text) < width {
-		return text
-	}
-	at := 0
-	for i, r := range text {
-		if at += report.RuneWidth(r); at > width-2 {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}

@@ -97,3 +97,18 @@ func rowsOf(lines []string, width int) (rows int) {
 	}
 	return rows
 }
+
+// cut shortens a text to a width in columns; 0: no limit. The last column stays free, because
+// some terminals wrap there.
+func cut(text string, width int) string {
+	if width <= 0 || report.Width(text) < width {
+		return text
+	}
+	at := 0
+	for i, r := range text {
+		if at += report.RuneWidth(r); at > width-2 {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
