@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,6 +41,11 @@ func newTypist(t *testing.T, server string) typist {
 		}
 	}
 	write("bin/tare", fmt.Sprintf("#!/bin/sh\nexec '%s' __cli \"$@\"\n", exe), 0o755)
+	for _, name := range []string{"kubectl-tare", "kubectl_complete-tare"} {
+		if err := os.Symlink(exe, filepath.Join(k.dir, "bin", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	write("work/mine.yaml", `arms: {cold: {environment: host}, warm: {environment: host}}
 baseline: cold
 workloads: {w: {kind: commit}}
@@ -63,6 +69,9 @@ users:
 		}
 	}
 	write("work/foreign/plan.json", "{}", 0o644)
+	if err := syscall.Mkfifo(filepath.Join(k.dir, "work/fifo"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	k.env = []string{
 		"PATH=" + filepath.Join(k.dir, "bin") + ":/usr/bin:/bin", "HOME=" + k.dir, "TERM=xterm-256color", "LC_ALL=C.UTF-8",
 		"KUBECONFIG=" + filepath.Join(k.dir, "work/kubeconfig"), "XDG_STATE_HOME=" + filepath.Join(k.dir, "state"),
@@ -129,6 +138,7 @@ func completions() []placeIn {
 		{"run --arms cgroup,con", []string{"cgroup,container"}, []string{"container"}},
 		{"run mine.yaml --arms ", []string{"cold", "warm"}, []string{"cgroup"}},
 		{"run mine.yaml --arms=warm,", []string{"--arms=warm,cold"}, []string{"--arms=warm,warm"}},
+		{"run fifo --arms ", nil, []string{"cold", "cgroup"}},
 		{"run mine.yaml --workload ", []string{"w", "fio"}, nil},
 		{"run mine.yaml --set w.", []string{"w.size=", ":nospace"}, []string{"window="}},
 		{"run --max-cost ", []string{"throughput=", "p99=", ":nospace"}, nil},
@@ -203,12 +213,38 @@ func TestCompleteWithoutCluster(t *testing.T) {
 	}
 }
 
+// kubectl completes the command lines of its plugin.
+func TestCompleteOfPlugin(t *testing.T) {
+	t.Parallel()
+	kubectl := testneed.Tool(t, "kubectl")
+	k := newTypist(t, playedCluster(t))
+	for _, c := range []struct{ line, want string }{
+		{"run --bud", "--budget\tTime of the whole run\n:4\n"},
+		{"run mine.yaml --arms=warm,", "--arms=warm,cold\thost\n:4\n"},
+		{"run --nodes n1,", "n1,n2\nn1,all\tevery node, with --node-helper\n:4\n"},
+		{"run --max-cost through", "throughput=\tthroughput\n:6\n"},
+		{"run min", ":0\n"},
+		{"report for", ":16\n"},
+		{"nonsense ", ":4\n"},
+	} {
+		cmd := exec.Command(kubectl, append([]string{"__complete", "tare"}, strings.Split(c.line, " ")...)...)
+		cmd.Dir, cmd.Env = filepath.Join(k.dir, "work"), k.env
+		out, err := cmd.Output()
+		if err != nil || string(out) != c.want {
+			t.Errorf("%q: %q (%v), want %q", c.line, out, err, c.want)
+		}
+	}
+}
+
 // shells are started without the user's own files. load loads the script of completion.
 var shells = map[string]struct{ start, load string }{
 	"bash":        {"bash --norc --noprofile -i", "source <(tare completion bash)"},
 	"zsh":         {"zsh -f -i", "autoload -U compinit; compinit -u -D; source <(tare completion zsh)"},
 	"zsh-package": {"zsh -f -i", "mkdir ../f; tare completion zsh >../f/_tare; fpath=(../f $fpath); autoload -U compinit; compinit -u -D"},
 	"fish":        {"fish --no-config -i", "tare completion fish | source"},
+
+	"zsh-kubectl":  {"zsh -f -i", "autoload -U compinit; compinit -u -D; source <(kubectl completion zsh)"},
+	"fish-kubectl": {"fish --no-config -i", "kubectl completion fish | source"},
 }
 
 // In the real shells the Tab key completes commands, flags, values and files.
@@ -220,6 +256,13 @@ func TestCompletionInShells(t *testing.T) {
 			t.Parallel()
 			testneed.Tool(t, strings.Fields(shells[name].start)[0])
 			term := newTerm(t, newTypist(t, playedCluster(t)), name)
+			if strings.HasSuffix(name, "-kubectl") {
+				testneed.Tool(t, "kubectl")
+				term.completes(t, "kubectl tare run --bud", "kubectl tare run --budget ")
+				term.completes(t, "kubectl tare run mysql-lay", "kubectl tare run mysql-layers ")
+				term.completes(t, "kubectl tare run --max-cost through", "kubectl tare run --max-cost throughput=")
+				return
+			}
 			for _, c := range []struct{ typed, shown string }{
 				{"tare compl", "tare completion "},
 				{"tare run --bud", "tare run --budget "},
@@ -317,45 +360,4 @@ func (x term) completes(t *testing.T, typed, shown string) {
 	x.shows(t, `[$%#>] `+regexp.QuoteMeta(shown)+`Z`)
 	x.keys(t, "C-u")
 	x.shows(t, `[$%#>] *\z`)
-}
-
-// The manual pages have no error, and every command and flag of help.
-func TestManual(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "man1")
-	out, code := tareSays(t, t.TempDir(), "man", dir)
-	if code != 0 {
-		t.Fatal(out)
-	}
-	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
-	if err != nil || len(pages) < 20 {
-		t.Fatalf("%d pages, %v", len(pages), err)
-	}
-	mandoc := testneed.Tool(t, "mandoc")
-	lint := exec.Command(mandoc, append([]string{"-T", "lint", "-W", "warning"}, pages...)...)
-	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("mandoc: %v\n%s", err, out)
-	}
-	for _, page := range pages {
-		command := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(page), ".1"), "tare")
-		words := strings.Fields(strings.ReplaceAll(command, "-", " "))
-		help, code := tareSays(t, t.TempDir(), append([]string{"help"}, words...)...)
-		if code != 0 {
-			t.Errorf("%s: %s", page, help)
-		}
-		text, err := exec.Command(mandoc, "-T", "ascii", page).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain := regexp.MustCompile(`.\x08`).ReplaceAllString(string(text), "")
-		for _, flag := range regexp.MustCompile(`(?m)^ +(?:-\w, )?(--[a-z-]+)`).FindAllStringSubmatch(help, -1) {
-			if !strings.Contains(plain, flag[1]) {
-				t.Errorf("%s has no %s", page, flag[1])
-			}
-		}
-		codes := strings.Contains(help, "Exit codes:") == strings.Contains(plain, "EXIT STATUS")
-		if !codes || !strings.Contains(plain, "TARE_BUDGET=10m") {
-			t.Errorf("%s has no environment or exit status:\n%s", page, plain)
-		}
-	}
 }

@@ -23,11 +23,11 @@ type adviseCommand struct {
 	Format  compareFormat `group:"output" default:"text" placeholder:"text|markdown|json" help:"Output format."`
 	Verbose bool          `short:"v" group:"output" help:"Every candidate with its intervals and settings, why others were skipped, and each stage."`
 
-	Apply     []string `group:"apply" sep:"none" placeholder:"TARGET" help:"Set the proved remedy of DIR on something that runs: unit:NAME, cgroup:PATH, container:NAME or pod:NAMESPACE/NAME. Settings on both sides: --apply load=TARGET --apply neighbour=TARGET."`
+	Apply     []string `group:"apply" act:"" sep:"none" placeholder:"TARGET" help:"Set the proved remedy of DIR on something that runs: unit:NAME, cgroup:PATH, container:NAME or pod:NAMESPACE/NAME. Settings on both sides: --apply load=TARGET --apply neighbour=TARGET."`
 	UndoAfter string   `group:"apply" placeholder:"2h" help:"Take it back after this time, by a timer of systemd."`
 	Yes       bool     `short:"y" group:"apply" help:"Apply without a question."`
-	Undo      bool     `group:"apply" help:"Take back what --apply set: tare advise --undo [TARGET|ID]."`
-	Forget    bool     `group:"apply" help:"With --undo: drop the entry, and leave the setting as it is."`
+	Undo      bool     `act:"" group:"apply" help:"Take back what --apply set: tare advise --undo [TARGET|ID]."`
+	Forget    bool     `act:"" group:"apply" help:"With --undo: drop the entry, and leave the setting as it is."`
 
 	Beside bool `name:"force" group:"output" hidden:"" help:"Measure although another run is active (noisier)."`
 	progressFlags

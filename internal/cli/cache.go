@@ -68,7 +68,7 @@ func describe(e dataset.Entry) string {
 type cachePrune struct {
 	Keys   []string `arg:"" optional:"" name:"data set" help:"Names or patterns as tare cache list shows them, such as mariadb-*."`
 	Unused age      `placeholder:"720h" help:"Data sets that were not used for this long."`
-	All    bool     `help:"All data sets."`
+	All    bool     `act:"" help:"All data sets."`
 	DryRun bool     `short:"n" help:"Only list what would be removed."`
 }
 

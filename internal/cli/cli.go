@@ -64,8 +64,7 @@ func Main(args []string, stdout, stderr *os.File) int {
 
 // mainAs is Main of a program that users call name.
 func mainAs(name string, args []string, stdout, stderr *os.File) (code int) {
-	c := &console{name: name, stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv, language: languageOf(args, os.Getenv)}
-	c.translate = sentences(c.language)
+	c := &console{name: name, stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv}
 	defer func() {
 		if r := recover(); r != nil {
 			h, ok := r.(helpExit)
@@ -78,10 +77,14 @@ func mainAs(name string, args []string, stdout, stderr *os.File) (code int) {
 	var g grammar
 	c.given = &given{}
 	columns, _ := c.size(stdout)
-	parser, err := newParser(&g, stdout, stderr, kong.Resolvers(c.given), kong.Help(helpIn(c.translate, columns)))
+	help := func(o kong.HelpOptions, ctx *kong.Context) error { return helpIn(c.translate, columns)(o, ctx) }
+	parser, err := newParser(&g, stdout, stderr, kong.Resolvers(c.given), kong.Help(help))
 	if err != nil {
 		return c.fail(err)
 	}
+	c.given.read(parser.Model, args, os.Environ())
+	c.events = valueIn(args, "--progress") == "json" // for errors about the command line
+	c.speak(languageOf(args, c.given.values, os.Getenv))
 	c.renamed = renaming(name, parser.Model.Children)
 	parser.Stdout, parser.Stderr = c.renamed.writer(stdout), c.renamed.writer(stderr)
 	if err := checkNotEmpty(args); err != nil {
@@ -91,14 +94,15 @@ func mainAs(name string, args []string, stdout, stderr *os.File) (code int) {
 	if slices.Equal(args, []string{kubernetesGroup, "--help"}) {
 		return c.fail(helpKubernetes(parser, parser.Stdout, c.translate, columns))
 	}
-	c.given.read(parser.Model, args, os.Environ())
 	ctx, err := c.given.parse(parser, args)
 	if err != nil {
 		return c.fail(err)
 	}
 	c.color, c.events = g.Color, wantsEvents(ctx.Selected())
-	c.language = messages.Choose(string(g.Lang), c.getenv)
-	c.translate = sentences(c.language)
+	c.speak(messages.Choose(string(g.Lang), c.getenv))
+	if c.events {
+		c.translate = nil // programs read English
+	}
 	c.noteUntaken(ctx.Selected().Path())
 	return c.fail(ctx.Run(c))
 }

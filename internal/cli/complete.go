@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -63,6 +64,36 @@ func (a completion) lines(skipped int) (out []string) {
 		out = append(out, ":dirs")
 	}
 	return out
+}
+
+// Directives of cobra for the shell (ShellCompDirective).
+const (
+	cobraDefault  = 0
+	cobraNoSpace  = 2
+	cobraNoFiles  = 4
+	cobraOnlyDirs = 16
+)
+
+// forCobra formats the answer as a program of cobra's does: the last line is the directive, a number.
+func (a completion) forCobra() (out []string) {
+	for _, c := range a.values {
+		line := export.Clean(c.value)
+		if c.about != "" {
+			line += "\t" + export.Clean(c.about)
+		}
+		out = append(out, line)
+	}
+	directive := cobraNoFiles
+	switch {
+	case a.files:
+		directive = cobraDefault
+	case a.dirs && len(a.values) == 0: // with values cobra takes the first one for a directory
+		directive = cobraOnlyDirs
+	}
+	if a.nospace {
+		directive |= cobraNoSpace
+	}
+	return append(out, fmt.Sprintf(":%d", directive))
 }
 
 // completer knows the words before the one that is completed.

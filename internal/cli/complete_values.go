@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -171,8 +172,8 @@ func (k *completer) chosen() *experiment.Experiment {
 	if len(k.args) > 0 && f.Command == "" {
 		f.Experiment = k.args[0]
 	}
-	if f.Experiment == "-" {
-		return nil
+	if info, err := os.Stat(f.Experiment); f.Experiment == "-" || err == nil && !info.Mode().IsRegular() {
+		return nil // reading it may block
 	}
 	e, err := f.parse(catalog.Words())
 	if err != nil {

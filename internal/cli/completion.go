@@ -53,7 +53,7 @@ const CompleteCommand = "__complete"
 //	:files    names of files, too, which the shell finds
 //	:dirs     names of directories, too
 //
-// args are the shell and the words so far without the program, the last one being completed. bash splits
+// kubectl gets the words of cobra, with which its own completion is made, in their place. args are the shell and the words so far without the program, the last one being completed. bash splits
 // words at = and :, so it gives the whole line up to the cursor and the part of the last word that it
 // replaces. Complete prints nothing where it knows nothing: an error would be printed into the user's line.
 func Complete(args []string) int {
@@ -72,12 +72,17 @@ func complete(w io.Writer, args []string) {
 	if len(words) == 0 {
 		return
 	}
-	a, err := newCompleter(words)
+	k, err := newCompleter(words)
 	if err != nil {
 		return
 	}
+	answer := k.answer()
+	lines := answer.lines(skipped)
+	if args[0] == kubectlShell {
+		lines = answer.forCobra()
+	}
 	var out []byte
-	for _, line := range a.answer().lines(skipped) {
+	for _, line := range lines {
 		out = append(append(out, line...), '\n')
 	}
 	w.Write(out)

@@ -22,7 +22,7 @@ type configCommand struct {
 }
 
 func (configCommand) Help() string {
-	return `A flag on the command line comes first, then the environment (TARE_BUDGET for --budget), then the user's configuration file, then /etc/tare/config.yaml. The user's file is tare/config.yaml in $XDG_CONFIG_HOME, or in ~/.config. A file is taken only if nobody but its user and root can write it. A value that has no effect with the flags of the command line gives way to them.
+	return `A flag on the command line comes first, then the environment (TARE_BUDGET for --budget), then the user's configuration file, then /etc/tare/config.yaml. The user's file is tare/config.yaml in $XDG_CONFIG_HOME, or in ~/.config. A file is taken only if nobody but its user and root can write it. A value that has no effect with the flags of the command line gives way to them. --apply, --undo, --forget and --all are for the command line alone.
 
 A configuration file has a flag in each line, and sections for single commands:
 
@@ -40,26 +40,31 @@ Examples:
 ` + exitCodes("printed", exitError, exitUsage)
 }
 
+// configSchema is the schema of tare config's output.
+const configSchema = "tare/config/v1"
+
 // configAnswer is what --format json prints.
 type configAnswer struct {
-	Files  []configFile  `json:"files"`
-	Values []configValue `json:"values"`
-	Unused []string      `json:"unused_variables"`
+	Schema string        `json:"schema"`
+	Files  []configFile  `json:"files"`            // the first one counts
+	Values []configValue `json:"values"`           // what is set outside of the command line
+	Unused []string      `json:"unused_variables"` // variables that begin with TARE_ and belong to no flag
 }
 
+// configFile is a configuration file.
 type configFile struct {
-	Path  string `json:"path"`
-	Taken bool   `json:"taken"`
+	Path  string `json:"path"`  // where it is looked for
+	Taken bool   `json:"taken"` // whether its values are in force
 	// Reason says why the file is not taken.
 	Reason string `json:"reason,omitempty"`
 }
 
 // configValue is a value in force.
 type configValue struct {
-	Command string   `json:"command,omitempty"` // empty: every command with the flag
-	Flag    string   `json:"flag"`
-	Texts   []string `json:"value"`
-	From    string   `json:"from"`
+	Command string   `json:"command,omitempty"` // the command that it is for; empty: every command with the flag
+	Flag    string   `json:"flag"`              // its name without dashes
+	Texts   []string `json:"value"`             // as on the command line; several of a list
+	From    string   `json:"from"`              // the variable, or FILE:LINE
 }
 
 func (k configCommand) Run(c *console, ctx *kong.Context) error {
@@ -75,7 +80,7 @@ func (k configCommand) Run(c *console, ctx *kong.Context) error {
 
 // answer is what is set outside of the command line.
 func (g *given) answer() configAnswer {
-	a := configAnswer{Files: []configFile{}, Values: []configValue{}, Unused: append([]string{}, g.unused...)}
+	a := configAnswer{Schema: configSchema, Files: []configFile{}, Values: []configValue{}, Unused: append([]string{}, g.unused...)}
 	for _, f := range g.files {
 		x := configFile{Path: f.path, Taken: f.there && f.err == nil, Reason: noSuchFile}
 		if x.Taken {

@@ -65,9 +65,12 @@ const (
 	green = "32"
 )
 
-// colored says whether output to f has colours. --color comes before the environment
+// colored says whether output to f has colours; objects have none. --color comes before the environment
 // (https://no-color.org).
 func (c *console) colored(f *os.File) bool {
+	if c.events && f == c.stderr {
+		return false
+	}
 	switch c.color {
 	case "always":
 		return true
@@ -99,7 +102,14 @@ type painted string
 
 // paint translates a text, removes escape sequences from it and colours it.
 func (c *console) paint(f *os.File, attribute, text string) painted {
-	text = export.Clean(c.translate.within(text))
+	return c.tint(f, attribute, c.plainly(text))
+}
+
+// plainly translates a text and removes escape sequences from it.
+func (c *console) plainly(text string) string { return export.Clean(c.translate.within(text)) }
+
+// tint colours a text, which has no escape sequences.
+func (c *console) tint(f *os.File, attribute, text string) painted {
 	if c.colored(f) {
 		text = "\x1b[" + attribute + "m" + text + "\x1b[0m"
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/report"
 )
 
 // ready prints what this host is ready for, its loads, and what it lacks with the remedy.
@@ -13,7 +14,7 @@ func (p *sheet) ready(a *doctorAnswer, details bool) {
 	if !details {
 		for _, ch := range a.failed() {
 			title := p.c.translate.of(ch.Title)
-			p.answer(title, widthOf(title), ch)
+			p.answer(title, report.Width(title), ch)
 		}
 	}
 	p.arms("loads and databases", a.Loads)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/report"
 )
 
 // englishWords are three words in a row that are no command, no name and no value.
@@ -34,8 +35,8 @@ func TestHelpIsInChinese(t *testing.T) {
 			if found := englishWords.FindString(typed.ReplaceAllString(line, "")); found != "" {
 				t.Errorf("tare %s --help, line %d: %q in %s", strings.Join(path, " "), i+1, found, line)
 			}
-			if widthOf(line) > helpWidth && strings.Contains(strings.TrimSpace(line), " ") {
-				t.Errorf("tare %s --help, line %d has %d columns: %s", strings.Join(path, " "), i+1, widthOf(line), line)
+			if report.Width(line) > helpWidth && strings.Contains(strings.TrimSpace(line), " ") {
+				t.Errorf("tare %s --help, line %d has %d columns: %s", strings.Join(path, " "), i+1, report.Width(line), line)
 			}
 		}
 	}
@@ -97,7 +98,7 @@ func TestFold(t *testing.T) {
 			t.Errorf("%q in %d columns: %q, want %q", c.line, c.columns, got, c.want)
 		}
 	}
-	if padded("中文", 6) != "中文  " || widthOf("a中") != 3 {
+	if report.PadRight("中文", 6) != "中文  " || report.Width("a中") != 3 {
 		t.Error("a wide character takes two columns")
 	}
 }

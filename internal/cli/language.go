@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/cli/settings"
 	"github.com/tarelab/tare/internal/report"
 )
 
@@ -14,22 +16,33 @@ func (l *languageChoice) UnmarshalText(b []byte) error {
 	return oneOf((*string)(l), string(b), messages.Choices()...)
 }
 
-// languageOf is the language of everything that a command prints for people, also where its arguments are
-// wrong: --lang, else TARE_LANG, else the locale.
-func languageOf(args []string, getenv func(string) string) messages.Language {
-	choice := getenv("TARE_LANG")
+// languageOf is the language of help and of errors about the command line: --lang, else what is set for all
+// commands outside of it, else the locale.
+func languageOf(args []string, set []settings.Value, getenv func(string) string) messages.Language {
+	choice := ""
+	if v, ok := settings.Find(set, "", "lang"); ok {
+		choice = v.Texts[0]
+	}
+	return messages.Choose(cmp.Or(valueIn(args, "--lang"), choice), getenv)
+}
+
+// valueIn is the value of a flag in a command line that may be wrong; "": it has none.
+func valueIn(args []string, flag string) (value string) {
 	for i, a := range args {
 		if a == "--" {
 			break
 		}
-		if value, ok := strings.CutPrefix(a, "--lang="); ok {
-			choice = value
-		} else if a == "--lang" && i+1 < len(args) {
-			choice = args[i+1]
+		if text, ok := strings.CutPrefix(a, flag+"="); ok {
+			value = text
+		} else if a == flag && i+1 < len(args) {
+			value = args[i+1]
 		}
 	}
-	return messages.Choose(choice, getenv)
+	return value
 }
+
+// speak chooses the language of everything that the command prints for people.
+func (c *console) speak(l messages.Language) { c.language, c.translate = l, sentences(l) }
 
 // reports are the reports in the language of the console.
 func (c *console) reports() report.Language { return report.In(messages.In(c.language)) }

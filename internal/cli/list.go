@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
@@ -34,24 +34,33 @@ Examples:
 ` + exitCodes("listed", exitError, exitUsage)
 }
 
-// foundResult is a result as --format json prints it.
+// listSchema is the schema of tare list's output.
+const listSchema = "tare/list/v1"
+
+// listing is what --format json prints.
+type listing struct {
+	Schema  string        `json:"schema"`
+	Results []foundResult `json:"results"` // the newest first
+}
+
+// foundResult is a result in the list.
 type foundResult struct {
 	Dir        string     `json:"dir"`
 	Kind       listedKind `json:"kind"`
 	Experiment string     `json:"experiment"`
 	Started    time.Time  `json:"started"`
-	Bytes      int64      `json:"bytes"`
-	Answer     string     `json:"answer"`
+	Bytes      int64      `json:"bytes"`  // size of its files
+	Answer     string     `json:"answer"` // the answer in one line, in English
 }
 
 // listedKind is the kind of a result.
 type listedKind string
 
-// The kinds: of a run, of the runs on several nodes, of tare advise.
+// The kinds.
 const (
-	listedRun    listedKind = "run"
-	listedNodes  listedKind = "nodes"
-	listedAdvice listedKind = "advice"
+	listedRun    listedKind = "run"    // of one run
+	listedNodes  listedKind = "nodes"  // of the runs on several nodes
+	listedAdvice listedKind = "advice" // of tare advise
 )
 
 func (l listCommand) Run(c *console) error {
@@ -63,7 +72,7 @@ func (l listCommand) Run(c *console) error {
 		return &usageError{hint.New(noResult(root), "tare list DIR"), ""}
 	}
 	if l.Format == "json" {
-		return export.Object(c.stdout, resultsBelow(root, report.In(messages.In(messages.English))))
+		return export.Object(c.stdout, listing{listSchema, resultsBelow(root, report.In(messages.In(messages.English)))})
 	}
 	all := resultsBelow(root, c.reports())
 	if len(all) == 0 {
@@ -170,22 +179,23 @@ func sizeOf(dir string) (sum int64) {
 const leastAnswer = 30
 
 func (c *console) printList(all []foundResult, now time.Time) error {
-	rows := [][4]string{listHead}
+	in := messages.In(c.language)
+	rows := [][4]string{{in.Text("list.result"), in.Text("list.experiment"), in.Text("list.age"), in.Text("list.size")}}
 	for _, x := range all {
-		rows = append(rows, [4]string{x.Dir, x.Experiment, inOneUnit(now.Sub(x.Started)), quantity.Bytes(float64(x.Bytes))})
+		age := now.Sub(x.Started)
+		rows = append(rows, [4]string{export.Clean(x.Dir), export.Clean(x.Experiment), cmp.Or(inOneUnit(age), in.Text("list.now")), quantity.Bytes(float64(x.Bytes))})
 	}
 	var widths [4]int
 	for _, r := range rows {
 		for i, text := range r {
-			widths[i] = max(widths[i], utf8.RuneCountInString(export.Clean(text)))
+			widths[i] = max(widths[i], report.Width(text))
 		}
 	}
 	p := newSheet(c)
 	for i, r := range rows {
-		lead := fmt.Sprintf("%-*s  %-*s  %*s  %*s  ",
-			widths[0], export.Clean(r[0]), widths[1], export.Clean(r[1]), widths[2], r[2], widths[3], r[3])
-		columns := utf8.RuneCountInString(lead)
-		answer := listAnswer
+		lead := report.PadRight(r[0], widths[0]) + "  " + report.PadRight(r[1], widths[1]) + "  " + report.PadLeft(r[2], widths[2]) + "  " + report.PadLeft(r[3], widths[3]) + "  "
+		columns := report.Width(lead)
+		answer := in.Text("list.answer")
 		if i > 0 {
 			answer = all[i-1].Answer
 		}
@@ -194,7 +204,7 @@ func (c *console) printList(all []foundResult, now time.Time) error {
 			lead, columns = "    ", 4
 		}
 		if i == 0 {
-			p.WriteString(string(c.paint(c.stdout, dim, strings.TrimRight(lead+answer, " "))) + "\n")
+			p.WriteString(string(c.tint(c.stdout, dim, strings.TrimRight(lead+answer, " "))) + "\n")
 			continue
 		}
 		p.entry(lead, columns, answer)
@@ -202,11 +212,11 @@ func (c *console) printList(all []foundResult, now time.Time) error {
 	return p.flush()
 }
 
-// inOneUnit is an age in one unit: "4 min", "3 d".
+// inOneUnit is an age in one unit: "4 min", "3 d"; "": less than a minute.
 func inOneUnit(d time.Duration) string {
 	switch {
 	case d < time.Minute:
-		return "now"
+		return ""
 	case d < 90*time.Minute:
 		return fmt.Sprintf("%d min", int(d.Minutes()))
 	case d < 48*time.Hour:

@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
 )
 
@@ -17,12 +18,12 @@ const topWeight = "control groups at the top have the default weight: where CPUs
 
 // row prints a label and a text in columns.
 func (p *sheet) row(label, text string) {
-	p.entry("  "+padded(p.c.translate.of(label), 9)+"  ", 13, text)
+	p.entry("  "+report.PadRight(p.c.translate.of(label), 9)+"  ", 13, text)
 }
 
 // list prints a label and names in columns.
 func (p *sheet) list(label string, names []string) {
-	p.names("  "+padded(p.c.translate.of(label), 9)+"  ", 13, names)
+	p.names("  "+report.PadRight(p.c.translate.of(label), 9)+"  ", 13, names)
 }
 
 // shortPlan prints what a run does and changes, in about ten lines.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
@@ -127,7 +128,7 @@ func (p *sheet) left(left []record.Left) {
 		p.entry(fmt.Sprintf("  %-*s  ", names, name(l)), columns, l.Reason)
 		if l.Remedy != "" {
 			lead := strings.Repeat(" ", columns) + p.c.translate.join(painted(p.c.translate.of("hint:")), "")
-			p.entry(lead, widthOf(lead), l.Remedy)
+			p.entry(lead, report.Width(lead), l.Remedy)
 		}
 	}
 }
@@ -202,7 +203,7 @@ func (p *sheet) columns(rows [][3]string) {
 			if k > 0 {
 				rows[i][k] = p.c.translate.of(cell)
 			}
-			wide[k] = max(wide[k], widthOf(rows[i][k]))
+			wide[k] = max(wide[k], report.Width(rows[i][k]))
 		}
 	}
 	first := 2 + wide[0] + 2
@@ -210,10 +211,10 @@ func (p *sheet) columns(rows [][3]string) {
 	for _, r := range rows {
 		lead := fmt.Sprintf("  %-*s  ", wide[0], r[0])
 		if beside {
-			p.WriteString(strings.TrimRight(formatted("%s%s  %s", lead, padded(r[1], wide[1]), r[2]), " ") + "\n")
+			p.WriteString(strings.TrimRight(formatted("%s%s  %s", lead, report.PadRight(r[1], wide[1]), r[2]), " ") + "\n")
 			continue
 		}
-		if line := strings.TrimRight(formatted("%s%s  %s", lead, r[1], r[2]), " "); widthOf(line) < p.width {
+		if line := strings.TrimRight(formatted("%s%s  %s", lead, r[1], r[2]), " "); report.Width(line) < p.width {
 			p.WriteString(line + "\n")
 			continue
 		}

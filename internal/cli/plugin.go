@@ -16,6 +16,21 @@ const (
 	pluginFile = "kubectl-tare"
 )
 
+// kubectl runs completionFile with the words of a plugin's command line to complete the last one. It is a shell to
+// CompleteCommand, by the name of kubectlShell.
+const (
+	completionFile = "kubectl_complete-tare"
+	kubectlShell   = "kubectl"
+)
+
+// Arguments are the arguments of the program that was started as file.
+func Arguments(file string, args []string) []string {
+	if filepath.Base(file) == completionFile {
+		return append([]string{CompleteCommand, kubectlShell}, args...)
+	}
+	return args
+}
+
 // nameOf is the name of the program that was started as file.
 func nameOf(file string) string {
 	if filepath.Base(file) == pluginFile {

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
@@ -78,7 +78,7 @@ func (c *console) progress(p *plan.Plan, f progressFlags) progress {
 	}
 	switch {
 	case f.quiet():
-		return silent{c.stderr}
+		return silent{c.translate.writer(c.stderr)}
 	case f.Progress == "json":
 		return &events{w: c.stderr, left: left}
 	case f.Progress == "tty", f.Progress != "plain" && c.terminal(c.stderr):
@@ -311,7 +311,7 @@ func (s *screen) redraw(lines []string) {
 // for which the terminal is not high enough.
 func (s *screen) status(e run.Event, left, total float64, width, height int) []string {
 	head := fmt.Sprintf("%s (%d of %d%s): %s", e.Workload, e.Number, e.Of, passOf(e), phaseText(e))
-	lines := []string{string(s.paint(s.stderr, bold, cut(export.Clean(head), width)))}
+	lines := []string{s.line(bold, head, width)}
 	room := math.MaxInt
 	if height > 0 { // the other three lines are the head, the time, and the line of the cursor
 		room = height - 3
@@ -326,7 +326,12 @@ func (s *screen) status(e run.Event, left, total float64, width, height int) []s
 		}
 	}
 	lines = append(lines, s.arms(shown, width, room)...)
-	return append(lines, string(s.paint(s.stderr, dim, cut(timeLine(left, total), width))))
+	return append(lines, s.line(dim, timeLine(left, total), width))
+}
+
+// line is a status line, translated and then cut to the width of the terminal.
+func (s *screen) line(attribute, text string, width int) string {
+	return string(s.tint(s.stderr, attribute, cut(s.plainly(text), width)))
 }
 
 // leastTable is the width of a terminal in columns above which it has the answer so far.
@@ -336,7 +341,7 @@ const leastTable = 41
 func (s *screen) arms(all []run.Running, width, room int) (lines []string) {
 	widest := 0
 	for _, a := range all {
-		widest = max(widest, utf8.RuneCountInString(export.Clean(a.Arm)))
+		widest = max(widest, report.Width(export.Clean(a.Arm)))
 	}
 	shown := all
 	if len(shown) > room {
@@ -344,10 +349,11 @@ func (s *screen) arms(all []run.Running, width, room int) (lines []string) {
 	}
 	for _, a := range shown {
 		change, half := amounts(a)
-		lines = append(lines, cut(strings.TrimRight(formatted("  %-*s  %8s %s", widest, a.Arm, change, half), " "), width))
+		line := fmt.Sprintf("  %s  %8s %s", report.PadRight(export.Clean(a.Arm), widest), change, half)
+		lines = append(lines, cut(strings.TrimRight(line, " "), width))
 	}
 	if n := len(all) - len(shown); n > 0 {
-		lines = append(lines, cut(fmt.Sprintf("  ... and %d more", n), width))
+		lines = append(lines, cut(s.plainly(fmt.Sprintf("  ... and %d more", n)), width))
 	}
 	return lines
 }
@@ -377,14 +383,4 @@ func timeLeft(left, total float64) string {
 		return "time is up; finishing this block"
 	}
 	return quantity.Duration(left) + " left of " + quantity.Duration(total)
-}
-
-// cut shortens a text to a width in columns; 0: no limit. The last column stays free, because
-// some terminals wrap there.
-func cut(text string, width int) string {
-	r := []rune(text)
-	if width <= 0 || len(r) < width {
-		return text
-	}
-	return string(r[:max(0, width-2)]) + "…"
 }

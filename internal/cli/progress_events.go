@@ -23,27 +23,27 @@ type (
 		Dir        string        `json:"dir"`
 		Seed       uint64        `json:"seed"`
 		Budget     float64       `json:"budget_seconds"`
-		Skipped    []record.Left `json:"skipped"`
+		Skipped    []record.Left `json:"skipped"` // arms and loads that this host does not have
 	}
 	progressEvent struct {
-		Event    string        `json:"event"` // progress
-		Elapsed  float64       `json:"elapsed_seconds"`
-		Left     float64       `json:"left_seconds"`
+		Event    string        `json:"event"`           // progress
+		Elapsed  float64       `json:"elapsed_seconds"` // since the run began
+		Left     float64       `json:"left_seconds"`    // of the budget
 		Workload string        `json:"workload"`
-		Number   int           `json:"number"` // of the workload, from 1
-		Of       int           `json:"of"`
-		Pass     int           `json:"pass"`
-		Passes   int           `json:"passes"`
-		Phase    string        `json:"phase"`
-		Arm      string        `json:"arm,omitempty"`
-		Launch   int           `json:"launch"` // from 1
-		Block    int           `json:"block"`  // complete blocks of this launch
-		Blocks   int           `json:"blocks"`
-		Dropped  int           `json:"dropped"`
-		Ready    int           `json:"ready,omitempty"`
-		Starting int           `json:"starting,omitempty"`
-		Effects  []eventEffect `json:"effects"`
-		Note     string        `json:"note,omitempty"`
+		Number   int           `json:"number"`             // of the workload, from 1
+		Of       int           `json:"of"`                 // how many workloads there are
+		Pass     int           `json:"pass"`               // from 1
+		Passes   int           `json:"passes"`             // how often the run measures this workload
+		Phase    string        `json:"phase"`              // prepare, launch, pilot, check, measure or done
+		Arm      string        `json:"arm,omitempty"`      // that is launched or measured; empty: all
+		Launch   int           `json:"launch"`             // from 1
+		Block    int           `json:"block"`              // complete blocks of this launch
+		Blocks   int           `json:"blocks"`             // blocks of this launch
+		Dropped  int           `json:"dropped"`            // dropped windows
+		Ready    int           `json:"ready,omitempty"`    // arms that are ready
+		Starting int           `json:"starting,omitempty"` // arms that the launch starts
+		Effects  []eventEffect `json:"effects"`            // on the primary metric so far
+		Note     string        `json:"note,omitempty"`     // what delays the run
 	}
 	// eventEffect has a ratio with its bounds, or null before the first blocks.
 	eventEffect struct {
@@ -57,14 +57,14 @@ type (
 		Text  string `json:"text"`
 	}
 	endEvent struct {
-		Event   string  `json:"event"` // end
-		Elapsed float64 `json:"elapsed_seconds"`
+		Event   string  `json:"event"`           // end
+		Elapsed float64 `json:"elapsed_seconds"` // since the run began
 	}
 	errorEvent struct {
 		Event  string `json:"event"` // error
 		Text   string `json:"text"`
 		Remedy string `json:"remedy,omitempty"`
-		Code   int    `json:"exit_code"`
+		Code   int    `json:"exit_code"` // of this tare
 	}
 )
 

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"runtime"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/report"
@@ -85,7 +84,7 @@ func (a *answerSoFar) has(workload, arm string) bool {
 var attributes = regexp.MustCompile(`\x1b\[[\d;]*m`)
 
 // columnsOf is the width of a drawn line without its colours.
-func columnsOf(line string) int { return utf8.RuneCountInString(attributes.ReplaceAllString(line, "")) }
+func columnsOf(line string) int { return report.Width(attributes.ReplaceAllString(line, "")) }
 
 // rowsOf is how many rows drawn lines take on a terminal that is width columns wide now: one that became
 // narrower has wrapped them.
@@ -97,4 +96,19 @@ func rowsOf(lines []string, width int) (rows int) {
 		}
 	}
 	return rows
+}
+
+// cut shortens a text to a width in columns; 0: no limit. The last column stays free, because
+// some terminals wrap there.
+func cut(text string, width int) string {
+	if width <= 0 || report.Width(text) < width {
+		return text
+	}
+	at := 0
+	for i, r := range text {
+		if at += report.RuneWidth(r); at > width-2 {
+			return text[:i] + "…"
+		}
+	}
+	return text
 }

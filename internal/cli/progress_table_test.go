@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
@@ -133,6 +134,28 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
+// In Chinese, too, no line of the display wraps.
+func TestChineseTableFits(t *testing.T) {
+	s := lookedOn(t)
+	s.speak(messages.Chinese)
+	for _, width := range []int{20, 30, 42, 60, 80, 100} {
+		for _, height := range []int{5, 12, 40} {
+			lines := s.status(measuring(), 72, 180, width, height)
+			for _, l := range lines {
+				if n := columnsOf(l); n >= width {
+					t.Errorf("%d columns on %d: %q", n, width, l)
+				}
+			}
+			if text := strings.Join(lines, "\n"); width > 60 && (!strings.Contains(text, "剩") || strings.Contains(text, "more")) {
+				t.Errorf("not in Chinese:\n%s", text)
+			}
+		}
+	}
+	if got := rowsOf([]string{strings.Repeat("长", 40)}, 40); got != 2 {
+		t.Errorf("80 columns are %d rows on 40", got)
+	}
+}
+
 // A terminal that became narrower has wrapped what was drawn.
 func TestRowsOf(t *testing.T) {
 	lines := []string{strings.Repeat("a", 79), "\x1b[1m" + strings.Repeat("b", 40) + "\x1b[0m", ""}
@@ -152,7 +175,7 @@ func TestEvents(t *testing.T) {
 	defer file.Close()
 	c := &console{stderr: file, stdout: file, getenv: func(string) string { return "" }}
 	f := progressFlags{Progress: "json"}
-	c.events = f.asEvents()
+	c.events, c.color = f.asEvents(), "always"
 	left := []record.Left{{Arm: "nat", Reason: "no nftables"}}
 	p := &plan.Plan{Record: record.Plan{Experiment: "quick", Budget: 180, Seed: 7}, Left: left}
 	show := c.progress(p, f)
@@ -162,7 +185,7 @@ func TestEvents(t *testing.T) {
 	show.event(run.Event{Workload: "rpc", Phase: "launch", Arm: "host"})
 	show.say("two\nlines")
 	show.end()
-	c.note("results in %s", "r")
+	c.noteResults("r", true)
 	if code := c.fail(useless("--a", "with --b", "leave it out")); code != exitUsage {
 		t.Errorf("exit code %d", code)
 	}
@@ -190,6 +213,9 @@ func TestEvents(t *testing.T) {
 	if unknown["ratio"] != nil || unknown["arm"] != "namespaces" {
 		t.Errorf("%v", unknown)
 	}
+	if bytes.Contains(b, []byte("u001b")) {
+		t.Errorf("colours in\n%s", b)
+	}
 	last := all[len(all)-1]
 	if all[0]["schema"] != progressSchema || all[1]["launch"] != 3.0 || last["remedy"] != "leave it out" || last["exit_code"] != 2.0 {
 		t.Errorf("%v", all)
@@ -199,9 +225,10 @@ func TestEvents(t *testing.T) {
 // The lines of a node's run get its name; what is no object becomes a note.
 func TestEventOfNode(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"event":"end","elapsed_seconds":3}`: `{"elapsed_seconds":3,"event":"end","node":"n1"}`,
-		`tare enters node n1`:                 `{"event":"note","node":"n1","text":"tare enters node n1"}`,
-		`{"a":1}`:                             `{"event":"note","node":"n1","text":"{\"a\":1}"}`,
+		`{"event":"end","elapsed_seconds":3}`:           `{"elapsed_seconds":3,"event":"end","node":"n1"}`,
+		`tare enters node n1`:                           `{"event":"note","node":"n1","text":"tare enters node n1"}`,
+		`{"event":"begin","seed":18446744073709551615}`: `{"event":"begin","node":"n1","seed":18446744073709551615}`,
+		`{"a":1}`: `{"event":"note","node":"n1","text":"{\"a\":1}"}`,
 	} {
 		if got := eventOfNode("n1", line); got != want {
 			t.Errorf("%s: %s", line, got)

@@ -69,11 +69,13 @@ func (p *relayed) line(b []byte) error {
 
 // eventOfNode adds the node to the object of a line. Another line becomes a note.
 func eventOfNode(node, line string) string {
-	event := map[string]any{}
-	if err := json.Unmarshal([]byte(line), &event); err != nil || event["event"] == nil {
-		event = map[string]any{"event": "note", "text": line}
+	var fields map[string]json.RawMessage // as they are: a seed has more digits than a float64
+	var event any = &fields
+	if err := json.Unmarshal([]byte(line), &fields); err != nil || fields["event"] == nil {
+		event = map[string]string{"event": "note", "text": line, "node": node}
+	} else {
+		fields["node"], _ = json.Marshal(node) // a string has no error
 	}
-	event["node"] = node
 	b, err := json.Marshal(event)
 	if err != nil {
 		return ""

@@ -349,31 +349,6 @@ func inspectHost(e *experiment.Experiment, volumes []string, on *pods.Target, po
 	return h, checkVolumeDirs(append([]string{e.Volume}, volumes...))
 }
 
-// notContainer returns an error if the arms would be in tare's own container. A node helper measures the node that
-// was named, which may be a container.
-func notContainer(h facts.Host, on *pods.Target) error {
-	if h.Container == "" || on != nil && on.Node != "" {
-		return nil
-	}
-	return hint.New(notHere(h.Container), h.ContainerRemedy)
-}
-
-// checkPodFlags returns an error if there are flags about pods, but no pods.
-func checkPodFlags(on kube.Access, pods bool) error {
-	if pods {
-		return nil
-	}
-	for _, f := range []struct{ flag, value string }{
-		{"--kubeconfig", on.Kubeconfig}, {"--context", on.Context}, {"--namespace", on.Namespace}, {"--pod-image", on.Image},
-	} {
-		if f.value != "" {
-			return &usageError{hint.New(fmt.Errorf("%s is for arms in pods, and no arm of the experiment is a pod", f.flag),
-				"name some: --arms besteffort,guaranteed; or leave "+f.flag+" out"), ""}
-		}
-	}
-	return nil
-}
-
 // checkVolumeDirs returns an error if the directory of a volume is missing or not writable. An arm of an
 // experiment whose directory is missing is skipped instead: a preset has volumes that some hosts lack.
 func checkVolumeDirs(volumes []string) error {

@@ -26,21 +26,54 @@ const schemaDir = "../../docs/schema"
 type dataKind struct {
 	file, schema, title, intro string
 	goType                     reflect.Type
+	lines                      []schemas.Kind // of an output whose lines have several types, by event
 }
 
 func dataKinds() []dataKind {
 	return []dataKind{
-		{"effects", record.EffectsSchema, "effects.json", "`tare report DIR --format json`, and the file in a result directory.", reflect.TypeFor[record.Effects]()},
-		{"plan", record.PlanSchema, "plan.json", "What was asked, and `tare plan --format json`, which has `left_out` and what follows it too.", reflect.TypeFor[planJSON]()},
-		{"manifest", record.ManifestSchema, "manifest.json", "The host and the arms.", reflect.TypeFor[record.Manifest]()},
-		{"record", record.RecordSchema, "record.jsonl", "One object a line; exactly one field beside `time`.", reflect.TypeFor[record.Line]()},
-		{"check", record.GateSchema, "tare check", "`tare check DIR --format json`.", reflect.TypeFor[record.Gate]()},
-		{"comparison", record.ComparisonSchema, "tare compare", "`tare compare OLD NEW --format json`.", reflect.TypeFor[record.Comparison]()},
-		{"nodes", record.NodesSchema, "nodes.json", "The same experiment on several nodes.", reflect.TypeFor[record.Nodes]()},
-		{"advice", record.AdviceSchema, "advice.json", "`tare advise --format json`, and the file in its directory.", reflect.TypeFor[record.Advice]()},
-		{"calibration", record.CalibrationSchema, "tare calibrate", "`tare calibrate --format json`.", reflect.TypeFor[record.Calibration]()},
-		{"doctor", doctorSchema, "tare doctor", "`tare doctor --format json`.", reflect.TypeFor[doctorAnswer]()},
+		{"effects", record.EffectsSchema, "effects.json", "`tare report DIR --format json`, and the file in a result directory.", reflect.TypeFor[record.Effects](), nil},
+		{"plan", record.PlanSchema, "plan.json", "What was asked, and `tare plan --format json`, which has `left_out` and what follows it too.", reflect.TypeFor[planJSON](), nil},
+		{"manifest", record.ManifestSchema, "manifest.json", "The host and the arms.", reflect.TypeFor[record.Manifest](), nil},
+		{"record", record.RecordSchema, "record.jsonl", "One object a line; exactly one field beside `time`.", reflect.TypeFor[record.Line](), nil},
+		{"check", record.GateSchema, "tare check", "`tare check DIR --format json`.", reflect.TypeFor[record.Gate](), nil},
+		{"comparison", record.ComparisonSchema, "tare compare", "`tare compare OLD NEW --format json`.", reflect.TypeFor[record.Comparison](), nil},
+		{"nodes", record.NodesSchema, "nodes.json", "The same experiment on several nodes.", reflect.TypeFor[record.Nodes](), nil},
+		{"advice", record.AdviceSchema, "advice.json", "`tare advise --format json`, and the file in its directory.", reflect.TypeFor[record.Advice](), nil},
+		{"calibration", record.CalibrationSchema, "tare calibrate", "`tare calibrate --format json`.", reflect.TypeFor[record.Calibration](), nil},
+		{"doctor", doctorSchema, "tare doctor", "`tare doctor --format json`.", reflect.TypeFor[doctorAnswer](), nil},
+		{"version", versionSchema, "tare version", "`tare version --format json`.", reflect.TypeFor[build](), nil},
+		{"list", listSchema, "tare list", "`tare list --format json`.", reflect.TypeFor[listing](), nil},
+		{"config", configSchema, "tare config", "`tare config --format json`.", reflect.TypeFor[configAnswer](), nil},
+		{"progress", progressSchema, "--progress json", "A line of `tare run --progress json` with `event` %s. That of another node has `node`, too.", nil, progressLines()},
 	}
+}
+
+func progressLines() []schemas.Kind {
+	return []schemas.Kind{
+		{Name: "begin", Type: reflect.TypeFor[beginEvent]()}, {Name: "progress", Type: reflect.TypeFor[progressEvent]()},
+		{Name: "note", Type: reflect.TypeFor[noteEvent]()}, {Name: "error", Type: reflect.TypeFor[errorEvent]()},
+		{Name: "end", Type: reflect.TypeFor[endEvent]()},
+	}
+}
+
+// made is the schema of a kind.
+func (k dataKind) made(m *schemas.Maker) (schemas.Shape, error) {
+	if k.goType != nil {
+		return m.Schema(k.goType, k.schema, hint.Schema(k.file))
+	}
+	node := schemas.Shape{"node": schemas.Shape{"type": "string", "description": "name of the other node that measures"}}
+	return m.OneOf(k.lines, "event", node, k.schema, hint.Schema(k.file))
+}
+
+// roots are the sections of a kind on the page of fields.
+func (k dataKind) roots() (all []schemas.Root) {
+	if k.goType != nil {
+		return []schemas.Root{{Title: k.title, Intro: k.intro, Type: k.goType}}
+	}
+	for _, l := range k.lines {
+		all = append(all, schemas.Root{Title: k.title + ": " + l.Name, Intro: fmt.Sprintf(k.intro, l.Name), Type: l.Type})
+	}
+	return all
 }
 
 // maker knows the types that write their JSON themselves, and the rules that Go types do not express.
@@ -88,7 +121,7 @@ func madeSchemas(t *testing.T) map[string][]byte {
 	}
 	m := maker()
 	for _, k := range dataKinds() {
-		schema, err := m.Schema(k.goType, k.schema, hint.Schema(k.file))
+		schema, err := k.made(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +153,7 @@ func fieldsPage(t *testing.T, m *schemas.Maker) []byte {
 	var roots []schemas.Root
 	for _, k := range dataKinds() {
 		links = append(links, fmt.Sprintf("[%s](%s.json)", k.file, k.file))
-		roots = append(roots, schemas.Root{Title: k.title, Intro: k.intro, Type: k.goType})
+		roots = append(roots, k.roots()...)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, fieldsIntro, strings.Join(links, ", "))

@@ -17,7 +17,10 @@ import (
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/analysis/calibrate"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/cli/settings"
+	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/record"
@@ -206,9 +209,37 @@ func realDocuments(t *testing.T) (all []checked) {
 		}
 		all = append(all, doc(t, schema, path, b))
 	}
+	all = append(all, progressDocuments(t)...)
 	return append(all, output(t, "check", "check", "../../docs/notebook/result", "--max-cost", "throughput=5%", "--format", "json"),
 		output(t, "comparison", "compare", "../report/testdata/nodes/a", "../report/testdata/nodes/b", "--format", "json"),
-		output(t, "plan", "plan", "quick", "--format", "json"), output(t, "doctor", "doctor", "--format", "json"))
+		output(t, "plan", "plan", "quick", "--format", "json"), output(t, "doctor", "doctor", "--format", "json"),
+		output(t, "list", "list", "../..", "--format", "json"), output(t, "list", "list", "settings", "--format", "json"),
+		output(t, "version", "version", "--format", "json"), configured(t))
+}
+
+// configured is the output of tare config with a value and a variable of no flag.
+func configured(t *testing.T) checked {
+	t.Helper()
+	t.Setenv(settings.Variable("budget"), "3m")
+	t.Setenv(settings.Variable("budgets"), "3m")
+	return output(t, "config", "config", "--format", "json")
+}
+
+// progressDocuments are a line of each event, here and of another node.
+func progressDocuments(t *testing.T) (all []checked) {
+	t.Helper()
+	var out bytes.Buffer
+	show := &events{w: &out, left: func() (left, total float64) { return 72, 180 }}
+	show.start(&plan.Plan{Record: record.Plan{Experiment: "quick", Seed: 7}, Left: []record.Left{{Arm: "nat", Reason: "no nftables"}}}, "r")
+	show.event(measuring())
+	show.event(run.Event{Workload: "rpc", Phase: "launch", Arm: "host", Ready: 1, Starting: 2, Note: "waits"})
+	show.say("two\nlines")
+	show.write(errorEvent{"error", "no", "tare doctor", exitError})
+	show.end()
+	for line := range strings.Lines(out.String()) {
+		all = append(all, doc(t, "progress", line, []byte(line)), doc(t, "progress", "of a node: "+line, []byte(eventOfNode("n1", line))))
+	}
+	return all
 }
 
 // strange is no value of any field.
@@ -280,6 +311,8 @@ func TestDataFollowsSchemas(t *testing.T) {
 					kind += " " + k
 				}
 			}
+		} else if ok && schema == "progress.json" {
+			kind += fmt.Sprint(" ", o["event"])
 		}
 		if damaged[kind] > 0 {
 			continue

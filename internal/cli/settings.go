@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"reflect"
 	"regexp"
@@ -18,6 +19,9 @@ import (
 
 // nodeAboutFlag is a flag that only a node helper gives.
 const nodeAboutFlag = "node-about"
+
+// keepCacheEnv is the variable that the scripts of the packages read.
+const keepCacheEnv = "TARE_KEEP_CACHE"
 
 // systemSettings is the configuration file for all users of this host.
 const systemSettings = "/etc/tare/config.yaml"
@@ -35,7 +39,7 @@ type given struct {
 	values []settings.Value // in the order of precedence: environment, the user's file, the system's
 	files  []settingsFile
 	unused []string // variables that begin as tare's and belong to no flag
-	err    error    // of the first file that cannot be taken
+	err    error    // of the first file that cannot be taken, or value that a command goes on without
 
 	without map[string]bool // flags that give way to the command line
 	used    []settings.Value
@@ -48,7 +52,7 @@ func (g *given) read(model *kong.Application, args, environ []string) {
 		return
 	}
 	words := vocabulary(model.Node)
-	g.values, g.unused = settings.Environment(words, environ, hostlock.DirEnv)
+	g.values, g.unused = settings.Environment(words, environ, hostlock.DirEnv, keepCacheEnv)
 	dir, _ := os.UserConfigDir() // a user without a home has no file
 	for _, path := range settings.Paths(dir, systemSettings) {
 		g.readFile(words, path)
@@ -100,7 +104,8 @@ func (g *given) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 	if at := ctx.Selected(); at != nil {
 		command = at.Path()
 	}
-	if g.err != nil && !slices.Contains(withoutFiles, command) {
+	tolerant := slices.Contains(withoutFiles, command)
+	if g.err != nil && !tolerant {
 		return nil, &placedError{error: g.err}
 	}
 	v, ok := settings.Find(g.values, command, flag.Name)
@@ -109,7 +114,11 @@ func (g *given) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 	}
 	value := valueFor(flag, v.Texts)
 	if err := accepts(flag, value); err != nil {
-		return nil, &placedError{v.From, err}
+		err = &placedError{v.From, err}
+		if tolerant && flag.Group != nil && flag.Group.Key == "output" { // not --dry-run
+			g.err, err = cmp.Or(g.err, err), nil
+		}
+		return nil, err
 	}
 	g.used = append(g.used, v)
 	return value, nil
@@ -122,7 +131,7 @@ func fixed(ctx *kong.Context, flag *kong.Flag) bool {
 	return about && flag.Name != "budget" && slices.ContainsFunc(ctx.Path, continues)
 }
 
-// withoutFiles are the commands that work with a broken configuration file, too.
+// withoutFiles are the commands that work with a broken configuration file or variable, too.
 var withoutFiles = []string{configPath, "cleanup", "version", "completion"}
 
 // placedError is the error of a value outside of the command line, or of a whole file.
@@ -162,8 +171,12 @@ func valueFor(f *kong.Flag, texts []string) any {
 	return all
 }
 
-// accepts returns an error unless a value is one of the flag.
+// accepts returns an error unless a value from outside of the command line is one of the flag. A flag with the
+// tag act changes or removes something of the user's: nobody wants that from a variable that was forgotten.
 func accepts(f *kong.Flag, value any) error {
+	if f.Tag.Has("act") {
+		return fmt.Errorf(onlyTyped, f.Name)
+	}
 	scan := kong.ScanFromTokens(kong.Token{Type: kong.FlagValueToken, Value: value})
 	return f.Mapper.Decode(&kong.DecodeContext{Value: f.Value, Scan: scan}, reflect.New(f.Target.Type()).Elem())
 }

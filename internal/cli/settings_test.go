@@ -97,6 +97,33 @@ func TestGivesWay(t *testing.T) {
 	}
 }
 
+// What changes or removes something of the user's is on the command line, or nowhere.
+func TestOnlyTyped(t *testing.T) {
+	for command, variable := range map[string]string{"advise": "TARE_APPLY=unit:a", "advise r": "TARE_UNDO=1", "advise --undo": "TARE_FORGET=1", "cache prune": "TARE_ALL=1"} {
+		if _, _, err := parsed(t, strings.Fields(command), variable); err == nil || !strings.Contains(err.Error(), "is for the command line alone") {
+			t.Errorf("%s with %s: %v", command, variable, err)
+		}
+	}
+	if g, _, err := parsed(t, []string{"cache", "prune", "--all"}, "TARE_ALL=1"); err != nil || !g.Cache.Prune.All {
+		t.Errorf("--all: %v", err)
+	}
+}
+
+// Cleaning up goes on without a wrong value about its output, but not without one about what it does.
+func TestCleanupTolerates(t *testing.T) {
+	if _, from, err := parsed(t, []string{"cleanup"}, "TARE_COLOR=red"); err != nil || from.err == nil || len(from.used) > 0 {
+		t.Errorf("%v, %v", err, from.err)
+	}
+	for _, variable := range []string{"TARE_DRY_RUN=perhaps", "TARE_COLOR=red"} {
+		if _, _, err := parsed(t, []string{"cache", "prune"}, variable); err == nil {
+			t.Errorf("tare cache prune with %s", variable)
+		}
+	}
+	if _, _, err := parsed(t, []string{"cleanup"}, "TARE_DRY_RUN=perhaps"); err == nil {
+		t.Error("tare cleanup with a wrong --dry-run")
+	}
+}
+
 // A run that a node helper started takes its command line alone.
 func TestHelperTakesNothing(t *testing.T) {
 	g, from, err := parsed(t, []string{"run", "quick", "--node-about=/x", "-o", "r"}, "TARE_BUDGET=2m")

@@ -3,10 +3,10 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/host/doctor"
+	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
@@ -56,8 +56,8 @@ func (p *sheet) names(lead string, columns int, names []string) {
 
 // labelled prints a label and right of it a text. columns is the least width of the label with the spaces around it.
 func (p *sheet) labelled(label string, columns int, text string) {
-	lead := padded("  "+p.c.translate.of(label)+"  ", columns)
-	p.entry(lead, widthOf(lead), text)
+	lead := report.PadRight("  "+p.c.translate.of(label)+"  ", columns)
+	p.entry(lead, report.Width(lead), text)
 }
 
 func (p *sheet) beside(lead painted, columns int, text string) {
@@ -102,7 +102,7 @@ func (p *sheet) checks(checks []checkAnswer) {
 	p.heading("what this host can do (? unknown)")
 	titles := 0
 	for _, ch := range checks {
-		titles = max(titles, widthOf(p.c.translate.of(ch.Title)))
+		titles = max(titles, report.Width(p.c.translate.of(ch.Title)))
 	}
 	for _, ch := range checks {
 		p.answer(p.c.translate.of(ch.Title), titles, ch)
@@ -111,7 +111,7 @@ func (p *sheet) checks(checks []checkAnswer) {
 
 func (p *sheet) answer(name string, names int, ch checkAnswer) {
 	columns := 2 + 3 + 2 + names + 2
-	lead := painted(formatted("  %s  %s  ", p.mark(ch.Answer), padded(name, names)))
+	lead := painted(formatted("  %s  %s  ", p.mark(ch.Answer), report.PadRight(name, names)))
 	p.beside(lead, columns, p.c.translate.of(ch.Reason))
 	if ch.Remedy != "" && ch.Answer != "yes" {
 		p.entry(strings.Repeat(" ", columns)+"→ ", columns+2, ch.Remedy)
@@ -210,7 +210,7 @@ func wrap(text string, width int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+		if line != "" && report.Width(line)+1+report.Width(word) > width {
 			lines = append(lines, line)
 			line = ""
 		}

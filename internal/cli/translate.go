@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/width"
+	"github.com/tarelab/tare/internal/report"
 )
 
 // translation translates a sentence of tare's own before it is printed; nil: it stays as it is. A text that it does
@@ -147,7 +147,7 @@ func lastColumn(line string) int {
 // fold breaks a line that is wider than columns. A break is at a space or beside a wide character, and the further lines
 // begin below the line's last column.
 func fold(line string, columns int) []string {
-	indent := widthOf(line[:lastColumn(line)])
+	indent := report.Width(line[:lastColumn(line)])
 	if indent > columns/2 {
 		indent = columns / 4
 	}
@@ -174,7 +174,7 @@ func breakAt(line string, first, columns int) int {
 			}
 			best = i
 		}
-		at += wide(r)
+		at += report.RuneWidth(r)
 		before = r
 	}
 	if at <= columns || best == 0 {
@@ -192,28 +192,7 @@ func breaks(before, after rune) bool {
 	case after == ' ', unicode.In(after, unicode.Pe, unicode.Pf, unicode.Po), unicode.In(before, unicode.Ps, unicode.Pi):
 		return false
 	}
-	return wide(before) == 2 || wide(after) == 2
-}
-
-// wide is how many columns of a terminal a character takes.
-func wide(r rune) int {
-	if k := width.LookupRune(r).Kind(); k == width.EastAsianWide || k == width.EastAsianFullwidth {
-		return 2
-	}
-	return 1
-}
-
-// widthOf is how many columns of a terminal a text takes.
-func widthOf(text string) (columns int) {
-	for _, r := range text {
-		columns += wide(r)
-	}
-	return columns
-}
-
-// padded is a text with spaces behind it, columns wide.
-func padded(text string, columns int) string {
-	return text + strings.Repeat(" ", max(0, columns-widthOf(text)))
+	return report.RuneWidth(before) == 2 || report.RuneWidth(after) == 2
 }
 
 // ownSpace stands for a space of a translated text while kong wraps it: kong counts a wide character as one column.

@@ -36,26 +36,28 @@ func (v versionCommand) Run(c *console) error {
 	return err
 }
 
+// versionSchema is the schema of tare version's output.
+const versionSchema = "tare/version/v1"
+
 // build is the output of tare version: what this binary was made of.
 type build struct {
 	Schema  string `json:"schema"`
-	Version string `json:"version"` // "v0.1.0"; a pseudo-version or "devel" if it is not a release
-	// Commit is in the version control of the source; empty: not known.
-	Commit string `json:"commit,omitempty"`
+	Version string `json:"version"`          // "v0.1.0"; a pseudo-version or "devel" if it is not a release
+	Commit  string `json:"commit,omitempty"` // 40 hexadecimal digits; empty: not known
 	// Dirty says that the source differed from the commit; nil: there is no commit.
 	Dirty   *bool    `json:"dirty,omitempty"`
-	Go      string   `json:"go"`
-	OS      string   `json:"os"`
-	Arch    string   `json:"arch"`
-	Home    string   `json:"home"`
-	Modules []module `json:"modules"`
+	Go      string   `json:"go"`      // the compiler that made it
+	OS      string   `json:"os"`      // operating system
+	Arch    string   `json:"arch"`    // architecture: amd64 or arm64
+	Home    string   `json:"home"`    // address of the project
+	Modules []module `json:"modules"` // the modules in the binary
 }
 
-// module is a Go module that is linked. Sum is its line in go.sum; empty: it was replaced by a directory.
+// module is a Go module that is linked.
 type module struct {
-	Path    string `json:"path"`
+	Path    string `json:"path"` // as it is imported
 	Version string `json:"version"`
-	Sum     string `json:"sum,omitempty"`
+	Sum     string `json:"sum,omitempty"` // its line in go.sum; empty: it was replaced by a directory
 }
 
 // thisBuild describes this binary.
@@ -70,7 +72,7 @@ func thisBuild() build {
 // buildOf describes a binary from what Go and make release have written into it.
 func buildOf(info *debug.BuildInfo, version, commit string) build {
 	b := build{
-		Schema: "tare/version/v1", Version: version, Go: info.GoVersion, OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Schema: versionSchema, Version: version, Go: info.GoVersion, OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Home: hint.Home, Modules: []module{},
 	}
 	if own := info.Main.Version; b.Version == "" && own != "(devel)" {

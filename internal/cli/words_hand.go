@@ -17,6 +17,7 @@ const (
 	configTaken  = "taken"
 	configUnused = "variables that belong to no flag"
 	noSuchFile   = "there is no such file"
+	onlyTyped    = "--%s is for the command line alone"
 )
 
 // untaken warns of a configuration file that was not taken.
@@ -27,11 +28,7 @@ func untaken(reason, remedy string) string {
 const (
 	noResults   = "no results in %s"
 	nothingLost = "nothing is lost"
-	listAnswer  = "answer"
 )
-
-// listHead is the head of the table of tare list, without the last column.
-var listHead = [4]string{"result", "experiment", "age", "size"}
 
 // standingWords say what became of a loss.
 var standingWords = map[record.AdviceStanding]string{

@@ -9,18 +9,18 @@ import (
 	"github.com/tarelab/tare/internal/report/export"
 )
 
-// width counts the columns that a text takes on a terminal.
-func width(s string) int {
+// Width counts the columns that a text takes on a terminal.
+func Width(s string) int {
 	n := 0
 	for _, r := range s {
-		n += runeWidth(r)
+		n += RuneWidth(r)
 	}
 	return n
 }
 
-// runeWidth is 0 for combining marks, 2 for the wide scripts of East Asia and
+// RuneWidth is 0 for combining marks, 2 for the wide scripts of East Asia and
 // for emoji, 1 for the rest. Host names and titles may hold any of them.
-func runeWidth(r rune) int {
+func RuneWidth(r rune) int {
 	switch {
 	case r < 0x300:
 		return 1
@@ -36,7 +36,7 @@ func runeWidth(r rune) int {
 // head is the longest beginning of a text that fits into n columns.
 func head(s string, n int) string {
 	for i, r := range s {
-		if n -= runeWidth(r); n < 0 {
+		if n -= RuneWidth(r); n < 0 {
 			return s[:i]
 		}
 	}
@@ -45,7 +45,7 @@ func head(s string, n int) string {
 
 // clip cuts a text to at most n columns and shows that it did.
 func clip(s string, n int) string {
-	if width(s) <= n {
+	if Width(s) <= n {
 		return s
 	}
 	if n < 1 {
@@ -54,8 +54,9 @@ func clip(s string, n int) string {
 	return head(s, n-1) + "…"
 }
 
-func padRight(s string, n int) string { return s + strings.Repeat(" ", max(0, n-width(s))) }
-func padLeft(s string, n int) string  { return strings.Repeat(" ", max(0, n-width(s))) + s }
+// PadRight and PadLeft add spaces to a text until it is n columns wide; the name says on which side.
+func PadRight(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Width(s))) }
+func PadLeft(s string, n int) string  { return strings.Repeat(" ", max(0, n-Width(s))) + s }
 
 // together are the places where a line must not end: between a number and
 // its unit, and inside an interval.
@@ -83,7 +84,7 @@ func wrap(s sentence, n int) []sentence {
 		}
 		size := 0
 		for _, c := range w.cells {
-			size += width(c.text)
+			size += Width(c.text)
 		}
 		if w.apart {
 			size++
@@ -96,14 +97,14 @@ func wrap(s sentence, n int) []sentence {
 			used++
 		}
 		for _, c := range w.cells {
-			for used+width(c.text) > n {
+			for used+Width(c.text) > n {
 				first := head(c.text, n-used)
 				line = append(line, cell{first, c.tone})
 				c.text = c.text[len(first):]
 				flush()
 			}
 			line = append(line, c)
-			used += width(c.text)
+			used += Width(c.text)
 		}
 	}
 	if used > 0 || len(lines) == 0 {
@@ -172,7 +173,7 @@ const (
 func breaks(before, after string) bool {
 	a, _ := utf8.DecodeLastRuneInString(before)
 	b, _ := utf8.DecodeRuneInString(after)
-	return (runeWidth(a) == 2 || runeWidth(b) == 2) && runeWidth(b) > 0 && !strings.ContainsRune(notFirst, b) && !strings.ContainsRune(notLast, a)
+	return (RuneWidth(a) == 2 || RuneWidth(b) == 2) && RuneWidth(b) > 0 && !strings.ContainsRune(notFirst, b) && !strings.ContainsRune(notLast, a)
 }
 
 // split is a cell of an interval column in its two parts.

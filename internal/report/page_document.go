@@ -209,9 +209,9 @@ const (
 func (r *htmlRenderer) table(about string, t table) {
 	signs := 0
 	for i, c := range t.columns {
-		most := width(c.head)
+		most := Width(c.head)
 		for _, row := range t.rows {
-			most = max(most, width(row[i].text))
+			most = max(most, Width(row[i].text))
 		}
 		signs += most + 2
 	}
@@ -328,7 +328,7 @@ func (in Language) glossary() glossaryWords {
 
 // wholeWord matches a form that is no part of a longer word; Chinese has no spaces between words.
 func wholeWord(form string) string {
-	if width(form) > utf8.RuneCountInString(form) {
+	if Width(form) > utf8.RuneCountInString(form) {
 		return regexp.QuoteMeta(form)
 	}
 	return `\b` + regexp.QuoteMeta(form) + `\b`

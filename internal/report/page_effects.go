@@ -32,6 +32,18 @@ func (in Language) drawn(label, note string, x record.Effect, margin float64) ch
 	return r
 }
 
+// answered is drawn for a row of the answer. Where the table decides by another metric, or finds the row invalid,
+// the verdict is the table's, too. That of a pod beside a neighbour is not about the effect alone.
+func (in Language) answered(label, note string, r record.AnswerRow, margin float64) chart.Effect {
+	d := in.drawn(label, note, *r.Effect, margin)
+	open := r.Says.Word == record.SaysUndecided && r.Effect.Verdict == record.Undecided
+	if r.Beside == nil && !open && (r.Says.Metric != "" || r.Says.Word == record.SaysInvalid) {
+		said := in.answerCell(r)
+		d.Word, d.Tone = export.Clean(said.text), toneClass[said.tone]
+	}
+	return d
+}
+
 // forest draws a figure where at least one of its effects is known.
 func (r *htmlRenderer) forest(title string, f chart.Forest, legend ...string) {
 	if !slices.ContainsFunc(f.Rows, func(x chart.Effect) bool { return x.Known }) {
@@ -70,7 +82,7 @@ func (r *htmlRenderer) overview(e *record.Effects, ws []workload) {
 			}
 			last = w
 			heads.Add(w.metricWord(w.Primary).head)
-			f.Rows = append(f.Rows, r.in.drawn(label, note, *x.Effect, e.Margin))
+			f.Rows = append(f.Rows, r.in.answered(label, note, x, e.Margin))
 		}
 	}
 	title := r.in.text("figure.answer")
@@ -95,6 +107,11 @@ func (r *htmlRenderer) effects(e *record.Effects, w workload, id string, legend 
 			continue
 		}
 		row := r.in.drawn(arm, w.word(arm).adds, x, e.Margin)
+		for _, said := range rowsOf(e, w.Name) {
+			if said.Arm == arm && said.Effect != nil && said.Effect.Baseline == w.Baseline {
+				row = r.in.answered(arm, w.word(arm).adds, said, e.Margin)
+			}
+		}
 		if slices.Contains(w.Twins, arm) {
 			t := w.twinRow(e, arm)
 			row.Note, row.Word, row.Tone = export.Clean(t[colAdds].text), t[colVerdict].text, "unsure"

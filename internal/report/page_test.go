@@ -288,3 +288,29 @@ func TestPageCitesHome(t *testing.T) {
 		}
 	}
 }
+
+// Where the table decides by CPU per operation or finds a row invalid, the figures of the page say so too: that of all
+// loads and that of the load.
+func TestForestAgrees(t *testing.T) {
+	for _, c := range []struct {
+		says record.Says
+		want string
+	}{
+		{record.Says{Word: record.SaysSlower, Metric: "cpu_per_op"}, "slower: CPU per op"},
+		{record.Says{Word: record.SaysInvalid, Reason: "the twin differs"}, "invalid"},
+	} {
+		e := answered(richRun())
+		row := &e.Answer.Tables[0].Rows[0]
+		row.Says = c.says
+		effect := *row.Effect
+		effect.Verdict = record.Undecided
+		row.Effect = &effect
+		var b bytes.Buffer
+		if err := english.HTML(&b, e, Source{}); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), `class="word">`+c.want+`<`); n != 2 {
+			t.Errorf("%s: in %d figures, want 2", c.want, n)
+		}
+	}
+}

@@ -143,8 +143,8 @@ func TestAnyPrice(t *testing.T) {
 			}
 		}
 		for _, line := range strings.Split(text, "\n") {
-			if width(line) > w {
-				t.Fatalf("%d columns, want at most %d: %q", width(line), w, line)
+			if Width(line) > w {
+				t.Fatalf("%d columns, want at most %d: %q", Width(line), w, line)
 			}
 		}
 	})

@@ -125,8 +125,8 @@ func TestAnything(t *testing.T) {
 			}
 		}
 		for _, line := range strings.Split(plainText+short, "\n") {
-			if width(line) > o.Width {
-				t.Fatalf("%d columns, want at most %d: %q", width(line), o.Width, line)
+			if Width(line) > o.Width {
+				t.Fatalf("%d columns, want at most %d: %q", Width(line), o.Width, line)
 			}
 		}
 		if strings.ContainsAny(plainText+short+markdown, "\x1b\t\r\x00") {

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
@@ -12,23 +14,25 @@ import (
 // that did not end by itself.
 func (in Language) Sentence(e *record.Effects) string {
 	a := answerOf(e)
-	var by arrange.Grouped[messages.Key]
+	var by arrange.Grouped[string]
 	for _, t := range a.Tables {
 		for _, r := range t.Rows {
 			if r.Says.Word != "" {
-				by.Add(verdictOf(r.Says), sized(r, in.rowName(a, t, r)))
+				by.Add(in.verdictOf(r.Says), sized(r, in.rowName(a, t, r)))
 			}
 		}
 	}
+	rank := map[string]int{}
+	for i, key := range verdicts {
+		rank[in.text(key)] = i - len(verdicts) // others, such as "as besteffort, within ±3 %", are last
+	}
+	slices.SortStableFunc(by.Keys, func(x, y string) int { return cmp.Compare(rank[x], rank[y]) })
 	var parts []string
-	for _, verdict := range verdicts {
-		rows := by.Of(verdict)
+	for verdict, rows := range by.All() {
 		if n := len(rows) - mostNamed; n > 1 {
 			rows = append(rows[:mostNamed:mostNamed], in.text("checks.more", "n", n))
 		}
-		if len(rows) > 0 {
-			parts = append(parts, in.text("said.rows", "verdict", in.text(verdict), "rows", in.list(rows)))
-		}
+		parts = append(parts, in.text("said.rows", "verdict", verdict, "rows", in.list(rows)))
 	}
 	switch {
 	case len(parts) == 0 && len(a.Tables) > 0:
@@ -47,30 +51,30 @@ const mostNamed = 3
 
 // verdicts are in the order of a sentence.
 var verdicts = []messages.Key{
-	"says.slower", "says.tooslow", "said.protects", "says.faster", "says.enough", "said.noloss", "said.nodifference",
+	"says.slower", "says.tooslow", "says.protects", "says.faster", "says.enough", "said.noloss", "said.nodifference",
 	"says.undecided", "says.invalid", "says.skipped",
 }
 
-// verdictOf is the verdict of a row without its numbers.
-func verdictOf(s record.Says) messages.Key {
-	if s.Protects {
-		return "said.protects"
+// verdictOf is the verdict of a row as its table words it, without the numbers of the row alone.
+func (in Language) verdictOf(s record.Says) string {
+	switch {
+	case s.Word == record.SaysNoLoss && s.As == "" && !s.Protects:
+		return in.text("said.noloss")
+	case s.Word == record.SaysNoDifference && s.As == "" && !s.Protects:
+		return in.text("said.nodifference")
 	}
-	return map[record.AnswerWord]messages.Key{
-		record.SaysSlower: "says.slower", record.SaysFaster: "says.faster",
-		record.SaysNoLoss: "said.noloss", record.SaysNoDifference: "said.nodifference",
-		record.SaysInvalid: "says.invalid", record.SaysSkipped: "says.skipped", record.SaysUndecided: "says.undecided",
-		record.SaysEnough: "says.enough", record.SaysTooSlow: "says.tooslow",
-	}[s.Word]
+	return in.answerCell(record.AnswerRow{Says: record.Says{Word: s.Word, Protects: s.Protects, As: s.As, Within: s.Within}}).text
 }
 
-// sized adds to the name of a row how large its effect is: where the primary metric decided, the change.
+// sized adds to the name of a row how large the effect is that decided: of the table's metric, and beside the
+// neighbour of pods. What protects or is as another arm has none, because its verdict is about other arms.
 func sized(r record.AnswerRow, name string) string {
+	x := cmp.Or(r.Beside, r.Effect)
 	decides := (r.Says.Word == record.SaysSlower || r.Says.Word == record.SaysFaster) && r.Says.Metric == ""
-	if !decides || r.Effect == nil || r.Effect.Typical == nil {
+	if !decides || r.Says.Protects || r.Says.As != "" || x == nil || x.Typical == nil {
 		return name
 	}
-	change, _, _ := strings.Cut(around(r.Effect.Typical), " ")
+	change, _, _ := strings.Cut(around(x.Typical), " ")
 	return name + " " + change + " %"
 }
 

@@ -105,8 +105,8 @@ func TestScreenFits(t *testing.T) {
 			t.Errorf("%s has %d lines, at most %d wanted:\n%s", name, len(lines), most, b.String())
 		}
 		for _, l := range lines {
-			if width(l) > 100 {
-				t.Errorf("%s: %d columns: %s", name, width(l), l)
+			if Width(l) > 100 {
+				t.Errorf("%s: %d columns: %s", name, Width(l), l)
 			}
 		}
 		if _, quick := quickRuns()[name]; quick {

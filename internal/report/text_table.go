@@ -146,14 +146,14 @@ func (t table) total(sizes []int) int {
 func (t table) sizes() []int {
 	sizes := make([]int, len(t.columns))
 	for i, c := range t.columns {
-		sizes[i] = width(export.Clean(c.head))
+		sizes[i] = Width(export.Clean(c.head))
 		est, rest := t.parts(i)
 		if c.align == interval {
 			sizes[i] = max(sizes[i], est+rest)
 			continue
 		}
 		for _, row := range t.rows {
-			sizes[i] = max(sizes[i], width(export.Clean(row[i].text)))
+			sizes[i] = max(sizes[i], Width(export.Clean(row[i].text)))
 		}
 	}
 	return sizes
@@ -164,9 +164,9 @@ func (t table) sizes() []int {
 func (t table) parts(i int) (est, rest int) {
 	for _, row := range t.rows {
 		a, b := split(export.Clean(row[i].text))
-		est = max(est, width(a))
+		est = max(est, Width(a))
 		if b != "" {
-			rest = max(rest, width(b)+1)
+			rest = max(rest, Width(b)+1)
 		}
 	}
 	return est, rest
@@ -206,16 +206,16 @@ func (r *textRenderer) row(t table, cells row, sizes []int) {
 			est, rest := t.parts(i)
 			a, b := split(s)
 			if b != "" {
-				s = padLeft(a, est) + " " + b
+				s = PadLeft(a, est) + " " + b
 			} else if c.tone != faint || a == none {
-				s = padLeft(a, max(est, sizes[i]-rest-est))
+				s = PadLeft(a, max(est, sizes[i]-rest-est))
 			}
 		}
 		s = clip(s, sizes[i])
 		if t.columns[i].align == right {
-			s = padLeft(s, sizes[i])
+			s = PadLeft(s, sizes[i])
 		}
-		line = append(line, cell{padRight(s, sizes[i]), c.tone})
+		line = append(line, cell{PadRight(s, sizes[i]), c.tone})
 	}
 	r.line(indent, line)
 }

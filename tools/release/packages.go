@@ -46,6 +46,7 @@ func (r release) packaged(a arch, f contents, packager, dir string) ([]byte, err
 	c := content{at: r, dir: dir}
 	c.source("/usr/bin/tare", 0o755, r.binary(a))
 	c.link("/usr/bin/kubectl-tare", "tare")
+	c.link("/usr/bin/kubectl_complete-tare", "tare")
 	c.folder("/usr/share/doc/tare") // RPM removes only directories that it knows
 	c.data("/usr/share/doc/tare/copyright", f.licence)
 	c.data("/usr/share/doc/tare/LICENSES-OF-MODULES", f.licences)

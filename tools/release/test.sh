@@ -89,6 +89,10 @@ krew() {
 	says kubectl tare
 	kubectl tare run --help >"$work/said" || bad "help ends with $?"
 	grep -q '^Usage: kubectl tare run' "$work/said" || bad "$(head -n 3 "$work/said")"
+	# krew links the plugin alone; its caveats have this line.
+	sh -c "$(sed -n 's/^    *\(ln -s .*\)/\1/p' "$dist/tare.krew.yaml")" || bad 'the line for completion does not work'
+	kubectl __complete tare run --budg >"$work/said" || bad "completion ends with $?"
+	grep -q '^--budget' "$work/said" || bad "completion: $(cat "$work/said")"
 	! kubectl tare runn 2>"$work/said" || bad 'no error of a wrong command'
 	grep -q '^kubectl tare: no command' "$work/said" || bad "$(cat "$work/said")"
 	PATH=$old
@@ -126,6 +130,7 @@ files() {
 used() {
 	says chroot "$work/root" /usr/bin/tare
 	[ "$(readlink "$work/root/usr/bin/kubectl-tare")" = tare ] || bad 'no kubectl-tare'
+	[ "$(readlink "$work/root/usr/bin/kubectl_complete-tare")" = tare ] || bad 'no kubectl_complete-tare'
 	began=$(date +%s)
 	in_root sh -c "cd /root && tare run --budget $budget -q -o result" >"$work/said" 2>&1 || bad "tare run ends with $?: $(cat "$work/said")"
 	echo "tare run from the package took $(($(date +%s) - began)) s:"

@@ -32,8 +32,8 @@ var command = regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s，；：（）]*[/=.*][^\
 // names are texts that are the same in every language.
 var names = []string{"quick layers docker-run", "kubernetes pod-network", "volumes storage disk",
 	"colocation", "limit", "container", "cgroup", "besteffort", "docker", "podman", "gvisor", "namespaces", "tare manual", "tare list DIR", "tare config",
-	// Heads of tare list, and the manual pages, which are in English.
-	"experiment", "answer", "age", "size", "taken", "measure what a database or a disk loses in a container",
+	// The manual pages, which are in English.
+	"taken", "measure what a database or a disk loses in a container",
 	"The user's configuration file.", "That of all users of the host.",
 	"X sets the option --name of every command: X=10m is --budget=10m. An option on the command line comes first, " +
 		"then the environment, then the user's configuration file, then the system's. tare config shows what is set where.",

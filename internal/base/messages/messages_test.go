@@ -19,7 +19,7 @@ var converted = regexp.MustCompile(`messages\.Key\([^"]|Key\("[^"]*"\s*\+`)
 func sources(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, pattern := range []string{"../../report/*.go", "../../report/*.tmpl", "../quantity/*.go", "../../analysis/answer/*.go"} {
+	for _, pattern := range []string{"../../report/*.go", "../../report/*.tmpl", "../quantity/*.go", "../../analysis/answer/*.go", "../../cli/list.go"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s: %v", pattern, err)

@@ -37,8 +37,11 @@ func File(v Vocabulary, path string) (values []Value, there bool, err error) {
 // read reads a file that nobody but this user and root can write, wherever links lead to.
 func read(path string) ([]byte, error) {
 	f, err := trust.OpenGiven(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, err
+	case err != nil:
+		return nil, hint.New(fmt.Errorf("configuration file %s is not taken: %w", path, err), without)
 	}
 	defer f.Close()
 	if err := cmp.Or(trust.File(f), trust.Dir(path)); err != nil {

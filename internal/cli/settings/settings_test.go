@@ -166,6 +166,18 @@ func TestFileOfOthers(t *testing.T) {
 	refused("of another user", other)
 }
 
+// A file that is there and cannot be opened is an error that says how to go on without it.
+func TestFileUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	if _, there, err := File(words, dir); err == nil || !there || !strings.HasPrefix(hint.Of(err), "leave it out: ") {
+		t.Errorf("a directory: %v, %v (%s)", there, err, hint.Of(err))
+	}
+	blocked := filepath.Join(written(t, ""), "config.yaml")
+	if _, there, err := File(words, blocked); err == nil || !there || !strings.HasPrefix(hint.Of(err), "leave it out: ") {
+		t.Errorf("below a file: %v, %v (%s)", there, err, hint.Of(err))
+	}
+}
+
 func FuzzFile(f *testing.F) {
 	for _, text := range []string{
 		"budget: 3m\n", "run: {max-cost: [a, b]}\n", "a: &x [1]\nb: *x\n", "? {a: b}\n: c\n", "run: &r {run: *r}\n",

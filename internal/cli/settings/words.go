@@ -8,12 +8,14 @@ const (
 	twice   = "%q is there twice"
 	noValue = "--%s has no value"
 
+	without = "leave it out: XDG_CONFIG_HOME=/nonexistent"
+
 	didYouMean = "; did you mean %q?"
 )
 
 // remedy is for a file that others can write.
 func remedy(path string) string {
-	return "read it, then as its owner: chmod go-w " + path + "; or leave it out: XDG_CONFIG_HOME=/nonexistent"
+	return "read it, then as its owner: chmod go-w " + path + "; or " + without
 }
 
 // help is the command that lists the flags; those of run are most.

@@ -36,13 +36,42 @@ func New(top, module string) *Maker {
 func (m *Maker) Schema(t reflect.Type, name, address string) (Shape, error) {
 	definitions := Shape{}
 	root := maps.Clone(m.object(t, definitions))
-	root["$schema"], root["$id"] = "https://json-schema.org/draft/2020-12/schema", address
-	root["title"] = name
-	if p, ok := root["properties"].(Shape)["schema"]; ok {
-		p.(Shape)["const"] = name
-	}
+	fix(root, "schema", name)
 	delete(definitions, t.Name())
-	root["$defs"] = definitions
+	return m.top(root, definitions, name, address)
+}
+
+// Kind is one of the types that a value may have.
+type Kind struct {
+	Name string // the value of the property that tells the types apart
+	Type reflect.Type
+}
+
+// OneOf is the schema of a value of one of several types, which a property tells apart. Each may have the properties
+// more, too.
+func (m *Maker) OneOf(kinds []Kind, property string, more Shape, name, address string) (Shape, error) {
+	definitions, refs := Shape{}, []Shape{}
+	for _, k := range kinds {
+		refs = append(refs, m.value(k.Type, definitions))
+		s := definitions[k.Type.Name()].(Shape)
+		fix(s, property, k.Name)
+		fix(s, "schema", name)
+		maps.Copy(s["properties"].(Shape), more)
+	}
+	return m.top(Shape{"oneOf": refs}, definitions, name, address)
+}
+
+// fix sets the only value of a property, if the type has it.
+func fix(object Shape, property, value string) {
+	if p, ok := object["properties"].(Shape)[property]; ok {
+		p.(Shape)["const"] = value
+	}
+}
+
+// top makes a shape the root of a schema.
+func (m *Maker) top(root, definitions Shape, name, address string) (Shape, error) {
+	root["$schema"], root["$id"] = "https://json-schema.org/draft/2020-12/schema", address
+	root["title"], root["$defs"] = name, definitions
 	return root, m.err()
 }
 
