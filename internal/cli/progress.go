@@ -227,7 +227,7 @@ type screen struct {
 func (s *screen) start(p *plan.Plan, dir string) {
 	s.first.expect(p)
 	s.soFar.plan = p.Record
-	s.note("%s", lines(opening(p, dir)))
+	s.keep(opening(p, dir))
 }
 
 func (s *screen) measured(m *record.Manifest, load record.Workload, lines []record.Line) {
@@ -257,7 +257,13 @@ func (s *screen) say(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.redraw(nil)
-	s.note("%s", lines(text))
+	s.keep(text)
+}
+
+// keep prints lines that stay on the terminal, none wider than it.
+func (s *screen) keep(text string) {
+	width, _ := s.size(s.stderr)
+	io.WriteString(s.stderr, folded(s.inLanguage("%s", []any{lines(text)}), width))
 }
 
 // end removes the status lines, because the report follows.

@@ -221,3 +221,15 @@ func wrap(text string, width int) []string {
 	}
 	return append(lines, line)
 }
+
+// folded is a text whose lines are broken at spaces to at most width columns; 0: unbroken.
+func folded(text string, width int) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		if width > 0 {
+			line = strings.Join(wrap(line, max(width-2, 1)), "\n  ")
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
