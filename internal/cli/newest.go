@@ -51,7 +51,7 @@ func resultsIn(root string) []string {
 	var out []string
 	var look func(dir string, left int)
 	look = func(dir string, left int) {
-		if _, err := os.Stat(filepath.Join(dir, record.PlanFile)); err == nil || isNodes(dir) {
+		if isRun(dir) || isNodes(dir) {
 			out = append(out, dir)
 			return
 		}
@@ -67,6 +67,16 @@ func resultsIn(root string) []string {
 	}
 	look(root, depth)
 	return out
+}
+
+// isRun says whether a directory has what every run writes first: its plan and its record.
+func isRun(dir string) bool {
+	for _, name := range []string{record.PlanFile, record.RecordFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // noResult is the error about a name that is not a result.
