@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
@@ -170,22 +169,23 @@ func sizeOf(dir string) (sum int64) {
 const leastAnswer = 30
 
 func (c *console) printList(all []foundResult, now time.Time) error {
-	rows := [][4]string{listHead}
+	t := c.translate
+	rows := [][4]string{{t.of(listHead[0]), t.of(listHead[1]), t.of(listHead[2]), t.of(listHead[3])}}
 	for _, x := range all {
-		rows = append(rows, [4]string{x.Dir, x.Experiment, inOneUnit(now.Sub(x.Started)), quantity.Bytes(float64(x.Bytes))})
+		age := t.of(inOneUnit(now.Sub(x.Started)))
+		rows = append(rows, [4]string{export.Clean(x.Dir), export.Clean(x.Experiment), age, quantity.Bytes(float64(x.Bytes))})
 	}
 	var widths [4]int
 	for _, r := range rows {
 		for i, text := range r {
-			widths[i] = max(widths[i], utf8.RuneCountInString(export.Clean(text)))
+			widths[i] = max(widths[i], widthOf(text))
 		}
 	}
 	p := newSheet(c)
 	for i, r := range rows {
-		lead := fmt.Sprintf("%-*s  %-*s  %*s  %*s  ",
-			widths[0], export.Clean(r[0]), widths[1], export.Clean(r[1]), widths[2], r[2], widths[3], r[3])
-		columns := utf8.RuneCountInString(lead)
-		answer := listAnswer
+		lead := padded(r[0], widths[0]) + "  " + padded(r[1], widths[1]) + "  " + flushRight(r[2], widths[2]) + "  " + flushRight(r[3], widths[3]) + "  "
+		columns := widthOf(lead)
+		answer := t.of(listAnswer)
 		if i > 0 {
 			answer = all[i-1].Answer
 		}

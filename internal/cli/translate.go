@@ -115,6 +115,17 @@ func (t translation) join(label painted, text string) string {
 	return string(label) + " " + text
 }
 
+// mark is a punctuation mark of the language.
+func (t translation) mark(english, chinese string) string {
+	if t == nil {
+		return english
+	}
+	return chinese
+}
+
+// names joins names, which are the same in every language.
+func (t translation) names(all []string) string { return strings.Join(all, t.mark(", ", "、")) }
+
 // writer returns a writer that translates each line. A Write has whole lines.
 func (t translation) writer(to io.Writer) io.Writer {
 	if t == nil {
@@ -214,6 +225,11 @@ func widthOf(text string) (columns int) {
 // padded is a text with spaces behind it, columns wide.
 func padded(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-widthOf(text)))
+}
+
+// flushRight is a text with spaces before it, columns wide.
+func flushRight(text string, columns int) string {
+	return strings.Repeat(" ", max(0, columns-widthOf(text))) + text
 }
 
 // ownSpace stands for a space of a translated text while kong wraps it: kong counts a wide character as one column.

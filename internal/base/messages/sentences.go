@@ -292,9 +292,13 @@ func (c Catalog) inParts(s string, from int) (string, bool) {
 	return s, false
 }
 
-// enumerated is a text of parts between commas, such as the title of an arm: each is a name or has a translation.
+// enumerated is a text of parts between commas, such as the title of an arm: each is a name or has a translation. Words
+// alone between commas are names.
 func (c Catalog) enumerated(s string) (string, bool) {
 	parts := strings.Split(s, ", ")
+	if strings.Count(s, " ") == len(parts)-1 {
+		return s, false
+	}
 	known := false
 	for k, part := range parts {
 		out, ok := part, false
