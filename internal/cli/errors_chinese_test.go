@@ -14,7 +14,7 @@ func TestErrorsAreInChinese(t *testing.T) {
 		want string
 	}{
 		{[]string{"run", "quik"}, exitUsage, "tare: 没有名为 \"quik\" 的预设或文件；是不是想写 \"quick\"？\n提示：tare presets\n"},
-		{[]string{"run", "--bugdet", "3m"}, exitUsage, "tare: 未知的标志 --bugdet，是不是想写 \"--budget\"？\n提示：tare run --help\n"},
+		{[]string{"run", "--bugdet", "3m"}, exitUsage, "tare: 未知选项 --bugdet，是不是想写 \"--budget\"？\n提示：tare run --help\n"},
 		{[]string{"check"}, exitUsage, "tare: check 需要一个结果目录\n提示：tare check DIR --max-cost throughput=5%\n"},
 		{[]string{"report", "/nonexistent/r"}, exitUsage, "tare: 没有目录 /nonexistent/r\n提示：请指定 tare run 生成的目录（-o DIR）\n"},
 		{[]string{"run", "--set", "rpc.concurency=8"}, exitUsage,

@@ -183,7 +183,8 @@ func (c *console) printList(all []foundResult, now time.Time) error {
 	}
 	p := newSheet(c)
 	for i, r := range rows {
-		lead := padded(r[0], widths[0]) + "  " + padded(r[1], widths[1]) + "  " + flushRight(r[2], widths[2]) + "  " + flushRight(r[3], widths[3]) + "  "
+		lead := padded(r[0], widths[0]) + "  " + padded(r[1], widths[1]) + "  " +
+			flushRight(r[2], widths[2]) + "  " + flushRight(r[3], widths[3]) + "  "
 		columns := widthOf(lead)
 		answer := t.of(listAnswer)
 		if i > 0 {

@@ -80,7 +80,8 @@ func (p *sheet) host(h record.Host) {
 	if h.Distro != "" {
 		parts = append(parts, h.Distro)
 	}
-	parts = append(parts, t.of(quantity.Count(h.CPUs, "CPU"))+t.mark(" ", "，")+h.CPUModel, quantity.Bytes(float64(h.Memory)))
+	cpus := t.of(quantity.Count(h.CPUs, "CPU")) + t.mark(" ", "，") + h.CPUModel
+	parts = append(parts, cpus, quantity.Bytes(float64(h.Memory)))
 	if h.Virtual != "" {
 		parts = append(parts, t.of("virtualisation")+t.mark(": ", "：")+t.of(h.Virtual))
 	}

@@ -69,7 +69,8 @@ func latin(text string) (n int) {
 	return n
 }
 
-// block translates the paragraphs of a text. A paragraph of indented lines, such as examples, keeps its lines.
+// block translates the paragraphs of a text. A paragraph of indented lines, such as examples, keeps its lines, and of
+// each translates the text behind the command.
 func (t translation) block(text string) string {
 	if t == nil {
 		return text
@@ -82,7 +83,9 @@ func (t translation) block(text string) string {
 			lines = []string{strings.Join(lines, " ")}
 		}
 		for k, line := range lines {
-			lines[k] = t.line(line)
+			if indent := len(line) - len(strings.TrimLeft(line, " ")); indent == 0 || lastColumn(line) > indent {
+				lines[k] = t.line(line)
+			}
 		}
 		paragraphs[i] = strings.Join(lines, "\n")
 	}
