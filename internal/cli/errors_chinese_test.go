@@ -3,6 +3,8 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -36,5 +38,19 @@ func TestErrorsAreInChinese(t *testing.T) {
 		if got, err := os.ReadFile(out.Name()); err != nil || code != c.code || string(got) != c.want {
 			t.Errorf("tare %q ends with %d, %v:\n%swant %d:\n%s", c.args, code, err, got, c.code, c.want)
 		}
+	}
+}
+
+// --lang stands anywhere beside help.
+func TestHelpTakesLang(t *testing.T) {
+	for _, args := range []string{"--lang zh help", "help --lang=zh", "--lang=zh help run", "help kubernetes --lang zh"} {
+		want := strings.Fields(args)
+		want = slices.DeleteFunc(want, func(w string) bool { return strings.HasPrefix(w, "--lang") || w == "zh" })
+		if got := asCommand(strings.Fields(args)); !slices.Equal(got, append(want[1:], "--help")) {
+			t.Errorf("tare %s is %q", args, got)
+		}
+	}
+	if got := asCommand([]string{"help", "--lang", "xx"}); len(got) != 3 {
+		t.Errorf("a wrong --lang is left out: %q", got)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/messages"
@@ -29,6 +30,21 @@ func languageOf(args []string, getenv func(string) string) messages.Language {
 		}
 	}
 	return messages.Choose(choice, getenv)
+}
+
+// withoutLang leaves out --lang with its value. A wrong value stays.
+func withoutLang(args []string) (rest []string) {
+	for i := 0; i < len(args); i++ {
+		value, joined := strings.CutPrefix(args[i], "--lang=")
+		switch {
+		case joined && slices.Contains(messages.Choices(), value):
+		case args[i] == "--lang" && i+1 < len(args) && slices.Contains(messages.Choices(), args[i+1]):
+			i++
+		default:
+			rest = append(rest, args[i])
+		}
+	}
+	return rest
 }
 
 // reports are the reports in the language of the console.
