@@ -154,6 +154,9 @@ func (p pattern) fits(i int, text string) bool {
 // word is a name.
 var prose = []string{"why", "reason", "text", "what", "said", "metric", "kind", "title", "word", "remedy", "says", "unit"}
 
+// typed are placeholders that catch what somebody types, which is the same in every language.
+var typed = []string{"command", "path"}
+
 // listed are placeholders that catch a list of names.
 var listed = []string{"list", "names", "arms", "loads", "files", "settings", "nodes"}
 
@@ -226,6 +229,9 @@ func (c Catalog) filled(p pattern, caught []string) string {
 
 // value is what a placeholder caught, in the language.
 func (c Catalog) value(name, text string) string {
+	if slices.Contains(typed, name) {
+		return text
+	}
 	if slices.Contains(listed, name) {
 		return c.listOf(text)
 	}
