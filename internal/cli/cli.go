@@ -132,11 +132,12 @@ func newParser(g *grammar, stdout, stderr io.Writer, more ...kong.Option) (*kong
 // asCommand accepts other spellings: "tare help run" is "tare run --help", "tare --version" is
 // "tare version", and without arguments the help is printed.
 func asCommand(args []string) []string {
+	words := withoutLang(args)
 	switch {
 	case len(args) == 0:
 		return []string{"--help"}
-	case args[0] == "help":
-		return append(slices.Clone(args[1:]), "--help")
+	case len(words) > 0 && words[0] == "help":
+		return append(words[1:], "--help")
 	case slices.Equal(args, []string{"--version"}):
 		return []string{"version"}
 	}

@@ -3,6 +3,8 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -14,7 +16,7 @@ func TestErrorsAreInChinese(t *testing.T) {
 		want string
 	}{
 		{[]string{"run", "quik"}, exitUsage, "tare: 没有名为 \"quik\" 的预设或文件；是不是想写 \"quick\"？\n提示：tare presets\n"},
-		{[]string{"run", "--bugdet", "3m"}, exitUsage, "tare: 未知的标志 --bugdet，是不是想写 \"--budget\"？\n提示：tare run --help\n"},
+		{[]string{"run", "--bugdet", "3m"}, exitUsage, "tare: 未知选项 --bugdet，是不是想写 \"--budget\"？\n提示：tare run --help\n"},
 		{[]string{"check"}, exitUsage, "tare: check 需要一个结果目录\n提示：tare check DIR --max-cost throughput=5%\n"},
 		{[]string{"report", "/nonexistent/r"}, exitUsage, "tare: 没有目录 /nonexistent/r\n提示：请指定 tare run 生成的目录（-o DIR）\n"},
 		{[]string{"run", "--set", "rpc.concurency=8"}, exitUsage,
@@ -36,5 +38,19 @@ func TestErrorsAreInChinese(t *testing.T) {
 		if got, err := os.ReadFile(out.Name()); err != nil || code != c.code || string(got) != c.want {
 			t.Errorf("tare %q ends with %d, %v:\n%swant %d:\n%s", c.args, code, err, got, c.code, c.want)
 		}
+	}
+}
+
+// --lang stands anywhere beside help.
+func TestHelpTakesLang(t *testing.T) {
+	for _, args := range []string{"--lang zh help", "help --lang=zh", "--lang=zh help run", "help kubernetes --lang zh"} {
+		want := strings.Fields(args)
+		want = slices.DeleteFunc(want, func(w string) bool { return strings.HasPrefix(w, "--lang") || w == "zh" })
+		if got := asCommand(strings.Fields(args)); !slices.Equal(got, append(want[1:], "--help")) {
+			t.Errorf("tare %s is %q", args, got)
+		}
+	}
+	if got := asCommand([]string{"help", "--lang", "xx"}); len(got) != 3 {
+		t.Errorf("a wrong --lang is left out: %q", got)
 	}
 }

@@ -119,5 +119,9 @@ func TestPresetsAreInChinese(t *testing.T) {
 		if got := chinese.of(e.Title); got == e.Title || englishWords.MatchString(got) {
 			t.Errorf("%s: %q is %q", name, e.Title, got)
 		}
+		shown := inWords(chinese, e)
+		if found := englishWords.FindString(typed.ReplaceAllString(shown, "")); found != "" || !strings.HasPrefix(shown, "# "+name+"：") {
+			t.Errorf("tare presets show %s has %q in\n%s", name, found, shown)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/messages"
@@ -43,6 +44,21 @@ func valueIn(args []string, flag string) (value string) {
 
 // speak chooses the language of everything that the command prints for people.
 func (c *console) speak(l messages.Language) { c.language, c.translate = l, sentences(l) }
+
+// withoutLang leaves out --lang with its value. A wrong value stays.
+func withoutLang(args []string) (rest []string) {
+	for i := 0; i < len(args); i++ {
+		value, joined := strings.CutPrefix(args[i], "--lang=")
+		switch {
+		case joined && slices.Contains(messages.Choices(), value):
+		case args[i] == "--lang" && i+1 < len(args) && slices.Contains(messages.Choices(), args[i+1]):
+			i++
+		default:
+			rest = append(rest, args[i])
+		}
+	}
+	return rest
+}
 
 // reports are the reports in the language of the console.
 func (c *console) reports() report.Language { return report.In(messages.In(c.language)) }

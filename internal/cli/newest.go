@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 
@@ -28,7 +29,7 @@ func (c *console) resultGiven(name string) (string, error) {
 		err := hint.New(errors.New("there is no result in this directory"), "tare run makes one; tare report DIR prints one that is elsewhere")
 		return "", &usageError{err, ""}
 	}
-	c.note("%s %s", c.paint(c.stderr, dim, "the newest result here:"), newest)
+	c.note("%s", painted(c.translate.join(c.paint(c.stderr, dim, "the newest result here:"), export.Clean(newest))))
 	return newest, nil
 }
 

@@ -41,7 +41,7 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		for _, a := range l.Arms {
 			name := a.Name
 			if a.Name == l.Baseline {
-				name += " (" + p.c.translate.of("baseline") + ")"
+				name = p.c.translate.of(name + " (baseline)")
 			}
 			arms.Add(name)
 		}
@@ -86,9 +86,10 @@ func (p *sheet) skipped(left []record.Left) {
 		}
 	}
 	for why, names := range reasons.All() {
-		text := strings.Join(names, ", ") + ": " + why.Reason
+		t := p.c.translate
+		text := t.names(names) + t.mark(": ", "：") + t.of(why.Reason)
 		if why.Remedy != "" {
-			text += " → " + why.Remedy
+			text += " → " + t.of(why.Remedy)
 		}
 		p.row("skipped", text)
 	}
@@ -113,11 +114,8 @@ func changesInWords(arms []armChanges, t translation) string {
 	}
 	var out []string
 	for _, kind := range kinds {
-		if n := counts[kind]; n > 1 {
-			out = append(out, fmt.Sprintf("%d × %s", n, t.of(kind)))
-		} else {
-			out = append(out, t.of(kind))
-		}
+		text := t.of(fmt.Sprintf("%d × %s", counts[kind], kind))
+		out = append(out, strings.TrimPrefix(text, "1 × "))
 	}
-	return cmp.Or(strings.Join(out, ", "), "none")
+	return cmp.Or(t.names(out), "none")
 }

@@ -51,7 +51,7 @@ func (p *sheet) entry(lead string, columns int, text string) {
 
 // names prints a list of names, which are the same in every language.
 func (p *sheet) names(lead string, columns int, names []string) {
-	p.beside(painted(export.Clean(lead)), columns, strings.Join(names, ", "))
+	p.beside(painted(export.Clean(lead)), columns, p.c.translate.names(names))
 }
 
 // labelled prints a label and right of it a text. columns is the least width of the label with the spaces around it.
@@ -76,15 +76,16 @@ func (p *sheet) beside(lead painted, columns int, text string) {
 
 func (p *sheet) host(h record.Host) {
 	p.heading("%s", h.Name)
-	parts := []string{"Linux " + h.Kernel + " " + h.Arch}
+	t, parts := p.c.translate, []string{"Linux " + h.Kernel + " " + h.Arch}
 	if h.Distro != "" {
 		parts = append(parts, h.Distro)
 	}
-	parts = append(parts, fmt.Sprintf("%d CPUs %s", h.CPUs, h.CPUModel), quantity.Bytes(float64(h.Memory)))
+	cpus := t.of(quantity.Count(h.CPUs, "CPU")) + t.mark(" ", "，") + h.CPUModel
+	parts = append(parts, cpus, quantity.Bytes(float64(h.Memory)))
 	if h.Virtual != "" {
-		parts = append(parts, "virtualisation: "+h.Virtual)
+		parts = append(parts, t.of("virtualisation")+t.mark(": ", "：")+t.of(h.Virtual))
 	}
-	p.entry("  ", 2, strings.Join(parts, ", "))
+	p.beside("  ", 2, strings.Join(parts, t.mark(", ", "，")))
 }
 
 // mark is an answer, three columns wide.

@@ -69,7 +69,8 @@ func latin(text string) (n int) {
 	return n
 }
 
-// block translates the paragraphs of a text. A paragraph of indented lines, such as examples, keeps its lines.
+// block translates the paragraphs of a text. A paragraph of indented lines, such as examples, keeps its lines, and of
+// each translates the text behind the command.
 func (t translation) block(text string) string {
 	if t == nil {
 		return text
@@ -82,7 +83,9 @@ func (t translation) block(text string) string {
 			lines = []string{strings.Join(lines, " ")}
 		}
 		for k, line := range lines {
-			lines[k] = t.line(line)
+			if indent := len(line) - len(strings.TrimLeft(line, " ")); indent == 0 || lastColumn(line) > indent {
+				lines[k] = t.line(line)
+			}
 		}
 		paragraphs[i] = strings.Join(lines, "\n")
 	}
@@ -114,6 +117,17 @@ func (t translation) join(label painted, text string) string {
 	}
 	return string(label) + " " + text
 }
+
+// mark is a punctuation mark of the language.
+func (t translation) mark(english, chinese string) string {
+	if t == nil {
+		return english
+	}
+	return chinese
+}
+
+// names joins names, which are the same in every language.
+func (t translation) names(all []string) string { return strings.Join(all, t.mark(", ", "、")) }
 
 // writer returns a writer that translates each line. A Write has whole lines.
 func (t translation) writer(to io.Writer) io.Writer {

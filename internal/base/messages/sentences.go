@@ -154,6 +154,9 @@ func (p pattern) fits(i int, text string) bool {
 // word is a name.
 var prose = []string{"why", "reason", "text", "what", "said", "metric", "kind", "title", "word", "remedy", "says", "unit"}
 
+// typed are placeholders that catch what somebody types, which is the same in every language.
+var typed = []string{"command", "path"}
+
 // listed are placeholders that catch a list of names.
 var listed = []string{"list", "names", "arms", "loads", "files", "settings", "nodes"}
 
@@ -226,6 +229,9 @@ func (c Catalog) filled(p pattern, caught []string) string {
 
 // value is what a placeholder caught, in the language.
 func (c Catalog) value(name, text string) string {
+	if slices.Contains(typed, name) {
+		return text
+	}
 	if slices.Contains(listed, name) {
 		return c.listOf(text)
 	}
@@ -292,9 +298,13 @@ func (c Catalog) inParts(s string, from int) (string, bool) {
 	return s, false
 }
 
-// enumerated is a text of parts between commas, such as the title of an arm: each is a name or has a translation.
+// enumerated is a text of parts between commas, such as the title of an arm: each is a name or has a translation. Words
+// alone between commas are names.
 func (c Catalog) enumerated(s string) (string, bool) {
 	parts := strings.Split(s, ", ")
+	if strings.Count(s, " ") == len(parts)-1 {
+		return s, false
+	}
 	known := false
 	for k, part := range parts {
 		out, ok := part, false
