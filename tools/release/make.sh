@@ -44,14 +44,12 @@ for arch in amd64 arm64; do
 done
 unset GOOS
 
-# Manuals and completions are printed by the binary, where it has them.
+# Manuals and completions are printed by the binary.
 export SOURCE_DATE_EPOCH="$epoch"
 mkdir "$work/man" "$work/completions"
 tare=$work/$(${GO:-go} env GOARCH)/tare
-! "$tare" man --help >/dev/null 2>&1 || "$tare" man "$work/man"
-if "$tare" completion --help >/dev/null 2>&1; then
-	for shell in bash zsh fish; do "$tare" completion $shell >"$work/completions/tare.$shell"; done
-fi
+"$tare" man "$work/man"
+for shell in bash zsh fish; do "$tare" completion $shell >"$work/completions/tare.$shell"; done
 
 ${GO:-go} -C tools/release run . -version "$version" -commit "$commit" -epoch "$epoch" -home "$HOME_URL" \
 	-root "$PWD" -work "$work" -out "$out"
