@@ -100,7 +100,7 @@ const (
 	useUnknown   = "/proc/stat does not say it"
 	foreignUse   = "other processes use %.0f %% of the CPU time"
 	stolen       = "%.0f %% of the CPU time is stolen by the hypervisor"
-	varies       = "%s varies by %.1f %% from window to window"
+	varies       = "the speed of %s varies by %.1f %% from window to window"
 	wakesLate    = "wake-up delay: p99 %.2g ms"
 	nothingWorse = "nothing here is worse than on a machine of one's own"
 	endOthers    = "end or pause the other processes, which use %.0f %% of the CPU time"
