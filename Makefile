@@ -5,7 +5,7 @@
 GO ?= go
 GOTEST ?= $(GO) test
 
-.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth causes hostile one-percent forecast kill faults soak rbd store cluster cluster-down test-cluster vm uml systemd bench clean
+.PHONY: build schemas test tiers race deps lint fuzz aa simulate conformance truth causes hostile one-percent forecast kill faults soak rbd store cluster cluster-down test-cluster vm uml systemd bench clean
 
 # The project's home, for links of the binary. README and docs/ name it too; a test compares them (internal/cli/docs_links_test.go).
 HOME_URL = https://github.com/tarelab/tare
@@ -13,11 +13,14 @@ HOME_URL = https://github.com/tarelab/tare
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -ldflags '-X github.com/tarelab/tare/internal/base/hint.Home=$(HOME_URL)' -o bin/tare ./cmd/tare
 
+schemas: ## docs/schema: the JSON schemas and the page on every field, from the types and tables of the code
+	CGO_ENABLED=0 $(GO) test -vet=off -count=1 -ldflags '-X github.com/tarelab/tare/internal/base/hint.Home=$(HOME_URL)' -run 'TestSchemas$$' ./internal/cli -args -update
+
 # The packages that take longest start first. Three run at the same time on two CPUs, because many tests wait for
 # servers and budgets. Without DWARF the test binaries link faster.
 test: deps ## installs what the tests need, then runs every unit, property, golden and conformance test
 	$(GOTEST) -vet=off -p 3 -ldflags=-w -timeout 20m ./internal/measure/run ./cmd/tare ./internal/testing/environmenttest ./...
-	$(GO) -C tools test ./tiers ./sentences
+	$(GO) -C tools test ./tiers ./sentences ./dashboard
 
 TIERS ?=
 tiers: ## the longer tiers of .ci/tiers, all, those named (TIERS="kill vm") or TIERS=due; what passes is noted in .ci/passed
@@ -113,5 +116,29 @@ systemd: ## Debian 12 and 13 with systemd, on a user-mode Linux; SYSTEMD="vm tri
 bench: ## the benchmarks behind figures in the documentation
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...
 
+.PHONY: release publish test-release arm64
+VERSION ?=
+release: ## VERSION=v0.1.0: archives, packages, images, bills of materials and checksums for amd64 and arm64, in dist/
+	@HOME_URL='$(HOME_URL)' GO='$(GO)' sh tools/release/make.sh '$(VERSION)'
+
+publish: ## what make release has written, as a release of the project's home; needs gh and its token
+	gh release create '$(VERSION)' --verify-tag --notes-file dist/notes.md dist/*
+
+test-release: deps ## a release is made twice and is the same; packages and images are installed, used and removed
+	TARETEST_TIER=release $(GOTEST) -count=1 -v -timeout 10m -run 'TestContainer$$' ./cmd/tare
+	$(GO) -C tools/release test ./...
+	@HOME_URL='$(HOME_URL)' sh tools/release/test.sh
+
+.PHONY: site test-site
+site: ## dist/site: docs/ as a static site in English and Chinese, read from a disk or any server; needs PyPI once
+	@HOME_URL='$(HOME_URL)' GO='$(GO)' sh tools/site.sh
+
+test-site: ## the site with file:// as its home, opened in a browser 390 and 1280 pixels wide
+	@sh tools/deps.sh site
+	@HOME_URL='file://$(CURDIR)/dist/site' GO='$(GO)' sh tools/site.sh test
+
+arm64: ## the pure packages under qemu-user, and the package of Debian on an emulated machine of arm64
+	@sh tools/arm64.sh
+
 clean:
-	rm -rf bin
+	rm -rf bin dist

@@ -16,6 +16,7 @@ func TestFilesWithinBounds(t *testing.T) {
 		PlanFile:     func(dir string) error { _, err := Scan(dir); return err },
 		ManifestFile: func(dir string) error { _, err := Read(dir); return err },
 		NodesFile:    func(dir string) error { _, err := ReadNodes(dir); return err },
+		EffectsFile:  func(dir string) error { _, err := ReadEffects(dir); return err },
 		"alone":      func(dir string) error { _, err := ReadManifest(dir); return err },
 	} {
 		for what, text := range map[string]string{

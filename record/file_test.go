@@ -259,6 +259,39 @@ func TestWhatIsNoResult(t *testing.T) {
 	}
 }
 
+// Plan and effects are read alone, too. A file of another program is none of tare's.
+func TestReadAlone(t *testing.T) {
+	dir, _ := write(t, runLine())
+	for file, read := range map[string]func() (string, error){
+		PlanFile:    func() (string, error) { p, err := ReadPlan(dir); return p.Experiment, err },
+		EffectsFile: func() (string, error) { e, err := ReadEffects(dir); return e.Experiment, err },
+	} {
+		schema := map[string]string{PlanFile: PlanSchema, EffectsFile: EffectsSchema}[file]
+		for text, want := range map[string]error{
+			`{"schema": "` + schema + `", "experiment": "quick"}`: nil,
+			`{"experiment": "quick"}`:                             ErrNoRecord,
+			`{"schema": "other"}`:                                 ErrNoRecord,
+			`{"schema": {"of": "another program"}}`:               ErrDamaged,
+			`{"schema": "` + schema + `9"}`:                       ErrNewer,
+			``:                                                    ErrDamaged,
+		} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			name, err := read()
+			if !errors.Is(err, want) || err == nil && name != "quick" {
+				t.Errorf("%s %s: %q, %v", file, text, name, err)
+			}
+		}
+		if err := os.Remove(filepath.Join(dir, file)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := read(); !errors.Is(err, ErrNoRecord) {
+			t.Errorf("no %s: %v", file, err)
+		}
+	}
+}
+
 func TestARecordIsNotOverwritten(t *testing.T) {
 	dir, _ := write(t, runLine())
 	if _, err := Create(dir); !errors.Is(err, os.ErrExist) {

@@ -133,10 +133,7 @@ func locked(path string) bool {
 
 // readPlan reads the plan and the manifest, and returns the path of the record.
 func (r *Result) readPlan() (path string, err error) {
-	if err := readSchema(filepath.Join(r.Dir, PlanFile), PlanSchema, &r.Plan); err != nil {
-		return "", err
-	}
-	if err := readBy(filepath.Join(r.Dir, PlanFile), r.Plan.Schema, PlanSchema); err != nil {
+	if r.Plan, err = ReadPlan(r.Dir); err != nil {
 		return "", err
 	}
 	if err := r.Plan.Check(); err != nil {
@@ -185,6 +182,24 @@ func open(path string, whole bool) (*os.File, error) {
 // ReadManifest reads the manifest of a result directory alone.
 func ReadManifest(dir string) (m Manifest, err error) {
 	return m, readSchema(filepath.Join(dir, ManifestFile), ManifestSchema, &m)
+}
+
+// ReadPlan reads the plan of a result directory alone; ErrNoRecord: it has none of tare's.
+func ReadPlan(dir string) (p Plan, err error) {
+	path := filepath.Join(dir, PlanFile)
+	if err := readSchema(path, PlanSchema, &p); err != nil {
+		return Plan{}, err
+	}
+	return p, readBy(path, p.Schema, PlanSchema)
+}
+
+// ReadEffects reads the effects that a run wrote into its result directory; ErrNoRecord: there are none.
+func ReadEffects(dir string) (e Effects, err error) {
+	path := filepath.Join(dir, EffectsFile)
+	if err := readSchema(path, EffectsSchema, &e); err != nil {
+		return Effects{}, err
+	}
+	return e, readBy(path, e.Schema, EffectsSchema)
 }
 
 // readSchema decodes a file of the schema own, or of no schema, into v, within the bounds of

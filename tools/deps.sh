@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the programs that the tests need; with the argument ceph, cluster, vm or uml those for the
-# tests of Ceph, of make cluster, make vm or make uml. As root on Debian it installs packages without
+# Installs the programs that the tests need; with the argument ceph, cluster, vm, uml, release, arm64 or
+# site those for the tests of Ceph, of make cluster, vm, uml, test-release, arm64 or test-site. As root on Debian it installs packages without
 # starting their services. Elsewhere it prints the missing packages, and tests that need one skip.
 set -eu
 
@@ -33,6 +33,9 @@ want_tests() {
 		mmdebstrap mmdebstrap
 		busybox busybox-static
 		tmux tmux
+		zsh zsh
+		fish fish
+		mandoc mandoc
 		mariadbd mariadb-server
 		sysbench sysbench
 		fio fio
@@ -50,6 +53,12 @@ want_tests() {
 		clickhouse-client clickhouse-client
 		chromium chromium
 		/usr/lib/python3/dist-packages/prometheus_client/openmetrics python3-prometheus-client
+		/usr/lib/python3/dist-packages/jsonschema python3-jsonschema
+		/usr/lib/python3/dist-packages/nbclient python3-nbclient
+		/usr/lib/python3/dist-packages/ipykernel python3-ipykernel
+		/usr/lib/python3/dist-packages/pandas python3-pandas
+		/usr/lib/python3/dist-packages/matplotlib python3-matplotlib
+		prometheus prometheus
 	END
 }
 want_cluster() {
@@ -83,6 +92,37 @@ want_uml() {
 		ip iproute2
 		nft nftables
 		slirp4netns slirp4netns
+	END
+}
+
+want_release() {
+	cat <<-'END'
+		mmdebstrap mmdebstrap
+		rpm rpm
+		ruby ruby
+		/usr/lib/python3*/ensurepip python3-venv
+		dockerd docker.io
+		docker docker-cli
+		podman podman
+		runc runc
+		kubectl kubectl
+	END
+}
+want_arm64() {
+	cat <<-'END'
+		qemu-system-aarch64 qemu-system-arm
+		qemu-aarch64-static qemu-user-static
+		mmdebstrap mmdebstrap
+		busybox busybox-static
+		mkfs.ext4 e2fsprogs
+		depmod kmod
+	END
+}
+want_site() {
+	cat <<-'END'
+		/usr/lib/python3*/ensurepip python3-venv
+		chromium chromium
+		/usr/share/fonts/truetype/droid fonts-droid-fallback
 	END
 }
 

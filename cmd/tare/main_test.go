@@ -31,8 +31,10 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(cached{m}, map[string]func(){
-		"tare":     main,
-		"ordinary": ordinary,
+		"tare":                  main,
+		"kubectl-tare":          main,
+		"kubectl_complete-tare": main,
+		"ordinary":              ordinary,
 	})
 }
 

@@ -7,8 +7,10 @@ import (
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/catalog/bodies"
+	"github.com/tarelab/tare/internal/cli"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/outside/enter"
 	"github.com/tarelab/tare/internal/outside/nodes"
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
@@ -33,8 +35,16 @@ func roles() []hidden.Role {
 			Purpose: "makes a data set in the cache",
 		},
 		{
+			Name: cli.CompleteCommand, Args: "...", Run: cli.Complete,
+			Purpose: "answers a shell that completes a command line",
+		},
+		{
 			Name: nodes.Command, Args: "...", Run: func(args []string) int { return nodes.Main(args, tare) },
 			Purpose: "the node helper: enters another node's namespaces and runs tare there",
+		},
+		{
+			Name: enter.Command, Args: "...", Run: func(args []string) int { return enter.Main(args, tare) },
+			Purpose: "runs tare on the host of the container in which it was started",
 		},
 	})
 }

@@ -272,7 +272,8 @@ func command(ts *testscript.TestScript, args []string) *exec.Cmd {
 	cmd := exec.Command(path, args[1:]...)
 	cmd.Args[0] = args[0]
 	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"WORK", "PATH", "HOME", "TMPDIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", hostlock.DirEnv, "ORDINARY_HOME", "TERM", "NO_COLOR", "GOCOVERDIR", "GORACE"} {
+	for _, name := range []string{"WORK", "PATH", "HOME", "TMPDIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", hostlock.DirEnv, "ORDINARY_HOME", "TERM", "NO_COLOR", "LANG", "LC_MESSAGES", "TARE_LANG",
+		"XDG_CONFIG_HOME", "TARE_BUDGET", "TARE_FORMAT", "TARE_VERBOSE", "TARE_ARMS", "TARE_SET", "TARE_COLOUR", "GOCOVERDIR", "GORACE"} {
 		if v := ts.Getenv(name); v != "" {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}

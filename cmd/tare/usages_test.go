@@ -42,7 +42,7 @@ type helps struct {
 }
 
 // commandsOfTare are the commands of two words, and those of one.
-var commandsOfTare = regexp.MustCompile(`^(presets show|presets list|cache list|cache prune|image load|run|advise|plan|doctor|presets|report|check|compare|import|calibrate|cache|image|cleanup|version)\b`)
+var commandsOfTare = regexp.MustCompile(`^(presets show|presets list|presets schema|cache list|cache prune|image load|run|advise|plan|doctor|presets|report|check|compare|import|calibrate|cache|image|cleanup|version|list|config|completion)\b`)
 
 // hiddenFlags are flags that errors may name and help does not show.
 const hiddenFlags = " --force "

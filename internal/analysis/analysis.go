@@ -23,6 +23,10 @@ const Statistics = 2
 // Analyse computes everything that a report shows.
 func Analyse(r *record.Result) (*record.Effects, error) { return analyseWith(r, permutations) }
 
+// SoFar is Analyse for the lines that a run keeps (Kept), without the permutation test and without what only
+// whole lines have.
+func SoFar(r *record.Result) (*record.Effects, error) { return analyseWith(r, 0) }
+
 // analyseWith is Analyse with another number of shuffles (draws) in the permutation test; 0: no test.
 func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 	if len(r.Plan.Workloads) == 0 {

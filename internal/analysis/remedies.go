@@ -63,7 +63,7 @@ func (c *compared) remedies(ask Remedied) []record.RemedyResult {
 			out[i].Kept = work.kept(i+1, 1-c.alpha)
 		}
 		if twin != nil && !arrange.Outgrows(x, *twin) {
-			out[i].Answer = record.Says{Word: record.SaysInvalid, Reason: messages.Text("reason.twin", "effect", quantity.Interval(twin.Typical))}
+			out[i].Answer = record.Says{Word: record.SaysInvalid, Reason: messages.In(messages.English).Text("reason.twin", "effect", quantity.Interval(twin.Typical))}
 		}
 	}
 	return out

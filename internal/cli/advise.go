@@ -22,15 +22,15 @@ type adviseCommand struct {
 	Output  newDir        `short:"o" group:"output" placeholder:"DIR" help:"Directory of the advice and of the results behind it, which tare creates. Default: tare-advice-DATE-TIME here."`
 	Format  compareFormat `group:"output" default:"text" placeholder:"text|markdown|json" help:"Output format."`
 	Verbose bool          `short:"v" group:"output" help:"Every candidate with its intervals and settings, why others were skipped, and each stage."`
-	Quiet   bool          `short:"q" group:"output" help:"No progress on standard error."`
 
-	Apply     []string `group:"apply" sep:"none" placeholder:"TARGET" help:"Set the proved remedy of DIR on something that runs: unit:NAME, cgroup:PATH, container:NAME or pod:NAMESPACE/NAME. Settings on both sides: --apply load=TARGET --apply neighbour=TARGET."`
+	Apply     []string `group:"apply" act:"" sep:"none" placeholder:"TARGET" help:"Set the proved remedy of DIR on something that runs: unit:NAME, cgroup:PATH, container:NAME or pod:NAMESPACE/NAME. Settings on both sides: --apply load=TARGET --apply neighbour=TARGET."`
 	UndoAfter string   `group:"apply" placeholder:"2h" help:"Take it back after this time, by a timer of systemd."`
 	Yes       bool     `short:"y" group:"apply" help:"Apply without a question."`
-	Undo      bool     `group:"apply" help:"Take back what --apply set: tare advise --undo [TARGET|ID]."`
-	Forget    bool     `group:"apply" help:"With --undo: drop the entry, and leave the setting as it is."`
+	Undo      bool     `act:"" group:"apply" help:"Take back what --apply set: tare advise --undo [TARGET|ID]."`
+	Forget    bool     `act:"" group:"apply" help:"With --undo: drop the entry, and leave the setting as it is."`
 
 	Beside bool `name:"force" group:"output" hidden:"" help:"Measure although another run is active (noisier)."`
+	progressFlags
 }
 
 func (adviseCommand) Help() string {
@@ -59,7 +59,7 @@ func (a *adviseCommand) checkFlags() error {
 	case len(a.Apply) == 0 && (a.UndoAfter != "" || a.Yes):
 		return useless("--undo-after or --yes", "without --apply", "tare advise DIR --apply TARGET --undo-after 2h")
 	}
-	return checkVerbose(a.Verbose, format(a.Format))
+	return cmp.Or(a.checkProgress(), checkVerbose(a.Verbose, format(a.Format)))
 }
 
 func (a *adviseCommand) Run(c *console) error {
@@ -194,7 +194,7 @@ func (v *adviser) explain(why string) {
 
 // printAdvice prints an advice as text, Markdown or JSON.
 func (a *adviseCommand) printAdvice(c *console, advice *record.Advice) error {
-	d := report.Advice(advice, a.Verbose)
+	d := c.reports().Advice(advice, a.Verbose)
 	var err error
 	switch a.Format {
 	case "json":

@@ -247,7 +247,7 @@ func (a *attempt) measured(kind record.StageKind, budget time.Duration, precisio
 			return nil, err
 		}
 	}
-	if !a.Quiet {
+	if !a.quiet() {
 		a.note("%s", stageLine(kind, a.loss.Workload, strings.Join(a.names(candidates), ", ")))
 	}
 	result, _, err := a.stage(kind, a.loss.Workload, p, a.host)

@@ -138,7 +138,7 @@ func (v *adviser) further(dir string, p *plan.Plan, host facts.Host) (*record.Re
 	if err != nil {
 		return nil, nil, err
 	}
-	show := v.progress(p, v.Quiet)
+	show := v.progress(p, v.progressFlags)
 	show.start(p, dir)
 	return v.measureInto(&v.advice.Stages[len(v.advice.Stages)-1], run.Config{Plan: p, Dir: dir, Groups: host.Groups, Earlier: earlier}, show)
 }
@@ -152,7 +152,7 @@ func (v *adviser) stage(kind record.StageKind, load string, p *plan.Plan, host f
 		return nil, nil, err
 	}
 	p.Record.Command = v.command()
-	show := v.progress(p, v.Quiet)
+	show := v.progress(p, v.progressFlags)
 	show.start(p, dir)
 	st := record.AdviceStage{Kind: kind, Workload: load, Dir: name, Seed: p.Record.Seed}
 	result, effects, err := v.measureInto(&st, run.Config{Plan: p, Dir: dir, Groups: host.Groups}, show)
@@ -179,7 +179,7 @@ func (v *adviser) measureInto(st *record.AdviceStage, c run.Config, show progres
 	}
 	result, effects, err := analyse(c.Dir)
 	if err == nil {
-		err = writeEffects(result, effects)
+		err = v.console.writeEffects(result, effects)
 	}
 	return result, effects, err
 }

@@ -44,7 +44,7 @@ func (cacheList) Run(c *console) error {
 	var sum float64
 	for _, e := range all {
 		sum += float64(e.Bytes)
-		fmt.Fprintf(w, "%s\t%s\t%s\n", export.Clean(e.Key), quantity.Bytes(float64(e.Bytes)), export.Clean(describe(e)))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", export.Clean(e.Key), quantity.Bytes(float64(e.Bytes)), export.Clean(c.translate.of(describe(e))))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -68,7 +68,7 @@ func describe(e dataset.Entry) string {
 type cachePrune struct {
 	Keys   []string `arg:"" optional:"" name:"data set" help:"Names or patterns as tare cache list shows them, such as mariadb-*."`
 	Unused age      `placeholder:"720h" help:"Data sets that were not used for this long."`
-	All    bool     `help:"All data sets."`
+	All    bool     `act:"" help:"All data sets."`
 	DryRun bool     `short:"n" help:"Only list what would be removed."`
 }
 

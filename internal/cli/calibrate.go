@@ -24,7 +24,7 @@ type calibrateCommand struct {
 	Output newDir     `short:"o" group:"output" placeholder:"DIR" help:"Result directory, which tare creates. Default: tare-result-DATE-TIME here."`
 	Format planFormat `group:"output" default:"text" placeholder:"text|json" help:"Output format."`
 	Beside bool       `name:"force" group:"output" hidden:"" aliases:"beside" help:"Calibrate although another run is active (noisier)."`
-	Quiet  bool       `short:"q" aliases:"no-progress" group:"output" help:"No progress on standard error."`
+	progressFlags
 }
 
 func (calibrateCommand) Help() string {
@@ -40,6 +40,8 @@ Examples:
 
 ` + exitCodes("measured", exitError, exitUsage, exitUnsupported, exitBusy, exitInterrupted, exitTerminated)
 }
+
+func (k *calibrateCommand) checkFlags() error { return k.checkProgress() }
 
 func (k *calibrateCommand) Run(c *console) error {
 	if k.Seed == 0 {
@@ -74,9 +76,10 @@ func (k *calibrateCommand) Run(c *console) error {
 	}
 	p.Record.Command = []string{"tare", "calibrate", "--budget=" + time.Duration(k.Budget).String(), fmt.Sprintf("--seed=%d", k.Seed)}
 	c.noteLeftovers()
-	show := c.progress(p, k.Quiet)
+	show := blind{c.progress(p, k.progressFlags)}
 	show.start(p, dir)
-	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: manifest(host, time.Now()), Progress: withoutEffects(show.event)}, show)
+	m := manifest(host, time.Now())
+	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: m, Progress: show.event}, show)
 	return k.finish(c, planted, out, err)
 }
 
@@ -89,14 +92,15 @@ func (d *duration) UnmarshalText(b []byte) error {
 	return err
 }
 
-// withoutEffects removes the effects from the progress, which would show which arm loses what
-// before the end.
-func withoutEffects(show func(run.Event)) func(run.Event) {
-	return func(e run.Event) {
-		e.Arms = nil
-		show(e)
-	}
+// blind is a display without effects, which would show which arm loses what before the end.
+type blind struct{ progress }
+
+func (b blind) event(e run.Event) {
+	e.Arms = nil
+	b.progress.event(e)
 }
+
+func (blind) measured(*record.Manifest, record.Workload, []record.Line) {}
 
 // finish prints and stores what was measured, also after an interrupted calibration.
 func (k *calibrateCommand) finish(c *console, planted []calibrate.Planted, out run.Outcome, err error) error {
@@ -118,7 +122,7 @@ func (k *calibrateCommand) finish(c *console, planted []calibrate.Planted, out r
 		nothing := hint.New(errors.New("nothing was measured: no block is complete"), "a longer --budget; tare doctor says how busy this host is")
 		return errors.Join(err, nothing)
 	}
-	err = errors.Join(err, writeEffects(result, effects), calibrate.Keep(journal.StateDir(), answer), k.print(c, answer))
+	err = errors.Join(err, c.writeEffects(result, effects), calibrate.Keep(journal.StateDir(), answer), k.print(c, answer))
 	c.noteResults(out.Dir, true)
 	return err
 }
@@ -127,5 +131,5 @@ func (k *calibrateCommand) print(c *console, a *record.Calibration) error {
 	if k.Format == "json" {
 		return export.Object(c.stdout, a)
 	}
-	return report.Print(c.stdout, report.Calibration(a), c.look(report.Options{}))
+	return report.Print(c.stdout, c.reports().Calibration(a), c.look(report.Options{}))
 }

@@ -53,7 +53,7 @@ func (k checkCommand) Run(c *console) error {
 	if err := c.printGate(k.Format, g); err != nil {
 		return fmt.Errorf("print the check: %w", err)
 	}
-	return gateError(g, k.Format != "text")
+	return c.gateError(g, k.Format != "text")
 }
 
 func (c *console) printGate(f checkFormat, g *record.Gate) error {
@@ -61,19 +61,19 @@ func (c *console) printGate(f checkFormat, g *record.Gate) error {
 	case "junit":
 		return report.JUnit(c.stdout, g)
 	case "markdown":
-		return report.PrintMarkdown(c.stdout, report.Gate(g))
+		return report.PrintMarkdown(c.stdout, c.reports().Gate(g))
 	case "json":
 		return export.Object(c.stdout, g)
 	}
-	return report.Print(c.stdout, report.Gate(g), c.look(report.Options{}))
+	return report.Print(c.stdout, c.reports().Gate(g), c.look(report.Options{}))
 }
 
 // gateError is the error with the exit code of an answer other than pass. Its text is empty
 // unless say: in the text form the answer is printed already.
-func gateError(g *record.Gate, say bool) error {
+func (c *console) gateError(g *record.Gate, say bool) error {
 	text := ""
 	if say {
-		text = report.GateSummary(g)
+		text = c.reports().GateSummary(g)
 	}
 	switch g.Answer {
 	case record.AnswerPass:
@@ -90,5 +90,7 @@ func gateError(g *record.Gate, say bool) error {
 type checkFormat string
 
 func (f *checkFormat) UnmarshalText(b []byte) error {
-	return oneOf((*string)(f), string(b), "text", "junit", "markdown", "json")
+	return oneOf((*string)(f), string(b), f.words()...)
 }
+
+func (checkFormat) words() []string { return []string{"text", "junit", "markdown", "json"} }

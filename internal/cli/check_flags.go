@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -37,9 +38,17 @@ func checkFlags(ctx *kong.Context) error {
 	return nil
 }
 
+// uselessError is about a flag that has no effect together with others.
+type uselessError struct {
+	flag string // as it is named: "-o", "--undo-after or --yes"
+	error
+}
+
+func (e *uselessError) Unwrap() error { return e.error }
+
 // useless is the error about a flag without effect, with the reason and the remedy.
 func useless(flag, because, instead string) error {
-	return &usageError{hint.New(fmt.Errorf("%s does nothing %s", flag, because), instead), ""}
+	return &usageError{&uselessError{flag, hint.New(fmt.Errorf("%s does nothing %s", flag, because), instead)}, ""}
 }
 
 // checkVerbose refuses --verbose with a form other than text.
@@ -72,7 +81,7 @@ func (r *runCommand) checkFlags() error {
 	if r.UntilDecided && r.Precision != "" {
 		return useless("--precision", "with --until-decided, which stops at the limits", "leave one of them out")
 	}
-	return checkVerbose(r.Verbose, r.Format)
+	return cmp.Or(r.checkProgress(), checkVerbose(r.Verbose, r.Format))
 }
 
 // checkContinue refuses the flags that --continue takes from the result.

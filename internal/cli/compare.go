@@ -57,16 +57,18 @@ func (k compareCommand) Run(c *console) error {
 func (c *console) printComparison(k compareCommand, x *record.Comparison) error {
 	switch k.Format {
 	case "markdown":
-		return report.PrintMarkdown(c.stdout, report.Comparison(x, true))
+		return report.PrintMarkdown(c.stdout, c.reports().Comparison(x, true))
 	case "json":
 		return export.Object(c.stdout, x)
 	}
-	return report.Print(c.stdout, report.Comparison(x, k.Verbose), c.look(report.Options{}))
+	return report.Print(c.stdout, c.reports().Comparison(x, k.Verbose), c.look(report.Options{}))
 }
 
 // compareFormat is the value of --format of tare compare.
 type compareFormat string
 
 func (f *compareFormat) UnmarshalText(b []byte) error {
-	return oneOf((*string)(f), string(b), "text", "markdown", "json")
+	return oneOf((*string)(f), string(b), f.words()...)
 }
+
+func (compareFormat) words() []string { return []string{"text", "markdown", "json"} }

@@ -9,24 +9,33 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 
 // console is a command's output, arguments and environment.
 type console struct {
+	name           string // of the program; empty: tare
+	renamed        renamed
 	stdout, stderr *os.File
+	translate      translation // of what is printed for people, except reports
 	args           []string
 	getenv         func(string) string
 	color          colorMode
+	given          *given // the values of flags that the command line does not have
+	events         bool   // lines on standard error are objects (--progress json)
+	language       messages.Language
 }
 
 // colorMode is the value of --color.
 type colorMode string
 
 func (m *colorMode) UnmarshalText(b []byte) error {
-	return oneOf((*string)(m), string(b), "auto", "always", "never")
+	return oneOf((*string)(m), string(b), m.words()...)
 }
+
+func (colorMode) words() []string { return []string{"auto", "always", "never"} }
 
 // oneOf stores word if it is one of words.
 func oneOf(to *string, word string, words ...string) error {
@@ -56,9 +65,12 @@ const (
 	green = "32"
 )
 
-// colored says whether output to f has colours. --color comes before the environment
+// colored says whether output to f has colours; objects have none. --color comes before the environment
 // (https://no-color.org).
 func (c *console) colored(f *os.File) bool {
+	if c.events && f == c.stderr {
+		return false
+	}
 	switch c.color {
 	case "always":
 		return true
@@ -88,9 +100,16 @@ func (c *console) size(f *os.File) (width, height int) {
 // painted is text without foreign escape sequences; it may have tare's own colours.
 type painted string
 
-// paint removes escape sequences from a text and colours it.
+// paint translates a text, removes escape sequences from it and colours it.
 func (c *console) paint(f *os.File, attribute, text string) painted {
-	text = export.Clean(text)
+	return c.tint(f, attribute, c.plainly(text))
+}
+
+// plainly translates a text and removes escape sequences from it.
+func (c *console) plainly(text string) string { return export.Clean(c.translate.within(text)) }
+
+// tint colours a text, which has no escape sequences.
+func (c *console) tint(f *os.File, attribute, text string) painted {
 	if c.colored(f) {
 		text = "\x1b[" + attribute + "m" + text + "\x1b[0m"
 	}
@@ -126,12 +145,27 @@ func (c *console) noteResults(dir string, page bool) {
 	c.note("%s %s%s", c.paint(c.stderr, dim, "results in"), dir, charts)
 }
 
+// inLanguage is formatted, translated. With painted arguments it is not a sentence: paint translates those.
+func (c *console) inLanguage(format string, args []any) string {
+	text := formatted(format, args...)
+	for _, a := range args {
+		if _, ok := a.(painted); ok {
+			return text
+		}
+	}
+	return c.translate.lines(text)
+}
+
 // note prints a line to standard error.
 func (c *console) note(format string, args ...any) {
-	fmt.Fprintln(c.stderr, formatted(format, args...))
+	if c.events {
+		writeEvent(c.stderr, noteEvent{"note", formatted(format, args...)})
+		return
+	}
+	fmt.Fprintln(c.stderr, c.inLanguage(format, args))
 }
 
 // say prints a line to standard output.
 func (c *console) say(format string, args ...any) {
-	fmt.Fprintln(c.stdout, formatted(format, args...))
+	fmt.Fprintln(c.stdout, c.inLanguage(format, args))
 }

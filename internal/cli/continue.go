@@ -42,7 +42,7 @@ func (r *runCommand) continueRun(c *console) error {
 		lock.Release()
 	}
 	c.noteLeftovers()
-	show := c.progress(p, r.Quiet)
+	show := c.progress(p, r.progressFlags)
 	show.start(p, dir)
 	r.cluster().Told(show.say)
 	out, err := measure(run.Config{Warnings: r.cluster().Warnings, Plan: p, Dir: dir, Groups: host.Groups, Manifest: m, Earlier: earlier, Progress: show.event}, show)

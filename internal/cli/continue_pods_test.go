@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	found "github.com/tarelab/tare/internal/analysis/answer"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report"
@@ -93,7 +94,7 @@ func proposed(t *testing.T, was *record.Result) []string {
 	}
 	e.Answer = found.Of(e)
 	var text strings.Builder
-	if err := report.Text(&text, e, report.Options{Dir: was.Dir}); err != nil {
+	if err := report.In(messages.In(messages.English)).Text(&text, e, report.Options{Dir: was.Dir}); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(text.String()) {

@@ -17,7 +17,7 @@ func TestIndexOfDocs(t *testing.T) {
 	all := pages(t)
 	var want []string
 	for name := range all {
-		if page, ok := strings.CutPrefix(name, "docs/"); ok && page != "README.md" {
+		if page, ok := strings.CutPrefix(name, "docs/"); ok && page != "README.md" && !strings.HasPrefix(name, chineseDocs) {
 			want = append(want, page)
 		}
 	}
@@ -67,7 +67,7 @@ func TestDocsAreShort(t *testing.T) {
 	}
 	sum := 0
 	for name, page := range all {
-		if strings.HasPrefix(name, "docs/") {
+		if strings.HasPrefix(name, "docs/") && !strings.HasPrefix(name, chineseDocs) {
 			sum += len(strings.Fields(page))
 		}
 	}
@@ -79,7 +79,7 @@ func TestDocsAreShort(t *testing.T) {
 // Every file that a page, a text of tare or a comment names exists, and links lead to it.
 func TestLinksOfDocs(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)]+)\)`)
-	path := regexp.MustCompile(`docs/[\w-]+\.(md|yaml)`)
+	path := regexp.MustCompile(`docs/(zh/)?[\w-]+\.(md|yaml)`)
 	seen := 0
 	for name, page := range pages(t) {
 		for _, m := range link.FindAllStringSubmatch(page, -1) {
@@ -128,7 +128,7 @@ func texts(t *testing.T) map[string]string {
 	return all
 }
 
-// The Makefile's HOME_URL is the home that a binary of go run knows, and the one in README and docs/.
+// The Makefile's HOME_URL is the home that a binary of go run knows, and the one in README, docs/ and CITATION.cff.
 func TestHomeURL(t *testing.T) {
 	b, err := os.ReadFile("../../Makefile")
 	if err != nil {
@@ -143,6 +143,11 @@ func TestHomeURL(t *testing.T) {
 		t.Errorf("hint.Home is %s, HOME_URL %s", hint.Home, home)
 	}
 	all, seen := pages(t), 0
+	citation, err := os.ReadFile("../../CITATION.cff")
+	if err != nil || !strings.Contains(string(citation), "\nrepository-code: "+home+"\n") {
+		t.Errorf("CITATION.cff does not name %s (%v)", home, err)
+	}
+	all["CITATION.cff"] = string(citation)
 	for name, page := range all {
 		for _, url := range regexp.MustCompile(`https?://[\w.-]+/[\w-]+/tare\b`).FindAllString(page, -1) {
 			if seen++; url != home {
@@ -164,7 +169,7 @@ func TestVersionNamesHome(t *testing.T) {
 	defer file.Close()
 	code := Main([]string{"version"}, file, file)
 	out, err := os.ReadFile(file.Name())
-	if want := versionLine() + "\n" + hint.Home + "\n"; err != nil || code != exitOK || string(out) != want {
+	if want := thisBuild().text(false); err != nil || code != exitOK || string(out) != want || !strings.HasSuffix(want, "\n"+hint.Home+"\n") {
 		t.Errorf("%q, want %q (%d, %v)", out, want, code, err)
 	}
 }

@@ -20,15 +20,19 @@ import (
 // The README and docs/ are correct: every command exists, with its flags and experiments, and every
 // experiment is accepted.
 
-// pages are the pages of docs/ and of the top directory, by path.
+// pages are the pages of docs/ and of the top directory in all languages, by path.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(names) < 10 {
 		t.Fatalf("%d pages: %v", len(names), err)
 	}
+	chinese, err := filepath.Glob("../../" + chineseDocs + "*.md")
+	if err != nil || len(chinese) < 5 {
+		t.Fatalf("%d pages in Chinese: %v", len(chinese), err)
+	}
 	all := map[string]string{}
-	for _, name := range append(names, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md") {
+	for _, name := range append(append(names, chinese...), "../../README.md", "../../README.zh-CN.md", "../../CONTRIBUTING.md", "../../SECURITY.md") {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -101,6 +101,9 @@ func (d *doctorCommand) Run(c *console) error {
 	return errors.Join(err, werr)
 }
 
+// doctorSchema is the schema of tare doctor's output.
+const doctorSchema = "tare/doctor/v1"
+
 // doctorAnswer is the output of tare doctor.
 type doctorAnswer struct {
 	Schema    string         `json:"schema"`
@@ -165,7 +168,7 @@ type leftoverRuns struct {
 }
 
 func answers(host record.Host, checks []doctor.Check) *doctorAnswer {
-	a := &doctorAnswer{Schema: "tare/doctor/v1", Host: host, Leftovers: []leftoverRuns{}}
+	a := &doctorAnswer{Schema: doctorSchema, Host: host, Leftovers: []leftoverRuns{}}
 	for _, check := range checks {
 		a.Checks = append(a.Checks, answerOf(check.Name, check.Title, check.Support))
 	}

@@ -3,17 +3,18 @@ package cli
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/report"
 )
 
 // ready prints what this host is ready for, its loads, and what it lacks with the remedy.
 func (p *sheet) ready(a *doctorAnswer, details bool) {
-	p.heading("%s", readyLine(a))
+	p.heading("%s", readyLine(a, p.c.translate))
 	if !details {
 		for _, ch := range a.failed() {
-			p.answer(ch.Title, utf8.RuneCountInString(ch.Title), ch)
+			title := p.c.translate.of(ch.Title)
+			p.answer(title, report.Width(title), ch)
 		}
 	}
 	p.arms("loads and databases", a.Loads)
@@ -30,16 +31,19 @@ func (p *sheet) ready(a *doctorAnswer, details bool) {
 }
 
 // readyLine is "ready for containers and neighbours; not for pods".
-func readyLine(a *doctorAnswer) string {
+func readyLine(a *doctorAnswer, t translation) string {
+	if slices.ContainsFunc(a.Checks, func(ch checkAnswer) bool { return ch.Name == "host" && ch.Answer == "no" }) {
+		return a.Host.Name + ": not ready for tare run"
+	}
 	var ready, not []string
 	for _, x := range purposes {
 		has := slices.ContainsFunc(a.Arms, func(arm checkAnswer) bool {
 			return arm.Answer == "yes" && arm.Name == x.arm
 		})
 		if has {
-			ready = append(ready, x.purpose)
+			ready = append(ready, t.of(x.purpose))
 		} else {
-			not = append(not, x.purpose)
+			not = append(not, t.of(x.purpose))
 		}
 	}
 	line := a.Host.Name + ": ready for " + strings.Join(append([]string{"tare run"}, ready...), ", ")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -76,14 +77,18 @@ func (c *console) fail(err error) int {
 	if err.Error() == "" { // the answer was printed on standard output
 		return exitCode(err)
 	}
-	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), indented(message(err)))
-	remedy := hint.Of(err)
+	remedy, text := hint.Of(err), c.given.placed(message(err))
 	var usage *usageError
 	if remedy == "" && errors.As(err, &usage) && usage.help != "" {
 		remedy = usage.help
 	}
+	if c.events {
+		writeEvent(c.stderr, errorEvent{"error", export.Clean(text), export.Clean(remedy), exitCode(err)})
+		return exitCode(err)
+	}
+	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, cmp.Or(c.name, ownName)+":"), indented(c.renamed.text(c.translate.chain(text))))
 	if remedy != "" {
-		fmt.Fprintln(c.stderr, c.paint(c.stderr, bold, "hint:"), indented(remedy))
+		fmt.Fprintln(c.stderr, c.translate.join(c.paint(c.stderr, bold, "hint:"), indented(c.renamed.text(c.translate.chain(remedy)))))
 	}
 	return exitCode(err)
 }

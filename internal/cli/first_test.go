@@ -82,13 +82,12 @@ func TestFirstAnswersAreShown(t *testing.T) {
 			&plain{w: &out, left: left},
 			&screen{console: &console{stderr: file, color: "never", getenv: os.Getenv}, left: left},
 		} {
-			show := display.event
 			if hidden {
-				show = withoutEffects(show)
+				display = blind{display}
 			}
 			display.start(ladder(), "r")
-			show(at("oltp", 1, "container", 0.034))
-			show(at("rpc", 1, "rootfs", math.Inf(1)))
+			display.event(at("oltp", 1, "container", 0.034))
+			display.event(at("rpc", 1, "rootfs", math.Inf(1)))
 			display.end()
 		}
 		drawn, err := os.ReadFile(file.Name())

@@ -36,18 +36,18 @@ func either(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-func (f *format) UnmarshalText(b []byte) error {
-	return oneOf((*string)(f), string(b), formNames()...)
-}
+func (f *format) UnmarshalText(b []byte) error { return oneOf((*string)(f), string(b), f.words()...) }
+
+func (format) words() []string { return formNames() }
 
 // program says whether a form is for programs: those are printed also when nothing was measured.
 func (f format) program() bool { return f != "text" && f != "markdown" }
 
 // print writes the effects to standard output; colour and width of o come from the terminal.
 func (c *console) print(f format, e *record.Effects, o report.Options) error {
-	print := func(w io.Writer, e *record.Effects) error { return report.Text(w, e, c.look(o)) }
+	print := func(w io.Writer, e *record.Effects) error { return c.reports().Text(w, e, c.look(o)) }
 	if f == "markdown" {
-		print = func(w io.Writer, e *record.Effects) error { return report.Markdown(w, e, o.Gate) }
+		print = func(w io.Writer, e *record.Effects) error { return c.reports().Markdown(w, e, o.Gate) }
 	}
 	for _, x := range forms {
 		if x.name == f && x.print != nil {

@@ -39,8 +39,10 @@ Examples:
 type engineName string
 
 func (n *engineName) UnmarshalText(b []byte) error {
-	return oneOf((*string)(n), string(b), "docker", "podman", "containerd")
+	return oneOf((*string)(n), string(b), n.words()...)
 }
+
+func (engineName) words() []string { return []string{"docker", "podman", "containerd"} }
 
 func (l imageLoad) Run(c *console) error {
 	ctx, stop := untilSignal()

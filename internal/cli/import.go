@@ -45,9 +45,9 @@ Examples:
 // kind is the value of --kind.
 type kind string
 
-func (k *kind) UnmarshalText(b []byte) error {
-	return oneOf((*string)(k), string(b), importer.Kinds()...)
-}
+func (k *kind) UnmarshalText(b []byte) error { return oneOf((*string)(k), string(b), k.words()...) }
+
+func (kind) words() []string { return importer.Kinds() }
 
 func (i *importCommand) Run(c *console) error {
 	options, err := i.options(c)
@@ -100,10 +100,10 @@ func (i *importCommand) finish(c *console, dir string) error {
 	if err != nil {
 		return err
 	}
-	err = writeEffects(result, effects) // on a full disk the report is printed all the same
+	err = c.writeEffects(result, effects) // on a full disk the report is printed all the same
 	kept := err == nil
 	if i.Format == "html" {
-		err = errors.Join(err, page(c.stdout, result, effects))
+		err = errors.Join(err, c.page(c.stdout, result, effects))
 	} else {
 		err = errors.Join(err, c.print(i.Format, effects, report.Options{}))
 	}

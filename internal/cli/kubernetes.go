@@ -11,9 +11,9 @@ import (
 const kubernetesGroup = "kubernetes"
 
 // helpKubernetes prints the flags about pods and nodes.
-func helpKubernetes(parser *kong.Kong, to io.Writer) error {
+func helpKubernetes(parser *kong.Kong, to io.Writer, t translation, terminalWidth int) error {
 	const columns = 28
-	text := kubernetesHelp
+	text := t.block(kubernetesHelp)
 	done := map[string]bool{}
 	for _, command := range parser.Model.Children {
 		if command.Name != "run" && command.Name != "plan" {
@@ -28,13 +28,20 @@ func helpKubernetes(parser *kong.Kong, to io.Writer) error {
 			if !f.IsBool() {
 				name += "=" + f.FormatPlaceHolder()
 			}
-			for i, line := range wrap(f.Help, 90-columns) {
+			lines := []string{t.of(f.Help)}
+			if t == nil {
+				lines = wrap(f.Help, 90-columns)
+			}
+			for i, line := range lines {
 				if i > 0 {
 					name = ""
 				}
 				text += name + strings.Repeat(" ", max(1, columns-len(name))) + line + "\n"
 			}
 		}
+	}
+	if t != nil {
+		return writeFolded(to, text, terminalWidth, t)
 	}
 	_, err := io.WriteString(to, text)
 	return err

@@ -136,12 +136,12 @@ func ofOneNode(dir string) error {
 
 // limitError is the error with the exit code of the answer to the limits of the run; nil: they pass, or there are
 // none.
-func (r *runCommand) limitError(result *record.Result, e *record.Effects) error {
+func (r *runCommand) limitError(c *console, result *record.Result, e *record.Effects) error {
 	g, err := ownGate(result, e)
 	if g == nil {
 		return err
 	}
-	return gateError(g, r.Format != "text")
+	return c.gateError(g, r.Format != "text")
 }
 
 // worstAnswer is the error of the nodes' answers that decides the exit code: an exceeded limit before an invalid

@@ -23,5 +23,6 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(code)
 	}
+	os.Setenv("LC_ALL", "C") // the tests expect English
 	os.Exit(m.Run())
 }

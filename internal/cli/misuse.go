@@ -37,6 +37,10 @@ func something(value string) bool { return strings.Trim(value, ", \t\n") != "" }
 
 // misuse turns an error of kong into a usageError.
 func misuse(err error, args []string) error {
+	var elsewhere *placedError
+	if errors.As(err, &elsewhere) {
+		return &usageError{elsewhere, "tare config"}
+	}
 	var p *kong.ParseError
 	if !errors.As(err, &p) || p.Context == nil {
 		return &usageError{err, "tare --help"}
@@ -211,11 +215,11 @@ var otherWords = map[string]string{
 // otherCommands are commands of other tools, with tare's.
 var otherCommands = map[string]string{
 	"bench": "tare run", "benchmark": "tare run", "start": "tare run", "measure": "tare run", "test": "tare run", "exec": "tare run --command CMD",
-	"dry-run": "tare plan", "list": "tare presets", "ls": "tare presets", "show": "tare report", "view": "tare report", "open": "tare report --open",
+	"dry-run": "tare plan", "ls": "tare list, or tare presets", "show": "tare report", "view": "tare report", "open": "tare report --open",
 	"serve": "tare report --open", "html": "tare report --format html > report.html", "export": "tare report --format json", "diff": "tare compare BEFORE AFTER",
 	"self-test": "tare calibrate", "selftest": "tare calibrate", "info": "tare doctor", "status": "tare doctor", "env": "tare doctor",
 	"clean": "tare cleanup", "prune": "tare cache prune", "gc": "tare cache prune", "resume": "tare run --continue DIR", "continue": "tare run --continue DIR",
-	"load": "tare image load image.tar --into docker", "completion": "tare --help", "rbac": "tare plan --rbac",
+	"load": "tare image load image.tar --into docker", "completions": "tare completion bash", "settings": "tare config", "rbac": "tare plan --rbac",
 }
 
 func commandsOf(n *kong.Node) []string {

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
@@ -101,4 +103,29 @@ func lacking(loads []string, missing []serve.Need) error {
 	}
 	return hint.New(notHere(fmt.Sprintf("%s %s %s, which this host does not have", strings.Join(loads, ", "), needs, strings.Join(names, " and "))),
 		"apt-get install "+strings.Join(packages, " "))
+}
+
+// notContainer returns an error if the arms would be in tare's own container. A node helper measures the node that
+// was named, which may be a container.
+func notContainer(h facts.Host, on *pods.Target) error {
+	if h.Container == "" || on != nil && on.Node != "" {
+		return nil
+	}
+	return hint.New(notHere(h.Container), h.ContainerRemedy)
+}
+
+// checkPodFlags returns an error if there are flags about pods, but no pods.
+func checkPodFlags(on kube.Access, pods bool) error {
+	if pods {
+		return nil
+	}
+	for _, f := range []struct{ flag, value string }{
+		{"--kubeconfig", on.Kubeconfig}, {"--context", on.Context}, {"--namespace", on.Namespace}, {"--pod-image", on.Image},
+	} {
+		if f.value != "" {
+			return &usageError{hint.New(fmt.Errorf("%s is for arms in pods, and no arm of the experiment is a pod", f.flag),
+				"name some: --arms besteffort,guaranteed; or leave "+f.flag+" out"), ""}
+		}
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 
@@ -28,14 +29,14 @@ func (c *console) resultGiven(name string) (string, error) {
 		err := hint.New(errors.New("there is no result in this directory"), "tare run makes one; tare report DIR prints one that is elsewhere")
 		return "", &usageError{err, ""}
 	}
-	c.note("%s %s", c.paint(c.stderr, dim, "the newest result here:"), newest)
+	c.note("%s", painted(c.translate.join(c.paint(c.stderr, dim, "the newest result here:"), export.Clean(newest))))
 	return newest, nil
 }
 
 // newestResult is the newest result in this directory or below; "": there is none.
 func newestResult() string {
 	newest, at := "", time.Time{}
-	for _, dir := range results() {
+	for _, dir := range resultsIn(".") {
 		if t := startOf(dir); newest == "" || t.After(at) {
 			newest, at = dir, t
 		}
@@ -46,13 +47,12 @@ func newestResult() string {
 // depth is how far below the directory results are looked for.
 const depth = 2
 
-// results finds result directories at or below the working directory. The results of several
-// nodes count as one.
-func results() []string {
+// resultsIn finds result directories at or below a directory. The results of several nodes count as one.
+func resultsIn(root string) []string {
 	var out []string
 	var look func(dir string, left int)
 	look = func(dir string, left int) {
-		if _, err := os.Stat(filepath.Join(dir, record.PlanFile)); err == nil || isNodes(dir) {
+		if isRun(dir) || isNodes(dir) {
 			out = append(out, dir)
 			return
 		}
@@ -66,8 +66,18 @@ func results() []string {
 			}
 		}
 	}
-	look(".", depth)
+	look(root, depth)
 	return out
+}
+
+// isRun says whether a directory has what every run writes first: its plan and its record.
+func isRun(dir string) bool {
+	for _, name := range []string{record.PlanFile, record.RecordFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // noResult is the error about a name that is not a result.

@@ -139,7 +139,7 @@ func (r *runCommand) onNodes(c *console, e *experiment.Experiment) error {
 		return err
 	}
 	c.noteLeftovers()
-	v := &nodeRunner{console: c, job: job, dir: dir, several: len(chosen) > 1, quiet: r.Quiet, interrupts: make(chan struct{}, 2)}
+	v := &nodeRunner{console: c, job: job, dir: dir, several: len(chosen) > 1, quiet: r.quiet(), interrupts: make(chan struct{}, 2)}
 	v.relaySignals(cancel)
 	errs := v.runAll(ctx, chosen)
 	return r.finishNodes(c, dir, chosen, errs)
@@ -189,8 +189,10 @@ func (r *runCommand) job(cluster *kube.Cluster, e *experiment.Experiment) (nodes
 	if r.Seed != "" {
 		j.Args = append(j.Args, "--seed="+r.Seed)
 	}
-	if r.Quiet {
+	if r.quiet() {
 		j.Args = append(j.Args, "--quiet")
+	} else if r.Progress == "json" {
+		j.Args = append(j.Args, "--progress=json")
 	}
 	if r.Beside {
 		j.Args = append(j.Args, "--force")
@@ -253,7 +255,9 @@ func (v *nodeRunner) runOne(ctx context.Context, n *corev1.Node) error {
 		return &signalError{syscall.SIGINT, fmt.Errorf("node %s: %w", n.Name, nodes.ErrInterrupted)}
 	}
 	out := &relayed{to: v.stderr}
-	if v.several {
+	if v.events {
+		out.event = n.Name
+	} else if v.several {
 		out.prefix = n.Name + ": "
 	}
 	defer out.flush()
@@ -280,7 +284,7 @@ func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, e
 			if err != nil {
 				errs[i] = errors.Join(errs[i], err)
 			} else {
-				answers = append(answers, r.limitError(result, effects))
+				answers = append(answers, r.limitError(c, result, effects))
 				measured = append(measured, analysis.OfNode{Name: n.Name, Dir: n.Name, Manifest: result.Manifest, Effects: effects})
 				continue
 			}

@@ -107,6 +107,6 @@ func (p *sheet) outlook(o *outlook) {
 	p.heading("noise of this host now: %s", o.noise)
 	p.entry("  ", 2, o.reach)
 	if o.remedy != "" {
-		p.entry("  less noise: ", 14, o.remedy)
+		p.entry("  ", 2, "less noise: "+o.remedy)
 	}
 }

@@ -20,13 +20,13 @@ import (
 )
 
 // page writes the HTML report of a result. It links the files of its data that lie beside it.
-func page(w io.Writer, r *record.Result, e *record.Effects, files ...string) error {
+func (c *console) page(w io.Writer, r *record.Result, e *record.Effects, files ...string) error {
 	g, _ := ownGate(r, e) // tare check says why there is none
-	return report.HTML(w, e, report.Source{Plan: r.Plan, Manifest: r.Manifest, Files: files, Gate: g})
+	return c.reports().HTML(w, e, report.Source{Plan: r.Plan, Manifest: r.Manifest, Files: files, Gate: g})
 }
 
 // writePage writes the HTML report and the effects as CSV into a directory and returns the report's path.
-func writePage(dir string, r *record.Result, e *record.Effects) (string, error) {
+func (c *console) writePage(dir string, r *record.Result, e *record.Effects) (string, error) {
 	var b bytes.Buffer
 	if err := export.CSV(&b, e); err != nil {
 		return "", err
@@ -40,7 +40,7 @@ func writePage(dir string, r *record.Result, e *record.Effects) (string, error) 
 		return err != nil
 	})
 	b.Reset()
-	if err := page(&b, r, e, files...); err != nil {
+	if err := c.page(&b, r, e, files...); err != nil {
 		return "", err
 	}
 	return filepath.Join(dir, record.PageFile), record.WriteFile(dir, record.PageFile, b.Bytes())

@@ -40,8 +40,10 @@ type planCommand struct {
 type planFormat string
 
 func (f *planFormat) UnmarshalText(b []byte) error {
-	return oneOf((*string)(f), string(b), "text", "json")
+	return oneOf((*string)(f), string(b), f.words()...)
 }
+
+func (planFormat) words() []string { return []string{"text", "json"} }
 
 func (planCommand) Help() string {
 	return `Prints the time, the loads and arms, what is skipped and why, the changes that a run would make to this host, and the precision to expect from two seconds of its noise. Nothing is changed.
@@ -207,11 +209,12 @@ func leastDeciding(p *plan.Plan) *float64 {
 
 // armChanges is what an arm changes on the host.
 type armChanges struct {
-	Arm     string   `json:"arm"`
-	Changes []change `json:"changes"`
+	Arm     string       `json:"arm"`
+	Changes []hostChange `json:"changes"`
 }
 
-type change struct {
+// hostChange is one change on the host.
+type hostChange struct {
 	What   string `json:"what"`
 	Detail string `json:"detail,omitempty"`
 }
@@ -232,12 +235,12 @@ func changes(p *plan.Plan) []armChanges {
 				continue
 			}
 			arms[a.Name] = true
-			x := armChanges{Arm: a.Name, Changes: []change{}}
+			x := armChanges{Arm: a.Name, Changes: []hostChange{}}
 			s := spec(p, l, site)
 			under := a.Volume.Changes(volume.Spec{Run: s.Run, Arm: s.Arm, Scratch: s.Scratch})
 			for _, ch := range slices.Concat(under, a.Env.Changes(s), neighbourChanges(site, s)) {
 				if !seen[ch.What] {
-					x.Changes = append(x.Changes, change(ch))
+					x.Changes = append(x.Changes, hostChange(ch))
 				}
 				seen[ch.What] = true
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
 )
 
@@ -16,7 +17,14 @@ import (
 const topWeight = "control groups at the top have the default weight: where CPUs are short, each gets as much as system.slice with all its services"
 
 // row prints a label and a text in columns.
-func (p *sheet) row(label, text string) { p.entry(fmt.Sprintf("  %-9s  ", label), 13, text) }
+func (p *sheet) row(label, text string) {
+	p.entry("  "+report.PadRight(p.c.translate.of(label), 9)+"  ", 13, text)
+}
+
+// list prints a label and names in columns.
+func (p *sheet) list(label string, names []string) {
+	p.names("  "+report.PadRight(p.c.translate.of(label), 9)+"  ", 13, names)
+}
 
 // shortPlan prints what a run does and changes, in about ten lines.
 func (p *sheet) shortPlan(built *plan.Plan, title string) {
@@ -33,7 +41,7 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		for _, a := range l.Arms {
 			name := a.Name
 			if a.Name == l.Baseline {
-				name += " (baseline)"
+				name = p.c.translate.of(name + " (baseline)")
 			}
 			arms.Add(name)
 		}
@@ -41,8 +49,8 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 			beside.Add(fmt.Sprintf("%s: %s, at most %d MiB of memory and %d processes", n.Name, n.Kind, n.Memory>>20, n.Pids))
 		}
 	}
-	p.row("loads", strings.Join(loads, ", "))
-	p.row("arms", strings.Join(arms, ", "))
+	p.list("loads", loads)
+	p.list("arms", arms)
 	for _, n := range beside {
 		p.row("neighbour", n)
 	}
@@ -54,7 +62,7 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		p.row("your code", line)
 	}
 	all := changes(built)
-	p.row("changes", changesInWords(all)+"; each undone at the end, or by tare cleanup after a kill")
+	p.row("changes", changesInWords(all, p.c.translate)+"; each undone at the end, or by tare cleanup after a kill")
 	if hasTopGroup(all) {
 		p.row("", topWeight)
 	}
@@ -78,16 +86,17 @@ func (p *sheet) skipped(left []record.Left) {
 		}
 	}
 	for why, names := range reasons.All() {
-		text := strings.Join(names, ", ") + ": " + why.Reason
+		t := p.c.translate
+		text := t.names(names) + t.mark(": ", "：") + t.of(why.Reason)
 		if why.Remedy != "" {
-			text += " → " + why.Remedy
+			text += " → " + t.of(why.Remedy)
 		}
 		p.row("skipped", text)
 	}
 }
 
 // changesInWords counts the changes by kind: "8 directories in /var/tmp".
-func changesInWords(arms []armChanges) string {
+func changesInWords(arms []armChanges, t translation) string {
 	counts, kinds := map[string]int{}, arrange.Ordered{}
 	for _, a := range arms {
 		for _, ch := range mergeHierarchies(a.Changes) {
@@ -105,10 +114,8 @@ func changesInWords(arms []armChanges) string {
 	}
 	var out []string
 	for _, kind := range kinds {
-		if n := counts[kind]; n > 1 {
-			kind = fmt.Sprintf("%d × %s", n, kind)
-		}
-		out = append(out, kind)
+		text := t.of(fmt.Sprintf("%d × %s", counts[kind], kind))
+		out = append(out, strings.TrimPrefix(text, "1 × "))
 	}
-	return cmp.Or(strings.Join(out, ", "), "none")
+	return cmp.Or(t.names(out), "none")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
@@ -126,7 +127,8 @@ func (p *sheet) left(left []record.Left) {
 		}
 		p.entry(fmt.Sprintf("  %-*s  ", names, name(l)), columns, l.Reason)
 		if l.Remedy != "" {
-			p.entry(strings.Repeat(" ", columns)+"hint: ", columns+6, l.Remedy)
+			lead := strings.Repeat(" ", columns) + p.c.translate.join(painted(p.c.translate.of("hint:")), "")
+			p.entry(lead, report.Width(lead), l.Remedy)
 		}
 	}
 }
@@ -138,7 +140,7 @@ var topGroup = regexp.MustCompile(`^` + groupWord + `/sys/fs/cgroup(/[a-z_,]+)?/
 // hasTopGroup says that an arm has a control group at the top of the hierarchy, beside system.slice.
 func hasTopGroup(arms []armChanges) bool {
 	return slices.ContainsFunc(arms, func(a armChanges) bool {
-		return slices.ContainsFunc(a.Changes, func(ch change) bool { return topGroup.MatchString(ch.What) })
+		return slices.ContainsFunc(a.Changes, func(ch hostChange) bool { return topGroup.MatchString(ch.What) })
 	})
 }
 
@@ -160,9 +162,9 @@ func changeRows(arms []armChanges) [][3]string {
 
 // mergeHierarchies merges changes that make the same group in several hierarchies of version 1. In the
 // merged path * stands for the hierarchies, which the detail names.
-func mergeHierarchies(all []change) []change {
-	var out []change
-	names := map[change][]string{}
+func mergeHierarchies(all []hostChange) []hostChange {
+	var out []hostChange
+	names := map[hostChange][]string{}
 	for _, ch := range all {
 		one, hierarchy := ch, ""
 		if before, after, ok := strings.Cut(ch.What, "/"+journal.Prefix); ok && strings.HasPrefix(ch.What, groupWord+"/") {
@@ -196,9 +198,12 @@ const groupWord = "cgroup "
 // cell follows the second in rows that fit, and stands below it in others.
 func (p *sheet) columns(rows [][3]string) {
 	var wide [3]int
-	for _, r := range rows {
-		for i, cell := range r {
-			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+	for i, r := range rows {
+		for k, cell := range r {
+			if k > 0 {
+				rows[i][k] = p.c.translate.of(cell)
+			}
+			wide[k] = max(wide[k], report.Width(rows[i][k]))
 		}
 	}
 	first := 2 + wide[0] + 2
@@ -206,10 +211,10 @@ func (p *sheet) columns(rows [][3]string) {
 	for _, r := range rows {
 		lead := fmt.Sprintf("  %-*s  ", wide[0], r[0])
 		if beside {
-			p.WriteString(strings.TrimRight(formatted("%s%-*s  %s", lead, wide[1], r[1], r[2]), " ") + "\n")
+			p.WriteString(strings.TrimRight(formatted("%s%s  %s", lead, report.PadRight(r[1], wide[1]), r[2]), " ") + "\n")
 			continue
 		}
-		if line := strings.TrimRight(formatted("%s%s  %s", lead, r[1], r[2]), " "); utf8.RuneCountInString(line) < p.width {
+		if line := strings.TrimRight(formatted("%s%s  %s", lead, r[1], r[2]), " "); report.Width(line) < p.width {
 			p.WriteString(line + "\n")
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 
 // Groups of several hierarchies of version 1 are one line; nothing else is merged.
 func TestTogether(t *testing.T) {
-	got := mergeHierarchies([]change{
+	got := mergeHierarchies([]hostChange{
 		{"directory /var/tmp/tare-RUN/tare-RUN-a", "its own data directory"},
 		{"cgroup /sys/fs/cgroup/unified/tare-RUN/a", "controllers cpu, memory; a quota of 1.5 CPUs"},
 		{"cgroup /sys/fs/cgroup/cpu,cpuacct/tare-RUN/a", "controllers cpu, memory; a quota of 1.5 CPUs"},
@@ -26,7 +26,7 @@ func TestTogether(t *testing.T) {
 		{"cgroup /mnt/pids/tare-RUN-a.neighbour", "for the neighbour, with limits"},
 		{"cgroup /sys/fs/cgroup/x/kubepods", "not of tare's names"},
 	})
-	want := []change{
+	want := []hostChange{
 		{"directory /var/tmp/tare-RUN/tare-RUN-a", "its own data directory"},
 		{"cgroup /sys/fs/cgroup/*/tare-RUN/a", "* is unified, cpu,cpuacct, memory; a quota of 1.5 CPUs"},
 		{"cgroup /sys/fs/cgroup/unified/tare-RUN/a-outside", "for what runs beside the arm"},
@@ -45,7 +45,7 @@ func TestAtTheTop(t *testing.T) {
 		"cgroup /sys/fs/cgroup/tare-RUN/a": true, "cgroup /sys/fs/cgroup/cpu,cpuacct/tare-RUN": true, "directory /var/tmp/tare-RUN": false,
 		"cgroup /sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/x.scope/tare-RUN/a": false, "cgroup /sys/fs/cgroup/cpu/docker/1/tare-RUN": false,
 	} {
-		if got := hasTopGroup([]armChanges{{Arm: "a", Changes: []change{{"directory /x", ""}, {what, ""}}}}); got != want {
+		if got := hasTopGroup([]armChanges{{Arm: "a", Changes: []hostChange{{"directory /x", ""}, {what, ""}}}}); got != want {
 			t.Errorf("%s: %v", what, got)
 		}
 	}
@@ -89,7 +89,7 @@ func TestColumnsFit(t *testing.T) {
 		{"", "overlay mount", "over / in the load's own mount namespace; the host sees none of it"},
 	}
 	for _, width := range []int{50, 80, 120, 200} {
-		p := &sheet{width: width}
+		p := &sheet{c: &console{}, width: width}
 		p.columns(rows)
 		text := p.String()
 		if all := strings.Join(strings.Fields(text), " "); !strings.Contains(all, "the host itself, nothing added baseline container a real") || !strings.HasSuffix(all, "the host sees none of it") {

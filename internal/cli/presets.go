@@ -10,6 +10,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/serve"
@@ -18,11 +19,14 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/report/export"
 )
 
 type presetsCommand struct {
 	List presetsList `cmd:"" default:"1" help:"List the experiments that come with tare."`
 	Show presetsShow `cmd:"" help:"Print a preset: its arms and loads in words, then all of it as YAML for a file of your own."`
+
+	Schema presetsSchema `cmd:"" help:"Print the JSON schema of experiment files, for an editor without network."`
 }
 
 func (presetsCommand) Help() string {
@@ -76,6 +80,9 @@ func hereOrNot(e *experiment.Experiment, host facts.Host) string {
 		return "needs " + strings.Join(programsOf(e), ", ") + ": " + install
 	case onlyPods(e):
 		return needsANode
+	}
+	if host.Container != "" {
+		return notHereWhy + e.Name
 	}
 	switch err := impossible(e, host); {
 	case err != nil && !host.Root:
@@ -169,8 +176,26 @@ func (p presetsShow) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.stdout.Write(append([]byte(inWords(e)), e.Annotated(catalog.Words())...))
+	_, err = c.stdout.Write(append([]byte(forEditors()+inWords(c.translate, e)), e.Annotated(catalog.Words())...))
 	return err
+}
+
+// experimentSchema is the name of the schema of experiment files.
+const experimentSchema = "experiment"
+
+// forEditors is a line with which the YAML language server (redhat-developer/yaml-language-server) finds the schema.
+func forEditors() string {
+	return "# yaml-language-server: $schema=" + hint.Schema(experimentSchema) + "\n"
+}
+
+type presetsSchema struct{}
+
+func (presetsSchema) Help() string {
+	return "Examples:\n\n  tare presets schema > experiment.json\n\n" + exitCodes("printed", exitError, exitUsage)
+}
+
+func (presetsSchema) Run(c *console) error {
+	return export.Object(c.stdout, experiment.Schema(hint.Schema(experimentSchema), catalog.Words()))
 }
 
 func parsePreset(name string) (*experiment.Experiment, error) {
@@ -183,43 +208,55 @@ func parsePreset(name string) (*experiment.Experiment, error) {
 }
 
 // inWords describes an experiment as comments of YAML: loads, neighbours, arms, and whether it runs here.
-func inWords(e *experiment.Experiment) string {
+func inWords(t translation, e *experiment.Experiment) string {
 	var b strings.Builder
-	line := func(format string, args ...any) {
-		b.WriteString(strings.TrimRight("# "+fmt.Sprintf(format, args...), " ") + "\n")
-	}
-	line("%s: %s", e.Name, e.Title)
-	line("%s; %s", quantity.Duration(e.Budget.Seconds()), hereOrNot(e, inspect.Host("/")))
-	line("")
-	line("loads:")
-	for _, w := range e.Workloads {
-		title := w.Kind
-		if kind, ok := catalog.Workload(w.Kind); ok {
-			title = kind.Title()
+	line := func(text string) { b.WriteString(strings.TrimRight("# "+text, " ") + "\n") }
+	table := func(head string, rows [][2]string) {
+		line("")
+		line(head)
+		longest := leastName
+		for _, r := range rows {
+			longest = max(longest, len(r[0]))
 		}
-		if w.Optional {
-			title += " (only with --workload " + w.Name + ")"
+		for _, r := range rows {
+			line(fmt.Sprintf("  %-*s %s", longest, r[0], r[1]))
 		}
-		line("  %-18s %s", w.Name, title)
 	}
-	for _, n := range e.Neighbours {
-		line("  %-18s neighbour: %s", n.Name, n.Kind)
-	}
-	line("")
-	line("arms, each compared with %s:", e.Workloads[0].Baseline)
-	for _, a := range armsInWords(e) {
-		line("  %-18s %s", a[0], a[1])
-	}
+	line(e.Name + t.mark(": ", "：") + t.of(e.Title))
+	line(quantity.Duration(e.Budget.Seconds()) + t.mark("; ", "；") + t.of(hereOrNot(e, inspect.Host("/"))))
+	table(t.of(loadsHead), loadsInWords(t, e))
+	table(t.of(fmt.Sprintf(armsHead, e.Workloads[0].Baseline)), armsInWords(t, e))
 	b.WriteString("\n")
 	return b.String()
 }
 
+// leastName is the least width of the names in a table of inWords.
+const leastName = 18
+
+// loadsInWords has name and description of each load and neighbour.
+func loadsInWords(t translation, e *experiment.Experiment) (all [][2]string) {
+	for _, w := range e.Workloads {
+		title := w.Kind
+		if kind, ok := catalog.Workload(w.Kind); ok {
+			title = t.of(kind.Title())
+		}
+		if w.Optional {
+			title += t.mark(" (", "（") + t.of(fmt.Sprintf(onlyNamed, w.Name)) + t.mark(")", "）")
+		}
+		all = append(all, [2]string{w.Name, title})
+	}
+	for _, n := range e.Neighbours {
+		all = append(all, [2]string{n.Name, t.of("neighbour") + t.mark(": ", "：") + n.Kind})
+	}
+	return all
+}
+
 // armsInWords has name and description of each arm.
-func armsInWords(e *experiment.Experiment) (all [][2]string) {
+func armsInWords(t translation, e *experiment.Experiment) (all [][2]string) {
 	if len(e.Named) == 0 {
 		for _, r := range catalog.Rungs(nil) {
 			if w := e.Arms; len(w) == 0 && !r.OnlyByName || slices.Contains(w, r.Name()) {
-				all = append(all, [2]string{r.Name(), r.Title()})
+				all = append(all, [2]string{r.Name(), t.of(r.Title())})
 			}
 		}
 		return all
@@ -228,21 +265,22 @@ func armsInWords(e *experiment.Experiment) (all [][2]string) {
 	for _, a := range e.Named {
 		text := a.Environment
 		if env, err := catalog.Environment(nil, a.Environment); err == nil && !described[env.Name()] {
-			text, described[env.Name()] = env.Title(), true
+			text, described[env.Name()] = t.of(env.Title()), true
 		}
+		parts := []string{text}
 		for _, setting := range a.Settings() {
-			text += ", " + setting
+			parts = append(parts, t.of(setting))
 		}
 		for _, k := range slices.Sorted(maps.Keys(a.Set)) {
-			text += ", " + k + "=" + a.Set[k]
+			parts = append(parts, k+"="+a.Set[k])
 		}
 		if a.Neighbour != "" {
-			text += ", beside " + a.Neighbour
+			parts = append(parts, t.of("beside "+a.Neighbour))
 		}
 		if len(a.Isolation) > 0 {
-			text += ", with " + strings.Join(a.Isolation, " and ")
+			parts = append(parts, t.of("with "+strings.Join(a.Isolation, " and ")))
 		}
-		all = append(all, [2]string{a.Name, text})
+		all = append(all, [2]string{a.Name, strings.Join(parts, t.mark(", ", "，"))})
 	}
 	return all
 }

@@ -4,15 +4,19 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/report/export"
+	"github.com/tarelab/tare/record"
 )
 
 // progress displays the progress of a run. It has no timer and writes only when the run calls it. The
@@ -20,34 +24,77 @@ import (
 type progress interface {
 	start(p *plan.Plan, dir string)
 	event(run.Event)
+	// measured takes the lines of a workload so far, before the event about them.
+	measured(*record.Manifest, record.Workload, []record.Line)
 	// say prints a line between events, from any goroutine.
 	say(text string)
 	end()
 }
 
+// progressFlags choose the display of a run.
+type progressFlags struct {
+	Progress progressMode `group:"output" default:"auto" placeholder:"auto|plain|tty|json|none" help:"Progress on standard error. auto: tty on a terminal, else plain lines; json: one object a line."`
+	Quiet    bool         `short:"q" aliases:"no-progress" group:"output" help:"As --progress none."`
+}
+
+// progressMode is the value of --progress.
+type progressMode string
+
+func (m *progressMode) UnmarshalText(b []byte) error {
+	return oneOf((*string)(m), string(b), m.words()...)
+}
+
+func (progressMode) words() []string { return []string{"auto", "plain", "tty", "json", "none"} }
+
+// quiet says that no progress is wanted.
+func (f progressFlags) quiet() bool { return f.Quiet || f.Progress == "none" }
+
+// checkProgress refuses two displays at once.
+func (f progressFlags) checkProgress() error {
+	if f.Quiet && f.Progress != "auto" && f.Progress != "none" {
+		return useless("--progress", "with --quiet, which shows none", "leave one of them out")
+	}
+	return nil
+}
+
+// asEvents says that every line on standard error is an object.
+func (f progressFlags) asEvents() bool { return f.Progress == "json" && !f.Quiet }
+
+// wantsEvents says whether a command has --progress json.
+func wantsEvents(command *kong.Node) bool {
+	if !command.Target.CanAddr() {
+		return false
+	}
+	f, ok := command.Target.Addr().Interface().(interface{ asEvents() bool })
+	return ok && f.asEvents()
+}
+
 // progress chooses the display: on a terminal status lines that are redrawn, elsewhere plain lines.
-func (c *console) progress(p *plan.Plan, quiet bool) progress {
+func (c *console) progress(p *plan.Plan, f progressFlags) progress {
 	began := time.Now()
 	left := func() (left, total float64) {
 		total = p.Record.Budget
 		return max(0, total-time.Since(began).Seconds()), total
 	}
 	switch {
-	case quiet:
-		return silent{c.stderr}
-	case c.terminal(c.stderr):
+	case f.quiet():
+		return silent{c.translate.writer(c.stderr)}
+	case f.Progress == "json":
+		return &events{w: c.stderr, left: left}
+	case f.Progress == "tty", f.Progress != "plain" && c.terminal(c.stderr):
 		return &screen{console: c, left: left}
 	}
-	return &plain{w: c.stderr, left: left}
+	return &plain{w: c.translate.writer(c.stderr), left: left}
 }
 
 // silent prints nothing but the lines of say.
 type silent struct{ w io.Writer }
 
-func (silent) start(*plan.Plan, string) {}
-func (silent) event(run.Event)          {}
-func (s silent) say(text string)        { fmt.Fprintln(s.w, export.Terminal(text)) }
-func (silent) end()                     {}
+func (silent) start(*plan.Plan, string)                                  {}
+func (silent) event(run.Event)                                           {}
+func (silent) measured(*record.Manifest, record.Workload, []record.Line) {}
+func (s silent) say(text string)                                         { fmt.Fprintln(s.w, export.Terminal(text)) }
+func (silent) end()                                                      {}
 
 // opening is the first line of every display.
 func opening(p *plan.Plan, dir string) string {
@@ -77,6 +124,8 @@ func (p *plain) start(pl *plan.Plan, dir string) {
 }
 
 func (p *plain) say(text string) { fmt.Fprintln(p.w, export.Terminal(text)) }
+
+func (p *plain) measured(*record.Manifest, record.Workload, []record.Line) {}
 
 func (p *plain) end() {}
 
@@ -170,13 +219,21 @@ type screen struct {
 
 	mu    sync.Mutex
 	first firstAnswers
-	drawn int // status lines on the terminal
+	soFar answerSoFar
+	drawn []string // status lines on the terminal
 	last  run.Event
 }
 
 func (s *screen) start(p *plan.Plan, dir string) {
 	s.first.expect(p)
-	s.note("%s", lines(opening(p, dir)))
+	s.soFar.plan = p.Record
+	s.keep(opening(p, dir))
+}
+
+func (s *screen) measured(m *record.Manifest, load record.Workload, lines []record.Line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.soFar.add(m, load, lines)
 }
 
 func (s *screen) event(e run.Event) {
@@ -200,7 +257,13 @@ func (s *screen) say(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.redraw(nil)
-	s.note("%s", lines(text))
+	s.keep(text)
+}
+
+// keep prints lines that stay on the terminal, none wider than it.
+func (s *screen) keep(text string) {
+	width, _ := s.size(s.stderr)
+	io.WriteString(s.stderr, folded(s.inLanguage("%s", []any{lines(text)}), width))
 }
 
 // end removes the status lines, because the report follows.
@@ -232,40 +295,73 @@ func (s *screen) printDone(e run.Event, at float64) {
 // colours.
 func (s *screen) redraw(lines []string) {
 	var b strings.Builder
-	if s.drawn > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)
+	if len(s.drawn) > 0 {
+		width, height := s.size(s.stderr)
+		rows := rowsOf(s.drawn, width)
+		if height > 0 {
+			rows = min(rows, height-1) // the rest has left the screen
+		}
+		fmt.Fprintf(&b, "\x1b[%dA", rows)
 	}
 	b.WriteString("\r\x1b[J")
 	for _, l := range lines {
 		b.WriteString(l)
 		b.WriteByte('\n')
 	}
-	s.drawn = len(lines)
+	s.drawn = lines
 	io.WriteString(s.stderr, b.String())
 }
 
-// status formats the status lines for an event: the phase, the effect of each arm so far, the time.
-// No line is wider than the terminal, and it leaves out arms for which the terminal is not high enough.
+// status formats the status lines for an event: the phase, the answer so far, the effect so far of each arm
+// that has no row in it, the time. No line is wider than the terminal, and it leaves out the answer, then arms,
+// for which the terminal is not high enough.
 func (s *screen) status(e run.Event, left, total float64, width, height int) []string {
 	head := fmt.Sprintf("%s (%d of %d%s): %s", e.Workload, e.Number, e.Of, passOf(e), phaseText(e))
-	lines := []string{string(s.paint(s.stderr, bold, cut(export.Clean(head), width)))}
-	widest := 0
-	for _, a := range e.Arms {
-		widest = max(widest, utf8.RuneCountInString(export.Clean(a.Arm)))
+	lines := []string{s.line(bold, head, width)}
+	room := math.MaxInt
+	if height > 0 { // the other three lines are the head, the time, and the line of the cursor
+		room = height - 3
 	}
 	shown := e.Arms
-	// The other three lines are the head, the time, and the line of the cursor.
-	if room := height - 3; height > 0 && len(shown) > room {
+	if width == 0 || width > leastTable {
+		if table := s.soFar.table(s.reports(), width, s.colored(s.stderr)); len(table) < room {
+			lines, room = append(lines, table...), room-len(table)
+			if len(table) > 0 {
+				shown = slices.DeleteFunc(slices.Clone(shown), func(a run.Running) bool { return s.soFar.has(e.Workload, a.Arm) })
+			}
+		}
+	}
+	lines = append(lines, s.arms(shown, width, room)...)
+	return append(lines, s.line(dim, timeLine(left, total), width))
+}
+
+// line is a status line, translated and then cut to the width of the terminal.
+func (s *screen) line(attribute, text string, width int) string {
+	return string(s.tint(s.stderr, attribute, cut(s.plainly(text), width)))
+}
+
+// leastTable is the width of a terminal in columns above which it has the answer so far.
+const leastTable = 41
+
+// arms formats the effects so far of arms in at most room lines.
+func (s *screen) arms(all []run.Running, width, room int) (lines []string) {
+	widest := 0
+	for _, a := range all {
+		widest = max(widest, report.Width(export.Clean(a.Arm)))
+	}
+	shown := all
+	if len(shown) > room {
 		shown = shown[:max(0, room-1)]
 	}
 	for _, a := range shown {
 		change, half := amounts(a)
-		lines = append(lines, cut(strings.TrimRight(formatted("  %-*s  %8s %s", widest, a.Arm, change, half), " "), width))
+		line := fmt.Sprintf("  %s  %8s %s", report.PadRight(export.Clean(a.Arm), widest), change, half)
+		lines = append(lines, cut(strings.TrimRight(line, " "), width))
 	}
-	if n := len(e.Arms) - len(shown); n > 0 {
-		lines = append(lines, cut(fmt.Sprintf("  ... and %d more", n), width))
+	if n := len(all) - len(shown); n > 0 {
+		lines = append(lines, cut(s.plainly(fmt.Sprintf("  ... and %d more", n)), width))
 	}
-	return append(lines, string(s.paint(s.stderr, dim, cut(timeLine(left, total), width))))
+	return lines
 }
 
 // passOf describes the pass of a workload; "" if there is only one.
@@ -293,14 +389,4 @@ func timeLeft(left, total float64) string {
 		return "time is up; finishing this block"
 	}
 	return quantity.Duration(left) + " left of " + quantity.Duration(total)
-}
-
-// cut shortens a text to a width in columns; 0: no limit. The last column stays free, because
-// some terminals wrap there.
-func cut(text string, width int) string {
-	r := []rune(text)
-	if width <= 0 || len(r) < width {
-		return text
-	}
-	return string(r[:max(0, width-2)]) + "…"
 }

@@ -48,6 +48,19 @@ func TestScreenBlock(t *testing.T) {
 	}
 }
 
+// What stays on the terminal is broken between words.
+func TestFolded(t *testing.T) {
+	for width, want := range map[int]string{
+		0:  "too short: fewer arms need less\nless noise\n",
+		16: "too short:\n  fewer arms\n  need less\nless noise\n",
+		99: "too short: fewer arms need less\nless noise\n",
+	} {
+		if got := folded("too short: fewer arms need less\nless noise", width); got != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
+	}
+}
+
 // On a terminal of any size no line wraps, and the block is less high than the terminal.
 func TestScreenFits(t *testing.T) {
 	for width := 1; width < 100; width += 7 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -18,6 +19,7 @@ const longestLine = 64 << 10
 type relayed struct {
 	to     io.Writer
 	prefix string
+	event  string // the node of which each line is an object (--progress json); empty: lines are text
 
 	mu   sync.Mutex
 	part []byte
@@ -35,7 +37,7 @@ func (p *relayed) Write(b []byte) (int, error) {
 			}
 			return len(b), nil
 		}
-		if _, err := fmt.Fprintf(p.to, "%s%s\n", p.prefix, export.Clean(string(p.part[:end]))); err != nil {
+		if err := p.line(p.part[:end]); err != nil {
 			return 0, err
 		}
 		p.part = p.part[end+1:]
@@ -51,7 +53,32 @@ func (p *relayed) flush() {
 
 func (p *relayed) rest() {
 	if len(p.part) > 0 {
-		fmt.Fprintf(p.to, "%s%s\n", p.prefix, export.Clean(string(p.part)))
+		_ = p.line(p.part) // the reader is gone
 		p.part = nil
 	}
+}
+
+func (p *relayed) line(b []byte) error {
+	text := export.Clean(string(b))
+	if p.event != "" {
+		text = eventOfNode(p.event, text)
+	}
+	_, err := fmt.Fprintf(p.to, "%s%s\n", p.prefix, text)
+	return err
+}
+
+// eventOfNode adds the node to the object of a line. Another line becomes a note.
+func eventOfNode(node, line string) string {
+	var fields map[string]json.RawMessage // as they are: a seed has more digits than a float64
+	var event any = &fields
+	if err := json.Unmarshal([]byte(line), &fields); err != nil || fields["event"] == nil {
+		event = map[string]string{"event": "note", "text": line, "node": node}
+	} else {
+		fields["node"], _ = json.Marshal(node) // a string has no error
+	}
+	b, err := json.Marshal(event)
+	if err != nil {
+		return ""
+	}
+	return string(b)
 }

@@ -40,10 +40,10 @@ func (r reportCommand) Run(c *console) error {
 		return err
 	}
 	if r.Open {
-		return openPage(c, r.Dir, func(dir string) (string, error) { return writePage(dir, result, effects) })
+		return openPage(c, r.Dir, func(dir string) (string, error) { return c.writePage(dir, result, effects) })
 	}
 	if r.Format == "html" {
-		return page(c.stdout, result, effects)
+		return c.page(c.stdout, result, effects)
 	}
 	g, _ := ownGate(result, effects) // tare check says why there is none
 	return c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: r.Dir, Gate: g})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
 )
@@ -83,9 +84,9 @@ func printed(t *testing.T, dir string, plan, lines []byte) *record.Effects {
 			_ = form.print(io.Discard, e) // an error is allowed: JSON has no NaN
 		}
 	}
-	_ = report.Text(io.Discard, e, report.Options{Verbose: true})
-	_ = report.Markdown(io.Discard, e, nil)
-	_ = page(io.Discard, result, e)
+	_ = report.In(messages.In(messages.English)).Text(io.Discard, e, report.Options{Verbose: true})
+	_ = report.In(messages.In(messages.English)).Markdown(io.Discard, e, nil)
+	_ = (&console{}).page(io.Discard, result, e)
 	return e
 }
 

@@ -37,9 +37,9 @@ type runCommand struct {
 	Output   newDir `short:"o" group:"output" placeholder:"DIR" help:"Result directory, which tare creates. Default: tare-result-DATE-TIME here."`
 	Format   format `group:"output" default:"text" placeholder:"FORM" help:"Output format: ${forms}."`
 	Verbose  bool   `short:"v" group:"output" help:"Everything as text: each layer, metric, probe and check."`
-	Quiet    bool   `short:"q" aliases:"no-progress" group:"output" help:"No progress on standard error."`
 	Beside   bool   `name:"force" group:"output" hidden:"" aliases:"beside" help:"Run although another run is active (noisier)."`
 	Continue string `group:"output" placeholder:"DIR" help:"Add to the result in this directory: same experiment, same host."`
+	progressFlags
 }
 
 func (runCommand) Help() string {
@@ -104,11 +104,11 @@ func (r *runCommand) Run(c *console) error {
 		c.noteLeftovers()
 	}
 	m := manifest(host, time.Now())
-	first, err := r.openingLines(p, m, helper != nil)
+	first, err := r.openingLines(c, p, m, helper != nil)
 	if err != nil {
 		return err
 	}
-	show := c.progress(p, r.Quiet)
+	show := c.progress(p, r.progressFlags)
 	show.start(p, helper.resultDir(dir))
 	for _, line := range slices.Concat(adoptedLines(p.Record.Adopted), codeLines(p), first) {
 		show.say(line)
@@ -123,23 +123,24 @@ func (r *runCommand) Run(c *console) error {
 
 // measure runs, after it has set the fields of the configuration that are the same for all runs.
 func measure(c run.Config, show progress) (run.Outcome, error) {
+	watch := func(w record.Workload, lines []record.Line) { show.measured(&c.Manifest, w, lines) }
 	c.ID, c.StateDir, c.Probes = newID(), journal.StateDir(), catalog.Probes()
-	c.Decide, c.Decided, c.Condense = decide(c.Plan.Record), untilDecided(c.Plan.Record, c.Dir), analysis.Kept
+	c.Decide, c.Decided, c.Condense = decide(c.Plan.Record, watch), untilDecided(c.Plan.Record, c.Dir), analysis.Kept
 	defer show.end()
 	return execute(c, show)
 }
 
 // openingLines are the lines that the progress display begins with: the last calibration of this host
 // and the outlook, the expected width of the intervals. A run that a node helper started has none.
-func (r *runCommand) openingLines(p *plan.Plan, m record.Manifest, helped bool) (lines []string, err error) {
-	if r.Quiet || helped {
+func (r *runCommand) openingLines(c *console, p *plan.Plan, m record.Manifest, helped bool) (lines []string, err error) {
+	if r.quiet() || helped {
 		return nil, nil
 	}
 	switch last, err := lastCalibration(m.Host); {
 	case err != nil:
 		lines = append(lines, err.Error())
 	case last != nil:
-		lines = append(lines, "calibrated "+report.Calibrated(last, m.Host.Kernel))
+		lines = append(lines, "calibrated "+c.reports().Calibrated(last, m.Host.Kernel))
 	}
 	if short := shortOfVerdicts(p); short != "" {
 		lines = append(lines, short)
@@ -169,7 +170,7 @@ func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
 		return hint.New(errors.New("nothing was measured: no block of any workload is complete"), fewer+"; tare doctor says how busy this host is")
 	}
 	if err == nil && finished(out) {
-		return r.limitError(result, effects)
+		return r.limitError(c, result, effects)
 	}
 	return err
 }
@@ -186,12 +187,12 @@ func (r *runCommand) show(c *console, dir string) (*record.Result, *record.Effec
 		c.noteResults(dir, false)
 		return result, effects, err
 	}
-	g, _ := ownGate(result, effects)    // limitError returns the error
-	err = writeEffects(result, effects) // on a full disk the report is printed all the same
+	g, _ := ownGate(result, effects)      // limitError returns the error
+	err = c.writeEffects(result, effects) // on a full disk the report is printed all the same
 	written := err == nil
 	switch {
 	case r.Format == "html":
-		err = errors.Join(err, page(c.stdout, result, effects))
+		err = errors.Join(err, c.page(c.stdout, result, effects))
 	case hasBlocks(effects) || r.Format.program():
 		err = errors.Join(err, c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: dir, Gate: g}))
 	}
@@ -218,7 +219,7 @@ func hasBlocks(e *record.Effects) bool {
 
 // writeEffects writes the effects, as --format json prints them, and the HTML report into the
 // result directory.
-func writeEffects(r *record.Result, e *record.Effects) error {
+func (c *console) writeEffects(r *record.Result, e *record.Effects) error {
 	var b bytes.Buffer
 	if err := export.JSON(&b, e); err != nil {
 		return err
@@ -226,7 +227,7 @@ func writeEffects(r *record.Result, e *record.Effects) error {
 	if err := record.WriteFile(r.Dir, record.EffectsFile, b.Bytes()); err != nil {
 		return err
 	}
-	_, err := writePage(r.Dir, r, e)
+	_, err := c.writePage(r.Dir, r, e)
 	return err
 }
 
@@ -235,9 +236,13 @@ func finished(out run.Outcome) bool {
 	return slices.Contains([]string{"precision", record.EndedDecided, "budget"}, out.Reason)
 }
 
-// decide returns the function that decides when a run may stop, from the effects measured so far.
-func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {
+// decide returns the function that decides when a run may stop, from the effects measured so far. show gets the
+// lines first.
+func decide(p record.Plan, show func(record.Workload, []record.Line)) (
+	decides func(record.Workload, []record.Line) run.Decision,
+) {
 	return func(w record.Workload, lines []record.Line) run.Decision {
+		show(w, lines)
 		s := analysis.Running(w, lines, p.Precision)
 		d := run.Decision{Stop: s.Done, Lengthen: s.Opaque, Why: s.Why, LaunchSD: s.LaunchSD}
 		for _, a := range s.Arms {
@@ -332,6 +337,9 @@ func inspectHost(e *experiment.Experiment, volumes []string, on *pods.Target, po
 	if h.PodNode != "" {
 		return h, nil // the volumes are on that node
 	}
+	if err := notContainer(h, on); err != nil {
+		return h, err
+	}
 	for _, f := range []struct{ flag, value string }{{"--namespace", access.Namespace}, {"--pod-image", access.Image}} {
 		if f.value != "" {
 			return h, &usageError{hint.New(fmt.Errorf("%s is for pods whose node tare is not on", f.flag),
@@ -339,22 +347,6 @@ func inspectHost(e *experiment.Experiment, volumes []string, on *pods.Target, po
 		}
 	}
 	return h, checkVolumeDirs(append([]string{e.Volume}, volumes...))
-}
-
-// checkPodFlags returns an error if there are flags about pods, but no pods.
-func checkPodFlags(on kube.Access, pods bool) error {
-	if pods {
-		return nil
-	}
-	for _, f := range []struct{ flag, value string }{
-		{"--kubeconfig", on.Kubeconfig}, {"--context", on.Context}, {"--namespace", on.Namespace}, {"--pod-image", on.Image},
-	} {
-		if f.value != "" {
-			return &usageError{hint.New(fmt.Errorf("%s is for arms in pods, and no arm of the experiment is a pod", f.flag),
-				"name some: --arms besteffort,guaranteed; or leave "+f.flag+" out"), ""}
-		}
-	}
-	return nil
 }
 
 // checkVolumeDirs returns an error if the directory of a volume is missing or not writable. An arm of an

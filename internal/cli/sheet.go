@@ -3,10 +3,10 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/host/doctor"
+	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
@@ -44,14 +44,29 @@ func (p *sheet) heading(format string, args ...any) {
 	p.WriteString(string(p.c.paint(p.c.stdout, bold, fmt.Sprintf(format, args...))) + "\n")
 }
 
-// entry prints lead, which is columns wide, and right of it a text, wrapped to the width of the sheet.
+// entry prints lead, which is columns wide, and right of it a text, translated and wrapped to the width of the sheet.
 func (p *sheet) entry(lead string, columns int, text string) {
-	p.beside(painted(export.Clean(lead)), columns, text)
+	p.beside(painted(export.Clean(lead)), columns, p.c.translate.of(text))
+}
+
+// names prints a list of names, which are the same in every language.
+func (p *sheet) names(lead string, columns int, names []string) {
+	p.beside(painted(export.Clean(lead)), columns, p.c.translate.names(names))
+}
+
+// labelled prints a label and right of it a text. columns is the least width of the label with the spaces around it.
+func (p *sheet) labelled(label string, columns int, text string) {
+	lead := report.PadRight("  "+p.c.translate.of(label)+"  ", columns)
+	p.entry(lead, report.Width(lead), text)
 }
 
 func (p *sheet) beside(lead painted, columns int, text string) {
 	room := p.width - columns - 1
-	for i, line := range wrap(export.Clean(text), room) {
+	lines := wrap(export.Clean(text), room)
+	if p.c.translate != nil {
+		lines = fold(export.Clean(text), room)
+	}
+	for i, line := range lines {
 		if i > 0 {
 			lead = painted(strings.Repeat(" ", columns))
 		}
@@ -61,15 +76,16 @@ func (p *sheet) beside(lead painted, columns int, text string) {
 
 func (p *sheet) host(h record.Host) {
 	p.heading("%s", h.Name)
-	parts := []string{"Linux " + h.Kernel + " " + h.Arch}
+	t, parts := p.c.translate, []string{"Linux " + h.Kernel + " " + h.Arch}
 	if h.Distro != "" {
 		parts = append(parts, h.Distro)
 	}
-	parts = append(parts, fmt.Sprintf("%d CPUs %s", h.CPUs, h.CPUModel), quantity.Bytes(float64(h.Memory)))
+	cpus := t.of(quantity.Count(h.CPUs, "CPU")) + t.mark(" ", "，") + h.CPUModel
+	parts = append(parts, cpus, quantity.Bytes(float64(h.Memory)))
 	if h.Virtual != "" {
-		parts = append(parts, "virtualisation: "+h.Virtual)
+		parts = append(parts, t.of("virtualisation")+t.mark(": ", "：")+t.of(h.Virtual))
 	}
-	p.entry("  ", 2, strings.Join(parts, ", "))
+	p.beside("  ", 2, strings.Join(parts, t.mark(", ", "，")))
 }
 
 // mark is an answer, three columns wide.
@@ -87,16 +103,17 @@ func (p *sheet) checks(checks []checkAnswer) {
 	p.heading("what this host can do (? unknown)")
 	titles := 0
 	for _, ch := range checks {
-		titles = max(titles, utf8.RuneCountInString(ch.Title))
+		titles = max(titles, report.Width(p.c.translate.of(ch.Title)))
 	}
 	for _, ch := range checks {
-		p.answer(ch.Title, titles, ch)
+		p.answer(p.c.translate.of(ch.Title), titles, ch)
 	}
 }
 
 func (p *sheet) answer(name string, names int, ch checkAnswer) {
 	columns := 2 + 3 + 2 + names + 2
-	p.beside(painted(formatted("  %s  %-*s  ", p.mark(ch.Answer), names, name)), columns, ch.Reason)
+	lead := painted(formatted("  %s  %s  ", p.mark(ch.Answer), report.PadRight(name, names)))
+	p.beside(lead, columns, p.c.translate.of(ch.Reason))
 	if ch.Remedy != "" && ch.Answer != "yes" {
 		p.entry(strings.Repeat(" ", columns)+"→ ", columns+2, ch.Remedy)
 	}
@@ -115,7 +132,7 @@ func (p *sheet) arms(heading string, arms []checkAnswer) {
 		}
 	}
 	if len(have) > 0 {
-		p.entry("  ", 2, strings.Join(have, ", "))
+		p.names("  ", 2, have)
 	}
 	for i, a := range arms {
 		if a.Answer == "yes" {
@@ -135,12 +152,12 @@ func (p *sheet) noise(n doctor.Noise, forecast string, details bool) {
 	p.entry("  ", 2, n.Because)
 	if details {
 		for _, l := range n.Loops {
-			p.entry(fmt.Sprintf("  %-15s ", l.Title), 18, fmt.Sprintf("varies by %s from window to window of %s", percent(round3(l.CV)), quantity.Latency(l.Window)))
+			p.labelled(l.Title, 18, fmt.Sprintf("varies by %s from window to window of %s", percent(round3(l.CV)), quantity.Latency(l.Window)))
 		}
-		p.entry("  wake-up delay   ", 18, fmt.Sprintf("median %s, p99 %s", quantity.Latency(n.Sleep.Median), quantity.Latency(n.Sleep.P99)))
-		p.entry("  CPU time        ", 18, fmt.Sprintf("%s used by other processes, %s stolen by the hypervisor", shareOf(n.Foreign), shareOf(n.Steal)))
+		p.labelled("wake-up delay", 18, fmt.Sprintf("median %s, p99 %s", quantity.Latency(n.Sleep.Median), quantity.Latency(n.Sleep.P99)))
+		p.labelled("CPU time", 18, fmt.Sprintf("%s used by other processes, %s stolen by the hypervisor", shareOf(n.Foreign), shareOf(n.Steal)))
 	}
-	p.entry("  forecast  ", 12, forecast)
+	p.labelled("forecast", 12, forecast)
 	for _, remedy := range n.Quieter() {
 		p.entry("  → ", 4, remedy)
 	}
@@ -194,7 +211,7 @@ func wrap(text string, width int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+		if line != "" && report.Width(line)+1+report.Width(word) > width {
 			lines = append(lines, line)
 			line = ""
 		}
@@ -204,4 +221,16 @@ func wrap(text string, width int) []string {
 		line += word
 	}
 	return append(lines, line)
+}
+
+// folded is a text whose lines are broken at spaces to at most width columns; 0: unbroken.
+func folded(text string, width int) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		if width > 0 {
+			line = strings.Join(wrap(line, max(width-2, 1)), "\n  ")
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
 }

@@ -61,9 +61,9 @@ func (s *sideBySide) print(c *console, f format) error {
 	case "json":
 		return export.Object(c.stdout, s.Nodes)
 	case "markdown":
-		return report.PrintMarkdown(c.stdout, report.Nodes(s.Nodes))
+		return report.PrintMarkdown(c.stdout, c.reports().Nodes(s.Nodes))
 	case "text":
-		return report.Print(c.stdout, report.Nodes(s.Nodes), c.look(report.Options{}))
+		return report.Print(c.stdout, c.reports().Nodes(s.Nodes), c.look(report.Options{}))
 	}
 	return nil
 }

@@ -39,6 +39,13 @@ const (
 	asRoot      = "as root only; the reasons: tare plan "
 )
 
+// Words of tare presets show.
+const (
+	loadsHead = "loads:"
+	armsHead  = "arms, each compared with %s:"
+	onlyNamed = "only with --workload %s"
+)
+
 // readiness is a purpose of tare with the arm that it needs.
 type readiness struct{ purpose, arm string }
 

@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/report/handover"
@@ -11,17 +10,17 @@ import (
 
 // applying has the lines that apply the proved remedy where the user runs the load or its neighbour, with the
 // way back: listings for each target that can have the settings, then the reasons of the others.
-func applying(l record.AdviceLoss) block {
+func (in Language) applying(l record.AdviceLoss) block {
 	if l.Remedy == nil || l.Standing != record.StandingProved {
 		return block{}
 	}
-	b := block{title: text("advise.apply")}
+	b := block{title: in.text("advise.apply")}
 	c := l.Candidates[*l.Remedy]
 	for _, on := range []record.SettingOn{record.OnLoad, record.OnNeighbour, record.OnServer} {
 		var without arrange.Grouped[string]
 		for _, s := range snippets(c, on) {
 			if len(s.Lines) > 0 {
-				b.listings = append(b.listings, listings(on, s)...)
+				b.listings = append(b.listings, in.listings(on, s)...)
 				continue
 			}
 			if i := slices.IndexFunc(s.Skipped, func(k handover.Skipped) bool { return !k.Elsewhere }); i >= 0 {
@@ -29,7 +28,7 @@ func applying(l record.AdviceLoss) block {
 			}
 		}
 		for reason, targets := range without.All() {
-			b.notes = append(b.notes, msg("advise.apply.none", "targets", list(targets), "on", on, "reason", reason))
+			b.notes = append(b.notes, in.msg("advise.apply.none", "targets", in.list(targets), "on", in.said(string(on)), "reason", in.said(reason)))
 		}
 	}
 	if len(b.listings) == 0 && len(b.notes) == 0 {
@@ -49,7 +48,7 @@ func snippets(c record.Candidate, on record.SettingOn) (all []handover.Snippet) 
 }
 
 // lineTargets names the targets that have lines for a remedy.
-func lineTargets(c record.Candidate) sentence {
+func (in Language) lineTargets(c record.Candidate) sentence {
 	var names []string
 	for _, on := range []record.SettingOn{record.OnLoad, record.OnNeighbour, record.OnServer} {
 		for _, s := range snippets(c, on) {
@@ -61,21 +60,22 @@ func lineTargets(c record.Candidate) sentence {
 	if len(names) == 0 {
 		return nil
 	}
-	return msg("advise.lines", "targets", strings.Join(names, ", "))
+	return in.msg("advise.lines", "targets", in.names(names))
 }
 
 // listings are a file and commands, and how they are undone. The title has what must be known before.
-func listings(on record.SettingOn, s handover.Snippet) []listing {
-	title := sentence{{text("advise.apply.target", "target", s.Target, "on", on), strong}}
+func (in Language) listings(on record.SettingOn, s handover.Snippet) []listing {
+	subject := in.said(string(on))
+	title := sentence{{in.text("advise.apply.target", "target", s.Target, "on", subject), strong}}
 	if s.File != "" {
-		title = append(title, cell{": ", plain}, cell{s.File, code})
+		title = in.msg("join.colon", "subject", title, "what", cell{s.File, code})
 	}
 	if len(s.Notes) > 0 {
-		title = append(title, cell{" (" + strings.Join(s.Notes, "; ") + ")", plain})
+		title = in.msg("join.remark", "subject", title, "what", in.semicolons(in.saidAll(s.Notes)...))
 	}
 	all := []listing{{title, s.Lines}}
 	if len(s.Then) > 0 {
-		all = append(all, listing{sentence{{text("advise.apply.then", "target", s.Target, "on", on), faint}}, s.Then})
+		all = append(all, listing{sentence{{in.text("advise.apply.then", "target", s.Target, "on", subject), faint}}, s.Then})
 	}
-	return append(all, listing{sentence{{text("advise.apply.back", "target", s.Target, "on", on), faint}}, s.Undo})
+	return append(all, listing{sentence{{in.text("advise.apply.back", "target", s.Target, "on", subject), faint}}, s.Undo})
 }

@@ -8,22 +8,22 @@ import (
 )
 
 // candidates is the table of all candidates that were measured, and why the others were skipped.
-func candidates(l record.AdviceLoss) block {
+func (in Language) candidates(l record.AdviceLoss) block {
 	t := table{columns: []column{
-		{head: text("advise.head.remedy"), flex: 10}, {head: text("advise.head.lost", "arm", l.Arm), align: interval},
-		{head: text("head.against", "baseline", l.Baseline), align: interval, drop: 1},
-		{head: text("price.regained"), align: interval}, {head: text("price.keeps"), align: interval, drop: 2}, {head: text("head.answer")},
+		{head: in.text("advise.head.remedy"), flex: 10}, {head: in.text("advise.head.lost", "arm", l.Arm), align: interval},
+		{head: in.text("head.against", "baseline", l.Baseline), align: interval, drop: 1},
+		{head: in.text("price.regained"), align: interval}, {head: in.text("price.keeps"), align: interval, drop: 2}, {head: in.text("head.answer")},
 	}}
 	var b block
 	for i, c := range l.Candidates {
 		if c.Result != nil {
-			t.rows = append(t.rows, candidateRow(strings.Join(c.Remedies, " + "), c.Result))
+			t.rows = append(t.rows, in.candidateRow(strings.Join(c.Remedies, " + "), c.Result))
 		}
 		if l.Remedy != nil && *l.Remedy == i && l.Proof != nil {
-			t.rows = append(t.rows, candidateRow(text("advise.again", "name", c.Arm), l.Proof))
+			t.rows = append(t.rows, in.candidateRow(in.text("advise.again", "name", c.Arm), l.Proof))
 		}
 		if c.Skipped != nil {
-			b.notes = append(b.notes, msg("advise.why", "name", c.Arm, "reason", strings.TrimRight(c.Skipped.Reason, "."), "remedy", c.Skipped.Remedy))
+			b.notes = append(b.notes, in.msg("advise.why", "name", c.Arm, "reason", in.said(strings.TrimRight(c.Skipped.Reason, ".")), "remedy", in.said(c.Skipped.Remedy)))
 		}
 	}
 	if len(t.rows) > 0 {
@@ -33,7 +33,7 @@ func candidates(l record.AdviceLoss) block {
 }
 
 // candidateRow is what a remedy did in one stage.
-func candidateRow(name string, r *record.RemedyResult) row {
+func (in Language) candidateRow(name string, r *record.RemedyResult) row {
 	share, kept := none, none
 	if x := r.Regained; x != nil {
 		share = parts100(x.Share, x.Low, x.High)
@@ -43,16 +43,16 @@ func candidateRow(name string, r *record.RemedyResult) row {
 	}
 	return row{
 		{name, strong}, {quantity.Interval(r.Gained), plain}, {quantity.Interval(r.Left), plain}, {share, plain}, {kept, plain},
-		answerCell(record.AnswerRow{Says: r.Answer}),
+		in.answerCell(record.AnswerRow{Says: r.Answer}),
 	}
 }
 
 // candidateSettings are the settings of the candidates that helped, with the way back.
-func candidateSettings(l record.AdviceLoss) block {
-	b := block{title: text("advise.settings")}
+func (in Language) candidateSettings(l record.AdviceLoss) block {
+	b := block{title: in.text("advise.settings")}
 	for i, c := range l.Candidates {
 		if c.Result != nil && c.Result.Answer.Word == record.SaysFaster || l.Remedy != nil && *l.Remedy == i {
-			b.items = append(b.items, item{label: cell{c.Arm, strong}, text: settingSentence(c)})
+			b.items = append(b.items, item{label: cell{c.Arm, strong}, text: in.settingSentence(c)})
 		}
 	}
 	if len(b.items) == 0 {
@@ -62,11 +62,11 @@ func candidateSettings(l record.AdviceLoss) block {
 }
 
 // stages lists the results on which an advice rests.
-func stages(a *record.Advice) (b block) {
+func (in Language) stages(a *record.Advice) (b block) {
 	for _, s := range a.Stages {
 		b.items = append(b.items, item{
-			label: cell{string(s.Kind), plain},
-			text:  msg("advise.stage", "load", s.Workload, "time", quantity.Duration(s.Seconds), "seed", s.Seed, "dir", s.Dir),
+			label: cell{in.said(string(s.Kind)), plain},
+			text:  in.msg("advise.stage", "load", s.Workload, "time", quantity.Duration(s.Seconds), "seed", s.Seed, "dir", s.Dir),
 		})
 	}
 	return b

@@ -60,7 +60,7 @@ func TestAdvice(t *testing.T) {
 	for name, a := range advices() {
 		var short, long, markdown bytes.Buffer
 		for _, err := range []error{
-			Print(&short, Advice(a, false), Options{Width: 100}), Print(&long, Advice(a, true), Options{Width: 100}), PrintMarkdown(&markdown, Advice(a, false)),
+			Print(&short, english.Advice(a, false), Options{Width: 100}), Print(&long, english.Advice(a, true), Options{Width: 100}), PrintMarkdown(&markdown, english.Advice(a, false)),
 		} {
 			if err != nil {
 				t.Fatal(err)
@@ -91,7 +91,7 @@ func TestLinesAreWhole(t *testing.T) {
 	c.Apply = []record.RemedySetting{{On: record.OnLoad, Key: record.KeyNetwork, Value: "host"}, {On: record.OnLoad, Key: record.KeyCPUMax, Value: "2"}}
 	c.Undo = []record.RemedySetting{{On: record.OnLoad, Key: record.KeyCPUMax, Value: "1.5"}, {On: record.OnLoad, Key: record.KeyNetwork, Value: "bridge"}}
 	var out, markdown bytes.Buffer
-	if err := errors.Join(Print(&out, Advice(a, true), Options{Width: 60}), PrintMarkdown(&markdown, Advice(a, true))); err != nil {
+	if err := errors.Join(Print(&out, english.Advice(a, true), Options{Width: 60}), PrintMarkdown(&markdown, english.Advice(a, true))); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

@@ -20,7 +20,7 @@ func TestBaselineRunsAs(t *testing.T) {
 			}
 		}
 		e.Workloads[0].Baseline = "host"
-		all := baselines(e)
+		all := english.baselines(e)
 		if want == "" && len(all) == 0 {
 			continue
 		}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/tarelab/tare/internal/base/quantity"
 	catalogue "github.com/tarelab/tare/internal/wire/metric"
@@ -10,39 +9,39 @@ import (
 )
 
 // Calibration is the answer of tare calibrate.
-func Calibration(a *record.Calibration) Document {
-	d := Document{title: msg("calibration.title", "host", a.Host.Name, "time", quantity.Duration(a.Seconds), "blocks", number("count.blocks", a.Blocks))}
-	t := table{columns: []column{{head: text("head.metric"), flex: 10}, {head: text("calibration.how")}, {head: text("calibration.planted"), align: right},
-		{head: text("calibration.measured"), align: interval}, {head: text("head.verdict"), flex: 12}}}
+func (in Language) Calibration(a *record.Calibration) Document {
+	d := Document{in: in, title: in.msg("calibration.title", "host", a.Host.Name, "time", quantity.Duration(a.Seconds), "blocks", in.number("count.blocks", a.Blocks))}
+	t := table{columns: []column{{head: in.text("head.metric"), flex: 10}, {head: in.text("calibration.how")}, {head: in.text("calibration.planted"), align: right},
+		{head: in.text("calibration.measured"), align: interval}, {head: in.text("head.verdict"), flex: 12}}}
 	for _, l := range a.Losses {
 		m, _ := catalogue.Find(nil, l.Metric)
-		t.rows = append(t.rows, row{{m.Label, plain}, {howPlanted(l.How), plain}, {quantity.Size(l.Planted), plain}, {measuredLoss(l), plain}, judgedLoss(l)})
+		t.rows = append(t.rows, row{{in.said(m.Label), plain}, {in.howPlanted(l.How), plain}, {quantity.Size(l.Planted), plain}, {measuredLoss(l), plain}, in.judgedLoss(l)})
 	}
 	says := block{notes: []sentence{
-		msg("calibration.covered", "n", a.Covered.Count, "of", a.Covered.Of),
-		msg("calibration.found", "n", a.FalsePositives.Count, "of", a.FalsePositives.Of),
+		in.msg("calibration.covered", "n", a.Covered.Count, "of", a.Covered.Of),
+		in.msg("calibration.found", "n", a.FalsePositives.Count, "of", a.FalsePositives.Of),
 	}}
-	if s := Smallest(a.Smallest); s != "" {
-		says.notes = append(says.notes, msg("calibration.smallest", "losses", s))
+	if s := in.Smallest(a.Smallest); s != "" {
+		says.notes = append(says.notes, in.msg("calibration.smallest", "losses", s))
 	}
 	for _, l := range a.Left {
-		says.notes = append(says.notes, msg("calibration.left", "arm", l.Arm, "reason", l.Reason))
+		says.notes = append(says.notes, in.msg("calibration.left", "arm", l.Arm, "reason", in.said(l.Reason)))
 	}
 	d.add(section{blocks: []block{{tables: []table{t}}, says}})
 	return d
 }
 
 // howPlanted is the word for how a loss was planted; one that is not known stays as it is.
-func howPlanted(how string) string {
+func (in Language) howPlanted(how string) string {
 	switch how {
 	case "none":
-		return text("calibration.how.none")
+		return in.text("calibration.how.none")
 	case "pauses":
-		return text("calibration.how.pauses")
+		return in.text("calibration.how.pauses")
 	case "work":
-		return text("calibration.how.work")
+		return in.text("calibration.how.work")
 	case "quota":
-		return text("calibration.how.quota")
+		return in.text("calibration.how.quota")
 	}
 	return how
 }
@@ -56,38 +55,38 @@ func measuredLoss(l record.PlantedLoss) string {
 }
 
 // judgedLoss says whether an interval covers the planted loss.
-func judgedLoss(l record.PlantedLoss) cell {
+func (in Language) judgedLoss(l record.PlantedLoss) cell {
 	switch {
 	case l.Measured == nil:
-		return cell{l.Reason, unsure}
+		return cell{in.said(l.Reason), unsure}
 	case l.Planted == 0 && l.Found:
-		return cell{text("calibration.false"), bad}
+		return cell{in.text("calibration.false"), bad}
 	case !l.Covered:
-		return cell{text("calibration.missed"), bad}
+		return cell{in.text("calibration.missed"), bad}
 	case l.Planted != 0 && !l.Found:
-		return cell{text("calibration.small"), unsure}
+		return cell{in.text("calibration.small"), unsure}
 	}
-	return cell{text("calibration.right"), good}
+	return cell{in.text("calibration.right"), good}
 }
 
 // Calibrated says what a host showed of losses of known size; kernel is the one that
 // it runs now.
-func Calibrated(c *record.Calibrated, kernel string) string {
+func (in Language) Calibrated(c *record.Calibrated, kernel string) string {
 	pairs := []any{"day", c.Started.UTC().Format("2006-01-02"), "covered", c.Covered.Count, "of", c.Covered.Of,
-		"found", c.FalsePositives.Count, "equal", c.FalsePositives.Of, "smallest", Smallest(c.Smallest), "kernel", c.Kernel}
+		"found", c.FalsePositives.Count, "equal", c.FalsePositives.Of, "smallest", in.Smallest(c.Smallest), "kernel", c.Kernel}
 	if c.Kernel != kernel {
-		return text("calibrated.then", pairs...)
+		return in.text("calibrated.then", pairs...)
 	}
-	return text("calibrated", pairs...)
+	return in.text("calibrated", pairs...)
 }
 
 // Smallest is the smallest loss that shows in which time: "1.2 % in 1 min, 0.7 % in
 // 3 min".
-func Smallest(all []record.SmallestLoss) string {
+func (in Language) Smallest(all []record.SmallestLoss) string {
 	var parts []string
 	for _, s := range all {
 		loss := strconv.FormatFloat(100*s.Loss, 'g', 2, 64) + " %"
-		parts = append(parts, text("calibrated.loss", "loss", loss, "time", quantity.Duration(s.Seconds)))
+		parts = append(parts, in.text("calibrated.loss", "loss", loss, "time", quantity.Duration(s.Seconds)))
 	}
-	return strings.Join(parts, ", ")
+	return in.commas(parts...)
 }

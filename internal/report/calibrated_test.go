@@ -20,10 +20,10 @@ func TestCalibratedIsTold(t *testing.T) {
 		t.Errorf("the text has not %q:\n%s", want, got)
 	}
 	var page, short strings.Builder
-	if err := HTML(&page, answered(e), Source{}); err != nil {
+	if err := english.HTML(&page, answered(e), Source{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Text(&short, answered(e), Options{}); err != nil {
+	if err := english.Text(&short, answered(e), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.ReplaceAll(page.String(), "\u00a0", " "); !strings.Contains(got, want) {

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/quantity"
@@ -12,31 +11,31 @@ import (
 
 // Comparison is what tare compare found: the two results, one table of the arms that matter, and what
 // changed on the host. Details has every arm, metric, level and difference.
-func Comparison(c *record.Comparison, details bool) Document {
-	d := Document{title: msg("compare.title", "experiment", c.After.Experiment)}
+func (in Language) Comparison(c *record.Comparison, details bool) Document {
+	d := Document{in: in, title: in.msg("compare.title", "experiment", c.After.Experiment)}
 	d.add(section{blocks: []block{{items: []item{
-		{label: cell{text("head.old"), strong}, text: sideSentence(c.Before)},
-		{label: cell{text("head.new"), strong}, text: sideSentence(c.After)},
+		{label: cell{in.text("head.old"), strong}, text: in.sideSentence(c.Before)},
+		{label: cell{in.text("head.new"), strong}, text: in.sideSentence(c.After)},
 	}}}})
-	d.add(section{blocks: []block{overview(c)}})
-	d.add(section{blocks: []block{causes(c, details)}})
+	d.add(section{blocks: []block{in.overview(c)}})
+	d.add(section{blocks: []block{in.causes(c, details)}})
 	if !details {
 		return d
 	}
 	for _, name := range distinct(c.Changes, func(x record.Change) string { return x.Workload }) {
-		d.add(section{title: name, about: text("compare.about"), fold: true, blocks: []block{
-			changes(c, name, false), changes(c, name, true), levels(c, name),
+		d.add(section{title: name, about: in.text("compare.about"), fold: true, blocks: []block{
+			in.changes(c, name, false), in.changes(c, name, true), in.levels(c, name),
 		}})
 	}
-	d.add(section{title: text("compare.differs"), blocks: []block{differences(c)}, fold: true})
-	d.add(section{title: text("head.warnings"), blocks: []block{warnings(&record.Effects{Warnings: c.Warnings})}})
+	d.add(section{title: in.text("compare.differs"), blocks: []block{in.differences(c)}, fold: true})
+	d.add(section{title: in.text("head.warnings"), blocks: []block{in.warnings(&record.Effects{Warnings: c.Warnings})}})
 	return d
 }
 
-func sideSentence(s record.Side) sentence {
+func (in Language) sideSentence(s record.Side) sentence {
 	what := s.Dir
 	if s.Host.Name != "" {
-		what += text("title.host", "host", s.Host.Name)
+		what += in.text("title.host", "host", s.Host.Name)
 	}
 	facts := []string{what}
 	if s.Started != "" {
@@ -45,19 +44,19 @@ func sideSentence(s record.Side) sentence {
 	if s.Seconds > 0 {
 		facts = append(facts, quantity.Duration(s.Seconds))
 	}
-	out := say(strings.Join(facts, ", "))
-	if word, torn := ended(s.Ended); torn {
-		out = append(out, cell{", ", plain}, cell{word, broken})
+	out := say(in.commas(facts...))
+	if word, torn := in.ended(s.Ended); torn {
+		out = in.msg("join.comma", "before", out, "after", cell{word, broken})
 	}
 	return out
 }
 
 // overview is the table of what matters: the baselines' levels where both results are of one host, the
 // subjects and the arms whose change is shown, and the geometric means.
-func overview(c *record.Comparison) block {
+func (in Language) overview(c *record.Comparison) block {
 	t := table{columns: []column{
-		{head: text("head.workload"), flex: 10}, {head: text("head.arm"), flex: 10}, {head: text("head.old"), align: right},
-		{head: text("head.new"), align: right}, {head: text("head.change"), align: right}, {head: text("head.answer")},
+		{head: in.text("head.workload"), flex: 10}, {head: in.text("head.arm"), flex: 10}, {head: in.text("head.old"), align: right},
+		{head: in.text("head.new"), align: right}, {head: in.text("head.change"), align: right}, {head: in.text("head.answer")},
 	}}
 	group := func(name string, rows []row) {
 		for i, r := range rows {
@@ -68,30 +67,30 @@ func overview(c *record.Comparison) block {
 		}
 	}
 	for _, name := range distinct(c.Changes, func(x record.Change) string { return x.Workload }) {
-		group(name, slices.Concat(baselineRows(c, name), changeRows(c, name)))
+		group(name, slices.Concat(baselineRows(c, name), in.changeRows(c, name)))
 	}
 	var means []row
 	for _, x := range c.Means {
-		means = append(means, changeRow(x, c.Margin))
+		means = append(means, in.changeRow(x, c.Margin))
 	}
-	group(text("compare.mean"), means)
-	b := block{title: overviewTitle(c), tables: []table{t}}
+	group(in.text("compare.mean"), means)
+	b := block{title: in.overviewTitle(c), tables: []table{t}}
 	if slices.ContainsFunc(slices.Concat(c.Changes, c.Means), func(x record.Change) bool { return x.Primary && shownToDiffer(x) }) {
-		b.notes = append(b.notes, msg("compare.star"))
+		b.notes = append(b.notes, in.msg("compare.star"))
 	}
 	return b
 }
 
 // overviewTitle names the metrics and baselines of the table.
-func overviewTitle(c *record.Comparison) string {
+func (in Language) overviewTitle(c *record.Comparison) string {
 	var metrics, baselines arrange.Ordered
 	for _, x := range c.Changes {
 		if x.Primary {
-			metrics.Add(x.Metric)
+			metrics.Add(in.said(x.Metric))
 			baselines.Add(x.Baseline)
 		}
 	}
-	return text("compare.overview", "metric", list(metrics), "baseline", list(baselines))
+	return in.text("compare.overview", "metric", in.list(metrics), "baseline", in.list(baselines))
 }
 
 // baselineRows are the levels of the baselines of a workload.
@@ -107,18 +106,18 @@ func baselineRows(c *record.Comparison, workload string) (rows []row) {
 	return rows
 }
 
-func changeRows(c *record.Comparison, workload string) (rows []row) {
+func (in Language) changeRows(c *record.Comparison, workload string) (rows []row) {
 	for _, x := range c.Changes {
 		if x.Workload == workload && x.Primary && (x.Subject || shownToDiffer(x)) {
-			rows = append(rows, changeRow(x, c.Margin))
+			rows = append(rows, in.changeRow(x, c.Margin))
 		}
 	}
 	return rows
 }
 
-func changeRow(x record.Change, margin float64) row {
+func (in Language) changeRow(x record.Change, margin float64) row {
 	change := cell{aroundCell(x), verdictTone(x.Verdict)}
-	return row{{}, {x.Arm, plain}, {percentOf(x.Before), plain}, {percentOf(x.After), plain}, change, verdictCell(record.Effect{Verdict: x.Verdict}, margin)}
+	return row{{}, {x.Arm, plain}, {percentOf(x.Before), plain}, {percentOf(x.After), plain}, change, in.verdictCell(record.Effect{Verdict: x.Verdict}, margin)}
 }
 
 // shownToDiffer reports whether a change is decided.
@@ -146,29 +145,29 @@ func aroundCell(x record.Change) string {
 }
 
 // causes says what changed between the results, and how long runs would take that decide.
-func causes(c *record.Comparison, details bool) block {
+func (in Language) causes(c *record.Comparison, details bool) block {
 	var b block
 	add := func(label string, s sentence) {
 		b.items = append(b.items, item{label: cell{label, strong}, text: s})
 	}
 	switch {
 	case !c.SameExperiment:
-		add(text("compare.label.note"), msg("comparable.no"))
+		add(in.text("compare.label.note"), in.msg("comparable.no"))
 	case !c.SameHost:
-		add(text("compare.label.note"), msg("comparable.hosts"))
+		add(in.text("compare.label.note"), in.msg("comparable.hosts"))
 	}
-	add(text("compare.label.changed"), changed(c))
+	add(in.text("compare.label.changed"), in.changed(c))
 	if !details {
-		for i, w := range warnings(&record.Effects{Warnings: c.Warnings}).items {
+		for i, w := range in.warnings(&record.Effects{Warnings: c.Warnings}).items {
 			if i == mostWarnings {
-				add(text("compare.label.warning"), msg("compare.more", "n", len(c.Warnings)-i))
+				add(in.text("compare.label.warning"), in.msg("compare.more", "n", len(c.Warnings)-i))
 				break
 			}
-			add(text("compare.label.warning"), firstLine(w.text))
+			add(in.text("compare.label.warning"), firstLine(w.text))
 		}
 	}
 	if c.Needed > 0 {
-		add(text("compare.label.next"), msg("compare.needed", "margin", quantity.Size(c.Margin), "time", quantity.About(c.Needed)))
+		add(in.text("compare.label.next"), in.msg("compare.needed", "margin", quantity.Size(c.Margin), "time", in.about(c.Needed)))
 	}
 	return b
 }
@@ -177,46 +176,46 @@ func causes(c *record.Comparison, details bool) block {
 const mostChanged, mostWarnings = 6, 3
 
 // changed lists the differences that may matter in one sentence.
-func changed(c *record.Comparison) sentence {
+func (in Language) changed(c *record.Comparison) sentence {
 	var all []string
 	for _, d := range c.Differences {
 		if d.Weight != record.WeightNone {
-			all = append(all, d.What+" "+cmp.Or(d.Before, none)+" → "+cmp.Or(d.After, none))
+			all = append(all, in.said(d.What)+" "+cmp.Or(in.phrase(d.Before), none)+" → "+cmp.Or(in.phrase(d.After), none))
 		}
 	}
 	if len(all) == 0 {
-		return msg("compare.alike")
+		return in.msg("compare.alike")
 	}
 	if n := len(all) - mostChanged; n > 0 {
-		all = append(all[:mostChanged:mostChanged], text("compare.more", "n", n))
+		all = append(all[:mostChanged:mostChanged], in.text("compare.more", "n", n))
 	}
-	return say(strings.Join(all, "; "))
+	return say(in.semicolons(all...))
 }
 
 // differences lists what may explain a change first.
-func differences(c *record.Comparison) block {
+func (in Language) differences(c *record.Comparison) block {
 	if len(c.Differences) == 0 {
 		return block{}
 	}
-	t := table{columns: []column{{head: ""}, {head: text("head.old")}, {head: text("head.new")}, {head: text("compare.weight")}}}
+	t := table{columns: []column{{head: ""}, {head: in.text("head.old")}, {head: in.text("head.new")}, {head: in.text("compare.weight")}}}
 	for _, d := range c.Differences {
-		what := d.What
+		what := in.said(d.What)
 		if len(d.Where) > 0 {
-			what += " (" + strings.Join(d.Where, ", ") + ")"
+			what = in.text("join.remark", "subject", what, "what", in.names(d.Where))
 		}
 		weight := map[record.Weight]cell{
-			record.WeightExperiment: {text("weight.experiment"), broken}, record.WeightSetup: {text("weight.setup"), unsure}, record.WeightNone: {text("weight.none"), faint},
+			record.WeightExperiment: {in.text("weight.experiment"), broken}, record.WeightSetup: {in.text("weight.setup"), unsure}, record.WeightNone: {in.text("weight.none"), faint},
 		}[d.Weight]
-		t.rows = append(t.rows, row{{what, plain}, {cmp.Or(d.Before, none), plain}, {cmp.Or(d.After, none), plain}, weight})
+		t.rows = append(t.rows, row{{what, plain}, {cmp.Or(in.phrase(d.Before), none), plain}, {cmp.Or(in.phrase(d.After), none), plain}, weight})
 	}
 	return block{tables: []table{t}}
 }
 
 // changes are the effects in both results, of the judged metrics or of the others.
-func changes(c *record.Comparison, workload string, exploratory bool) block {
+func (in Language) changes(c *record.Comparison, workload string, exploratory bool) block {
 	t := table{columns: []column{
-		{head: text("head.arm"), flex: 9}, {head: text("head.metric"), flex: 10}, {head: text("head.old"), align: interval, drop: 1}, {head: text("head.new"), align: interval, drop: 1},
-		{head: text("head.change"), align: interval}, {head: text("head.answer")},
+		{head: in.text("head.arm"), flex: 9}, {head: in.text("head.metric"), flex: 10}, {head: in.text("head.old"), align: interval, drop: 1}, {head: in.text("head.new"), align: interval, drop: 1},
+		{head: in.text("head.change"), align: interval}, {head: in.text("head.answer")},
 	}}
 	var reasons arrange.Grouped[string]
 	for _, x := range c.Changes {
@@ -230,8 +229,8 @@ func changes(c *record.Comparison, workload string, exploratory bool) block {
 			continue
 		}
 		t.rows = append(t.rows, row{
-			{x.Arm, strong}, {x.Metric, plain}, {quantity.Interval(x.Before), plain}, {quantity.Interval(x.After), plain},
-			{quantity.Interval(x.Change), verdictTone(x.Verdict)}, verdictCell(record.Effect{Verdict: x.Verdict}, c.Margin),
+			{x.Arm, strong}, {in.said(x.Metric), plain}, {quantity.Interval(x.Before), plain}, {quantity.Interval(x.After), plain},
+			{quantity.Interval(x.Change), verdictTone(x.Verdict)}, in.verdictCell(record.Effect{Verdict: x.Verdict}, c.Margin),
 		})
 	}
 	b := block{}
@@ -239,18 +238,18 @@ func changes(c *record.Comparison, workload string, exploratory bool) block {
 		b.tables = []table{t}
 	}
 	for why, arms := range reasons.All() {
-		b.notes = append(b.notes, say(list(distinct(arms, func(s string) string { return s }))+": "+why+"."))
+		b.notes = append(b.notes, in.stop(in.colon(in.list(distinct(arms, func(s string) string { return s })), in.said(why))))
 	}
 	if exploratory && !b.empty() {
-		b.title = text("compare.others")
+		b.title = in.text("compare.others")
 	}
 	return b
 }
 
 // levels are absolute numbers, of the same host only.
-func levels(c *record.Comparison, workload string) block {
+func (in Language) levels(c *record.Comparison, workload string) block {
 	t := table{columns: []column{
-		{head: text("head.arm"), flex: 10}, {head: text("head.metric"), flex: 10}, {head: text("head.old"), align: right}, {head: text("head.new"), align: right}, {head: text("head.change"), align: right},
+		{head: in.text("head.arm"), flex: 10}, {head: in.text("head.metric"), flex: 10}, {head: in.text("head.old"), align: right}, {head: in.text("head.new"), align: right}, {head: in.text("head.change"), align: right},
 	}}
 	for _, l := range c.Levels {
 		_, known := l.Before.Get()
@@ -258,13 +257,13 @@ func levels(c *record.Comparison, workload string) block {
 			continue
 		}
 		r := levelRow(l)
-		t.rows = append(t.rows, row{{l.Arm, strong}, {l.Metric, plain}, r[2], r[3], r[4]})
+		t.rows = append(t.rows, row{{l.Arm, strong}, {in.said(l.Metric), plain}, r[2], r[3], r[4]})
 	}
 	if len(t.rows) == 0 {
 		return block{}
 	}
 	return block{
-		title:  text("compare.levels"),
+		title:  in.text("compare.levels"),
 		tables: []table{t},
 	}
 }

@@ -93,6 +93,7 @@ type section struct {
 
 // Document is what text and Markdown print alike.
 type Document struct {
+	in       Language
 	title    sentence
 	sections []section
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"os/exec"
@@ -45,22 +44,10 @@ for path in sys.argv[1:]:
     print(json.dumps([[s.name, s.labels, repr(s.value)] for m in families for s in m.samples]))
 `
 
-// referenceParser finds a Python that has the reference parser.
-func referenceParser(t *testing.T) string {
-	t.Helper()
-	for _, python := range []string{"python3", "/usr/bin/python3"} {
-		if exec.Command(python, "-c", "import prometheus_client.openmetrics.parser").Run() == nil {
-			return python
-		}
-	}
-	testneed.Feature(t, "python3-prometheus-client", errors.New("no python3 has prometheus_client"))
-	return ""
-}
-
 // The reference parser accepts what is printed of any effects, and reads back
 // every ratio; names are hostile in the drawn ones.
 func TestOpenMetricsIsValid(t *testing.T) {
-	python := referenceParser(t)
+	python := testneed.Python(t, "python3-prometheus-client", "prometheus_client.openmetrics.parser")
 	dir := t.TempDir()
 	var paths []string
 	write := func(e *record.Effects) {

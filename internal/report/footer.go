@@ -13,32 +13,32 @@ import (
 )
 
 // title is the first line: what ran, where, when, how long, why it ended.
-func title(e *record.Effects) sentence {
-	s := msg("title.name", "experiment", strings.TrimRight("tare "+e.Experiment, " "))
+func (in Language) title(e *record.Effects) sentence {
+	s := in.msg("title.name", "experiment", strings.TrimRight("tare "+e.Experiment, " "))
 	switch {
 	case e.Host.Name != "" && e.Host.CPUs > 0:
-		s = append(s, msg("title.host.cpus", "host", e.Host.Name, "cpus", number("count.cpus", e.Host.CPUs))...)
+		s = append(s, in.msg("title.host.cpus", "host", e.Host.Name, "cpus", in.number("count.cpus", e.Host.CPUs))...)
 	case e.Host.Name != "":
-		s = append(s, msg("title.host", "host", e.Host.Name)...)
+		s = append(s, in.msg("title.host", "host", e.Host.Name)...)
 	}
 	if h := e.Host.Helper; h != nil {
-		s = append(s, msg("title.helper", "node", h.Node)...)
+		s = append(s, in.msg("title.helper", "node", h.Node)...)
 	}
 	if e.Started != "" {
-		s = append(s, cell{", " + started(e.Started), plain})
+		s = in.joined("join.comma", s, say(started(e.Started)))
 	}
-	word, torn := ended(e.Ended)
+	word, torn := in.ended(e.Ended)
 	t := plain
 	if torn {
 		t = broken
 	}
 	if e.Seconds > 0 {
-		s = append(s, cell{", " + quantity.Duration(e.Seconds), plain})
+		s = in.joined("join.comma", s, say(quantity.Duration(e.Seconds)))
 	}
 	if !torn {
 		return s
 	}
-	return append(s, cell{", ", plain}, cell{word, t})
+	return in.joined("join.comma", s, sentence{{word, t}})
 }
 
 // started leaves the seconds out; what it cannot read it prints as it is.
@@ -51,7 +51,7 @@ func started(s string) string {
 }
 
 // leftOut names what was left out; arms with the same reason are one entry.
-func leftOut(e *record.Effects) block {
+func (in Language) leftOut(e *record.Effects) block {
 	type why struct{ reason, remedy string }
 	var arms, where arrange.Grouped[why]
 	for _, l := range e.Left {
@@ -67,12 +67,12 @@ func leftOut(e *record.Effects) block {
 	}
 	var b block
 	for w, names := range arms.All() {
-		s := sentence{{list(names), strong}}
-		if in := where.Of(w); len(in) > 0 && len(in) < len(e.Workloads) {
-			s = append(s, msg("left.of", "loads", list(in))...)
+		s := sentence{{in.list(names), strong}}
+		if loads := where.Of(w); len(loads) > 0 && len(loads) < len(e.Workloads) {
+			s = append(s, in.msg("left.of", "loads", in.list(loads))...)
 		}
-		s = append(append(s, cell{": ", plain}), lined(w.reason)...)
-		b.items = append(b.items, item{label: cell{"-", plain}, text: remedied(s, w.remedy)})
+		s = in.msg("join.colon", "subject", s, "what", lined(in.said(w.reason)))
+		b.items = append(b.items, item{label: cell{"-", plain}, text: in.remedied(s, w.remedy)})
 	}
 	return b
 }
@@ -95,7 +95,7 @@ func lined(text string) (s sentence) {
 }
 
 // warnings are told once where several workloads have the same.
-func warnings(e *record.Effects) block {
+func (in Language) warnings(e *record.Effects) block {
 	var b block
 	type what struct{ arm, text, remedy string }
 	var where arrange.Grouped[what]
@@ -108,53 +108,53 @@ func warnings(e *record.Effects) block {
 	}
 	for x, loads := range where.All() {
 		var about []string
-		for _, s := range []string{list(loads), x.arm} {
+		for _, s := range []string{in.list(loads), x.arm} {
 			if s != "" {
 				about = append(about, s)
 			}
 		}
-		s := sentence{{x.text, plain}}
+		s := say(in.said(x.text))
 		if len(about) > 0 {
-			s = sentence{{strings.Join(about, ", ") + ": ", plain}, {x.text, plain}}
+			s = in.msg("join.colon", "subject", in.commas(about...), "what", s)
 		}
-		b.items = append(b.items, item{label: cell{"!", unsure}, text: remedied(s, x.remedy)})
+		b.items = append(b.items, item{label: cell{"!", unsure}, text: in.remedied(s, x.remedy)})
 	}
 	return b
 }
 
-func remedied(s sentence, remedy string) sentence {
+func (in Language) remedied(s sentence, remedy string) sentence {
 	if remedy == "" {
 		return s
 	}
-	return append(s, lineBreak, cell{"→ " + remedy, strong})
+	return append(s, lineBreak, cell{"→ " + in.said(remedy), strong})
 }
 
-func repeat(e *record.Effects) block {
+func (in Language) repeat(e *record.Effects) block {
 	var items []item
 	if len(e.Command) > 0 {
-		items = append(items, item{label: cell{text("label.command"), plain}, text: sentence{{command(e.Command), code}}})
+		items = append(items, item{label: cell{in.text("label.command"), plain}, text: sentence{{command(e.Command), code}}})
 	}
 	if e.Imported != nil {
-		return block{items: append(items, item{label: cell{text("label.asked"), plain}, text: msg("asked.margin", "margin", quantity.Size(e.Margin))})}
+		return block{items: append(items, item{label: cell{in.text("label.asked"), plain}, text: in.msg("asked.margin", "margin", quantity.Size(e.Margin))})}
 	}
-	items = append(items, item{label: cell{text("label.seed"), plain}, text: say(fmt.Sprint(e.Seed))})
+	items = append(items, item{label: cell{in.text("label.seed"), plain}, text: say(fmt.Sprint(e.Seed))})
 	if e.Precision > 0 || e.Margin > 0 {
-		items = append(items, item{label: cell{text("label.asked"), plain}, text: msg("asked.both", "precision", quantity.Size(e.Precision), "margin", quantity.Size(e.Margin))})
+		items = append(items, item{label: cell{in.text("label.asked"), plain}, text: in.msg("asked.both", "precision", quantity.Size(e.Precision), "margin", quantity.Size(e.Margin))})
 	}
-	for _, s := range baselines(e) {
-		items = append(items, item{label: cell{text("label.baseline"), plain}, text: s})
+	for _, s := range in.baselines(e) {
+		items = append(items, item{label: cell{in.text("label.baseline"), plain}, text: s})
 	}
-	if h := host(e.Host); h != "" {
-		items = append(items, item{label: cell{text("label.host"), plain}, text: say(h)})
+	if h := in.host(e.Host); h != "" {
+		items = append(items, item{label: cell{in.text("label.host"), plain}, text: say(h)})
 	}
 	if h := e.Host.Helper; h != nil {
-		items = append(items, item{label: cell{text("label.reached"), plain}, text: say(reached(h))})
+		items = append(items, item{label: cell{in.text("label.reached"), plain}, text: say(in.reached(h))})
 	}
 	return block{items: items}
 }
 
 // baselines says what the baselines run as, each kind once. Older results do not know.
-func baselines(e *record.Effects) (all []sentence) {
+func (in Language) baselines(e *record.Effects) (all []sentence) {
 	var seen []string
 	for _, w := range e.Workloads {
 		for _, a := range e.Arms {
@@ -164,11 +164,11 @@ func baselines(e *record.Effects) (all []sentence) {
 			seen = append(seen, a.Arm+" "+a.RunsAs)
 			switch a.RunsAs {
 			case record.AsService:
-				all = append(all, msg("runas.service", "arm", a.Arm))
+				all = append(all, in.msg("runas.service", "arm", a.Arm))
 			case record.AsSession:
-				all = append(all, msg("runas.session", "arm", a.Arm))
+				all = append(all, in.msg("runas.session", "arm", a.Arm))
 			case record.AsProcess:
-				all = append(all, msg("runas.process", "arm", a.Arm))
+				all = append(all, in.msg("runas.process", "arm", a.Arm))
 			}
 		}
 	}
@@ -176,10 +176,10 @@ func baselines(e *record.Effects) (all []sentence) {
 }
 
 // reached says what stands in for a host that tare was not started on.
-func reached(h *record.Helper) string {
-	s := text("reached", "namespaces", h.Namespaces, "node", h.Node, "image", h.Image, "group", h.Cgroup)
+func (in Language) reached(h *record.Helper) string {
+	s := in.text("reached", "namespaces", h.Namespaces, "node", h.Node, "image", h.Image, "group", h.Cgroup)
 	if h.OOM != 0 {
-		s += text("reached.oom", "adj", h.OOM)
+		s += in.text("reached.oom", "adj", h.OOM)
 	}
 	return s
 }
@@ -198,7 +198,7 @@ func command(args []string) string {
 
 func quote(s string) string { return hint.Quote(s) }
 
-func host(h record.Host) string {
+func (in Language) host(h record.Host) string {
 	var facts []string
 	add := func(s string) {
 		if s != "" {
@@ -207,22 +207,22 @@ func host(h record.Host) string {
 	}
 	add(h.CPUModel)
 	if h.CPUs > 0 {
-		add(number("count.cpus", h.CPUs))
+		add(in.number("count.cpus", h.CPUs))
 	}
 	if h.Memory > 0 {
 		add(quantity.Bytes(float64(h.Memory)))
 	}
-	add(h.Virtual)
+	add(in.said(h.Virtual))
 	if h.Kernel != "" {
-		add(text("host.kernel", "version", h.Kernel))
+		add(in.text("host.kernel", "version", h.Kernel))
 	}
 	add(h.Arch)
 	if h.Cgroup != "" {
-		add(text("host.cgroup", "version", h.Cgroup))
+		add(in.text("host.cgroup", "version", h.Cgroup))
 	}
 	if h.Governor != "" {
-		add(text("host.governor", "name", h.Governor))
+		add(in.text("host.governor", "name", h.Governor))
 	}
 	add(h.Distro)
-	return strings.Join(facts, ", ")
+	return in.commas(facts...)
 }

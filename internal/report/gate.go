@@ -10,38 +10,38 @@ import (
 )
 
 // Gate is the document of tare check.
-func Gate(g *record.Gate) Document {
-	d := Document{title: gateTitle(g)}
+func (in Language) Gate(g *record.Gate) Document {
+	d := Document{in: in, title: in.gateTitle(g)}
 	d.add(section{blocks: []block{
-		{items: []item{{text: gateAnswer(g)}}, tables: []table{gateTable(g)}, notes: gateNotes(g)},
+		{items: []item{{text: in.gateAnswer(g)}}, tables: []table{in.gateTable(g)}, notes: in.gateNotes(g)},
 	}})
-	d.add(section{title: text("gate.left"), blocks: []block{leftOut(&record.Effects{Left: g.Left})}})
-	d.add(section{title: text("head.warnings"), blocks: []block{warnings(&record.Effects{Warnings: g.Warnings})}})
-	if h := host(g.Host); h != "" {
-		d.add(section{title: text("label.host"), fold: true, blocks: []block{{items: []item{{text: say(h)}}}}})
+	d.add(section{title: in.text("gate.left"), blocks: []block{in.leftOut(&record.Effects{Left: g.Left})}})
+	d.add(section{title: in.text("head.warnings"), blocks: []block{in.warnings(&record.Effects{Warnings: g.Warnings})}})
+	if h := in.host(g.Host); h != "" {
+		d.add(section{title: in.text("label.host"), fold: true, blocks: []block{{items: []item{{text: say(h)}}}}})
 	}
 	return d
 }
 
 // limitSection is the answer to the limits of a run, for its report.
-func limitSection(g *record.Gate) section {
-	return section{title: text("gate.limits"), about: answerWord(g.Answer), blocks: []block{
-		{items: []item{{text: gateAnswer(g)}}, tables: []table{gateTable(g)}, notes: gateNotes(g)},
+func (in Language) limitSection(g *record.Gate) section {
+	return section{title: in.text("gate.limits"), about: in.answerWord(g.Answer), blocks: []block{
+		{items: []item{{text: in.gateAnswer(g)}}, tables: []table{in.gateTable(g)}, notes: in.gateNotes(g)},
 	}}
 }
 
-func gateTitle(g *record.Gate) sentence {
-	s := msg("title.name", "experiment", strings.TrimRight("tare check "+g.Experiment, " "))
+func (in Language) gateTitle(g *record.Gate) sentence {
+	s := in.msg("title.name", "experiment", strings.TrimRight("tare check "+g.Experiment, " "))
 	if g.Host.Name != "" {
-		s = append(s, msg("title.host", "host", g.Host.Name)...)
+		s = append(s, in.msg("title.host", "host", g.Host.Name)...)
 	}
 	if g.Started != "" {
-		s = append(s, cell{", " + started(g.Started), plain})
+		s = in.joined("join.comma", s, say(started(g.Started)))
 	}
-	if word, torn := ended(g.Ended); torn {
-		s = append(s, cell{", ", plain}, cell{word, broken})
+	if word, torn := in.ended(g.Ended); torn {
+		s = in.joined("join.comma", s, sentence{{word, broken}})
 	}
-	return append(s, cell{": ", plain}, cell{answerWord(g.Answer), answerTone(g.Answer)})
+	return in.msg("join.colon", "subject", s, "what", cell{in.answerWord(g.Answer), answerTone(g.Answer)})
 }
 
 func answerTone(a record.Answer) tone {
@@ -57,53 +57,53 @@ func answerTone(a record.Answer) tone {
 }
 
 // GateSummary is the answer in one plain sentence.
-func GateSummary(g *record.Gate) string {
-	return gateAnswer(g).String()
+func (in Language) GateSummary(g *record.Gate) string {
+	return in.gateAnswer(g).String()
 }
 
 // gateAnswer is the answer in one sentence.
-func gateAnswer(g *record.Gate) sentence {
+func (in Language) gateAnswer(g *record.Gate) sentence {
 	count := map[record.Answer]int{}
 	for _, j := range g.Judgements {
 		count[j.Answer]++
 	}
-	costs := number("count.costs", len(g.Judgements))
+	costs := in.number("count.costs", len(g.Judgements))
 	switch {
 	case count[record.AnswerExceeded] > 0:
-		return msg("gate.exceeded", "n", count[record.AnswerExceeded], "costs", costs)
+		return in.msg("gate.exceeded", "n", count[record.AnswerExceeded], "costs", costs)
 	case count[record.AnswerInvalid] > 0:
-		return msg("gate.invalid", "n", count[record.AnswerInvalid], "costs", costs)
+		return in.msg("gate.invalid", "n", count[record.AnswerInvalid], "costs", costs)
 	case count[record.AnswerUndecided] > 0:
 		if g.Needed > 0 {
-			return msg("gate.undecided.needed", "n", count[record.AnswerUndecided], "costs", costs, "time", quantity.About(g.Needed))
+			return in.msg("gate.undecided.needed", "n", count[record.AnswerUndecided], "costs", costs, "time", in.about(g.Needed))
 		}
-		return msg("gate.undecided", "n", count[record.AnswerUndecided], "costs", costs)
+		return in.msg("gate.undecided", "n", count[record.AnswerUndecided], "costs", costs)
 	}
-	return msg("gate.pass", "costs", costs)
+	return in.msg("gate.pass", "costs", costs)
 }
 
-func answerWord(a record.Answer) string {
+func (in Language) answerWord(a record.Answer) string {
 	switch a {
 	case record.AnswerPass:
-		return text("gate.answer.pass")
+		return in.text("gate.answer.pass")
 	case record.AnswerExceeded:
-		return text("gate.answer.exceeded")
+		return in.text("gate.answer.exceeded")
 	case record.AnswerUndecided:
-		return text("gate.answer.undecided")
+		return in.text("gate.answer.undecided")
 	}
-	return text("gate.answer.invalid")
+	return in.text("gate.answer.invalid")
 }
 
 // gateTable lists the judgements, the worst answers first.
-func gateTable(g *record.Gate) table {
+func (in Language) gateTable(g *record.Gate) table {
 	t := table{columns: []column{
-		{head: text("head.workload"), flex: 10}, {head: text("head.arm"), flex: 10}, {head: text("head.metric"), flex: 10},
-		{head: text("gate.cost"), align: interval}, {head: text("gate.limit"), align: right}, {head: text("gate.answer")},
+		{head: in.text("head.workload"), flex: 10}, {head: in.text("head.arm"), flex: 10}, {head: in.text("head.metric"), flex: 10},
+		{head: in.text("gate.cost"), align: interval}, {head: in.text("gate.limit"), align: right}, {head: in.text("gate.answer")},
 	}}
 	for _, j := range byAnswer(g.Judgements) {
 		t.rows = append(t.rows, row{
-			{j.Workload, plain}, {j.Arm, strong}, {j.Metric, plain},
-			costCell(j), {quantity.Size(j.Most), plain}, {answerWords(j), answerTone(j.Answer)},
+			{j.Workload, plain}, {j.Arm, strong}, {in.said(j.Metric), plain},
+			costCell(j), {quantity.Size(j.Most), plain}, {in.answerWords(j), answerTone(j.Answer)},
 		})
 	}
 	return t
@@ -136,19 +136,19 @@ func costOf(j record.Judgement) string {
 	return quantity.WithUnit(part(c.Cost), "%") + " [" + part(c.Low) + ", " + part(c.High) + "]"
 }
 
-func answerWords(j record.Judgement) string {
-	s := answerWord(j.Answer)
+func (in Language) answerWords(j record.Judgement) string {
+	s := in.answerWord(j.Answer)
 	if j.Answer == record.AnswerUndecided && j.Needed > 0 {
-		s = text("gate.more", "answer", s, "time", quantity.About(j.Needed))
+		s = in.text("gate.more", "answer", s, "time", in.about(j.Needed))
 	}
 	if j.Total {
-		s = text("gate.total", "answer", s)
+		s = in.text("gate.total", "answer", s)
 	}
 	return s
 }
 
 // gateNotes give the reasons that the table has no room for.
-func gateNotes(g *record.Gate) []sentence {
+func (in Language) gateNotes(g *record.Gate) []sentence {
 	var notes []sentence
 	total := false
 	type what struct{ workload, metric, reason string }
@@ -166,13 +166,13 @@ func gateNotes(g *record.Gate) []sentence {
 	}
 	for x, arms := range reasons.All() {
 		if x.metric == "" {
-			notes = append(notes, msg("gate.launches", "load", x.workload, "arms", list(arms), "reason", x.reason))
+			notes = append(notes, in.msg("gate.launches", "load", x.workload, "arms", in.list(arms), "reason", in.said(x.reason)))
 			continue
 		}
-		notes = append(notes, msg("gate.reason", "load", x.workload, "metric", x.metric, "arms", list(arms), "reason", x.reason))
+		notes = append(notes, in.msg("gate.reason", "load", x.workload, "metric", in.said(x.metric), "arms", in.list(arms), "reason", in.said(x.reason)))
 	}
 	if total {
-		notes = append(notes, msg("gate.total.note"))
+		notes = append(notes, in.msg("gate.total.note"))
 	}
-	return append(notes, msg("gate.note"))
+	return append(notes, in.msg("gate.note"))
 }

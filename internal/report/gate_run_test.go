@@ -25,7 +25,7 @@ func TestLimitsOfARun(t *testing.T) {
 	e = answered(e)
 	var text, markdown, page, none bytes.Buffer
 	for _, err := range []error{
-		Text(&text, e, Options{Width: 140, Gate: s.Gate}), Markdown(&markdown, e, s.Gate), HTML(&page, e, s), Markdown(&none, e, nil),
+		english.Text(&text, e, Options{Width: 140, Gate: s.Gate}), english.Markdown(&markdown, e, s.Gate), english.HTML(&page, e, s), english.Markdown(&none, e, nil),
 	} {
 		if err != nil {
 			t.Fatal(err)

@@ -64,16 +64,16 @@ func someComparison() *record.Comparison {
 func TestGateAndComparisonGolden(t *testing.T) {
 	g, c := someGate(), someComparison()
 	for name, print := range map[string]func(io.Writer) error{
-		"gate.100.txt":         func(w io.Writer) error { return Print(w, Gate(g), Options{}) },
-		"gate.60.txt":          func(w io.Writer) error { return Print(w, Gate(g), Options{Width: 60}) },
-		"gate.md":              func(w io.Writer) error { return PrintMarkdown(w, Gate(g)) },
+		"gate.100.txt":         func(w io.Writer) error { return Print(w, english.Gate(g), Options{}) },
+		"gate.60.txt":          func(w io.Writer) error { return Print(w, english.Gate(g), Options{Width: 60}) },
+		"gate.md":              func(w io.Writer) error { return PrintMarkdown(w, english.Gate(g)) },
 		"gate.json":            func(w io.Writer) error { return export.Object(w, g) },
 		"gate.junit.xml":       func(w io.Writer) error { return JUnit(w, g) },
-		"comparison.100.txt":   func(w io.Writer) error { return Print(w, Comparison(c, false), Options{}) },
-		"comparison.full.txt":  func(w io.Writer) error { return Print(w, Comparison(c, true), Options{}) },
-		"comparison.60.txt":    func(w io.Writer) error { return Print(w, Comparison(c, false), Options{Width: 60}) },
-		"comparison.color.txt": func(w io.Writer) error { return Print(w, Comparison(c, false), Options{Color: true}) },
-		"comparison.md":        func(w io.Writer) error { return PrintMarkdown(w, Comparison(c, true)) },
+		"comparison.100.txt":   func(w io.Writer) error { return Print(w, english.Comparison(c, false), Options{}) },
+		"comparison.full.txt":  func(w io.Writer) error { return Print(w, english.Comparison(c, true), Options{}) },
+		"comparison.60.txt":    func(w io.Writer) error { return Print(w, english.Comparison(c, false), Options{Width: 60}) },
+		"comparison.color.txt": func(w io.Writer) error { return Print(w, english.Comparison(c, false), Options{Color: true}) },
+		"comparison.md":        func(w io.Writer) error { return PrintMarkdown(w, english.Comparison(c, true)) },
 		"comparison.json":      func(w io.Writer) error { return export.Object(w, c) },
 	} {
 		var b bytes.Buffer

@@ -9,34 +9,34 @@ import (
 )
 
 // caveats is what cannot be known from imported figures. It stands first.
-func caveats(e *record.Effects) block {
+func (in Language) caveats(e *record.Effects) block {
 	var b block
 	for _, c := range e.Caveats {
-		s := sentence{}
+		text := in.said(c.Text)
 		if c.Arm != "" {
-			s = append(s, cell{c.Arm + ": ", plain})
+			text = in.colon(c.Arm, text)
 		}
-		b.items = append(b.items, item{label: cell{"!", unsure}, text: remedied(append(s, cell{c.Text, plain}), c.Remedy)})
+		b.items = append(b.items, item{label: cell{"!", unsure}, text: in.remedied(say(text), c.Remedy)})
 	}
 	return b
 }
 
 // seenCell is such an effect, with the interval of what happened inside the runs
 // in round brackets: it is not the interval of the effect.
-func seenCell(x record.Effect) cell {
+func (in Language) seenCell(x record.Effect) cell {
 	if !arrange.Seen(x) {
 		return effectCell(x)
 	}
 	if x.Within == nil {
 		return cell{quantity.Percent(x.Observed), unsure}
 	}
-	return cell{quantity.Percent(x.Observed) + " (" + inside(x.Within) + ")", unsure}
+	return cell{quantity.Percent(x.Observed) + " (" + in.inside(x.Within) + ")", unsure}
 }
 
 // inside is an interval of what happened inside runs: "-47.1 to -41.9".
-func inside(r *record.Ratio) string {
+func (in Language) inside(r *record.Ratio) string {
 	d := quantity.Digits(r)
-	return text("seen.range", "low", quantity.Change(r.Low, d), "high", quantity.Change(r.High, d))
+	return in.text("seen.range", "low", quantity.Change(r.Low, d), "high", quantity.Change(r.High, d))
 }
 
 // onlySeen says that no effect of the workload has an interval: nothing in it
@@ -53,27 +53,27 @@ func (w workload) onlySeen() bool {
 // armHead is the heading over what is said of an arm.
 func (w workload) armHead() string {
 	if w.Imported {
-		return text("head.runs")
+		return w.in.text("head.runs")
 	}
-	return text("head.adds")
+	return w.in.text("head.adds")
 }
 
 func (w workload) baselineWord() string {
 	if w.Alone() {
-		return w.Arm[w.Baseline].Title
+		return w.in.said(w.Arm[w.Baseline].Title)
 	}
 	if w.Imported {
-		return text("ladder.baseline.run", "title", w.Arm[w.Baseline].Title)
+		return w.in.text("ladder.baseline.run", "title", w.in.said(w.Arm[w.Baseline].Title))
 	}
-	return text("ladder.baseline")
+	return w.in.text("ladder.baseline")
 }
 
 // runs is the table of single runs of an imported result, in place of what is
 // said of blocks.
-func runs(e *record.Effects, ws []workload) []block {
+func (in Language) runs(e *record.Effects, ws []workload) []block {
 	t := table{columns: []column{
-		{head: text("runs.run"), flex: 16}, {head: text("head.arm"), flex: 8, drop: 2}, {head: text("head.metric"), drop: 1}, {head: text("runs.mean"), align: right},
-		{head: text("runs.reports"), align: right, drop: 3}, {head: text("runs.lag"), align: right}, {head: text("runs.batches"), align: right}, {head: "±", align: right},
+		{head: in.text("runs.run"), flex: 16}, {head: in.text("head.arm"), flex: 8, drop: 2}, {head: in.text("head.metric"), drop: 1}, {head: in.text("runs.mean"), align: right},
+		{head: in.text("runs.reports"), align: right, drop: 3}, {head: in.text("runs.lag"), align: right}, {head: in.text("runs.batches"), align: right}, {head: "±", align: right},
 	}}
 	for _, w := range ws {
 		for _, s := range e.Single {
@@ -86,11 +86,11 @@ func runs(e *record.Effects, ws []workload) []block {
 	if len(t.rows) > 0 {
 		b.tables = []table{t}
 	}
-	b.notes = append(importedNotes(ws), keptClaims(ws)...)
+	b.notes = append(in.importedNotes(ws), in.keptClaims(ws)...)
 	if len(t.rows) > 0 {
-		b.notes = append(b.notes, msg("runs.note"))
+		b.notes = append(b.notes, in.msg("runs.note"))
 	}
-	return []block{b, {items: []item{{label: cell{text("label.files"), plain}, text: say(files(e))}}}}
+	return []block{b, {items: []item{{label: cell{in.text("label.files"), plain}, text: say(in.files(e))}}}}
 }
 
 func (w workload) runRow(s record.ImportedSeries) row {
@@ -113,7 +113,7 @@ func (w workload) runRow(s record.ImportedSeries) row {
 }
 
 // files says how many files of which tools were read.
-func files(e *record.Effects) string {
+func (in Language) files(e *record.Effects) string {
 	var kinds arrange.Ordered
 	count := map[string]int{}
 	for _, f := range e.Imported.Files {
@@ -128,15 +128,15 @@ func files(e *record.Effects) string {
 	for _, k := range kinds {
 		words = append(words, fmt.Sprintf("%d %s", count[k], k))
 	}
-	return list(words)
+	return in.list(words)
 }
 
 // failedNotes spell out the checks that failed.
-func failedNotes(ws []workload) (notes []sentence) {
+func (in Language) failedNotes(ws []workload) (notes []sentence) {
 	for _, w := range ws {
 		for _, c := range w.Checks {
 			if c.Known && !c.OK {
-				notes = append(notes, checkNote(w.Name, c, inWords(c)))
+				notes = append(notes, in.checkNote(w.Name, c, in.inWords(c)))
 			}
 		}
 	}
@@ -144,34 +144,34 @@ func failedNotes(ws []workload) (notes []sentence) {
 }
 
 // importedNotes are the checks that failed, and those for which there are too few figures.
-func importedNotes(ws []workload) []sentence {
-	notes := failedNotes(ws)
+func (in Language) importedNotes(ws []workload) []sentence {
+	notes := in.failedNotes(ws)
 	var kinds, loads arrange.Grouped[string] // by what is not known
 	for _, w := range ws {
 		for _, c := range w.Checks {
 			if !c.Known {
-				kinds.Add(c.Text, c.Kind)
+				kinds.Add(c.Text, in.said(c.Kind))
 				loads.Add(c.Text, w.Name)
 			}
 		}
 	}
 	for why, of := range kinds.All() {
 		where := ""
-		if in := loads.Of(why); len(in) < len(ws) {
-			where = " (" + list(in) + ")"
+		if some := loads.Of(why); len(some) < len(ws) {
+			where = in.text("join.remark", "subject", "", "what", in.list(some))
 		}
-		notes = append(notes, msg("check.unknown", "kinds", list(of), "why", why, "where", where))
+		notes = append(notes, in.msg("check.unknown", "kinds", in.list(of), "why", in.said(why), "where", where))
 	}
 	return notes
 }
 
 // keptClaims are the published percentages that follow from the figures.
-func keptClaims(ws []workload) []sentence {
+func (in Language) keptClaims(ws []workload) []sentence {
 	var notes []sentence
 	for _, w := range ws {
 		for _, c := range w.Checks {
 			if c.Kind == "claims" && c.Known && c.OK {
-				notes = append(notes, checkNote(w.Name, c, msg("check.right")[0]))
+				notes = append(notes, in.checkNote(w.Name, c, in.msg("check.right")[0]))
 			}
 		}
 	}

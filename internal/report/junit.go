@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
@@ -60,9 +61,10 @@ type (
 // JUnit prints what tare check found as JUnit XML, which CI systems show as
 // tests.
 func JUnit(w io.Writer, g *record.Gate) error {
+	in := In(messages.In(messages.English)) // for programs
 	all := junitSuites{Name: "tare check"}
 	for _, name := range distinct(g.Judgements, func(j record.Judgement) string { return j.Workload }) {
-		s := suite(g, name)
+		s := in.suite(g, name)
 		all.add(s.counts)
 		all.Suites = append(all.Suites, s)
 	}
@@ -76,7 +78,7 @@ func JUnit(w io.Writer, g *record.Gate) error {
 	return nil
 }
 
-func suite(g *record.Gate, workload string) junitSuite {
+func (in Language) suite(g *record.Gate, workload string) junitSuite {
 	s := junitSuite{
 		Name: export.Clean(workload), Time: "0", Timestamp: junitTime(g.Started), Host: export.Clean(g.Host.Name),
 		Properties: []junitProperty{
@@ -88,7 +90,7 @@ func suite(g *record.Gate, workload string) junitSuite {
 		if j.Workload != workload {
 			continue
 		}
-		c := junitCaseOf(g, j)
+		c := in.junitCaseOf(g, j)
 		one := counts{Tests: 1}
 		if c.Failure != nil {
 			one.Failures = 1
@@ -106,14 +108,14 @@ func (c *counts) add(o counts) {
 	c.Tests, c.Failures, c.Errors, c.Skipped = c.Tests+o.Tests, c.Failures+o.Failures, c.Errors+o.Errors, c.Skipped+o.Skipped
 }
 
-func junitCaseOf(g *record.Gate, j record.Judgement) junitCase {
-	message := text("junit.message", "answer", answerWord(j.Answer), "metric", j.Metric, "arm", j.Arm, "baseline", j.Baseline, "cost", costOf(j), "limit", quantity.Size(j.Most))
+func (in Language) junitCaseOf(g *record.Gate, j record.Judgement) junitCase {
+	message := in.text("junit.message", "answer", in.answerWord(j.Answer), "metric", j.Metric, "arm", j.Arm, "baseline", j.Baseline, "cost", costOf(j), "limit", quantity.Size(j.Most))
 	if j.Needed > 0 {
-		message = text("junit.needed", "message", message, "time", quantity.About(j.Needed))
+		message = in.text("junit.needed", "message", message, "time", quantity.About(j.Needed))
 	}
 	message = export.Clean(message)
 	c := junitCase{
-		Name: export.Clean(text("junit.case", "arm", j.Arm, "metric", j.Metric, "limit", quantity.Size(j.Most))), Time: "0",
+		Name: export.Clean(in.text("junit.case", "arm", j.Arm, "metric", j.Metric, "limit", quantity.Size(j.Most))), Time: "0",
 		Class: export.Clean(strings.Join([]string{"tare", g.Experiment, j.Workload}, ".")),
 	}
 	trouble := &junitTrouble{Message: message, Type: j.Answer.String(), Text: export.Clean(j.Reason)}

@@ -13,14 +13,14 @@ import (
 
 // kernel is the table "what the kernel saw": the baseline in absolute numbers,
 // the other arms relative to it. Only rows that differ between arms are in it.
-func kernel(w workload) block {
+func (in Language) kernel(w workload) block {
 	if len(w.Kernel) == 0 {
 		return block{}
 	}
 	var shown []record.Kernel
 	var alike []string
 	quiet := 0
-	var reasons footnotes
+	reasons := footnotes{in: in}
 	for _, k := range w.Kernel {
 		switch classify(k, w.Baseline) {
 		case quietRow:
@@ -29,22 +29,22 @@ func kernel(w workload) block {
 			reasons.unseen(k)
 		case alikeRow:
 			x, _ := k.Values[w.Baseline].Get()
-			alike = append(alike, label(k)+" "+absolute(k, x))
+			alike = append(alike, in.label(k)+" "+absolute(k, x))
 		default:
 			shown = append(shown, k)
 		}
 	}
-	b := block{title: text("kernel.title")}
+	b := block{title: in.text("kernel.title")}
 	if len(shown) > 0 {
-		b.title = text("kernel.title.of", "baseline", w.Baseline)
-		b.tables = []table{kernelTable(w, shown, &reasons)}
+		b.title = in.text("kernel.title.of", "baseline", w.Baseline)
+		b.tables = []table{in.kernelTable(w, shown, &reasons)}
 	}
 	b.notes = reasons.sentences()
 	if len(alike) > 0 {
-		b.notes = append(b.notes, msg("kernel.alike", "probes", strings.Join(alike, ", ")))
+		b.notes = append(b.notes, in.msg("kernel.alike", "probes", in.commas(alike...)))
 	}
 	if quiet > 0 {
-		b.notes = append(b.notes, msg("kernel.quiet", "n", quiet))
+		b.notes = append(b.notes, in.msg("kernel.quiet", "n", quiet))
 	}
 	return b
 }
@@ -80,12 +80,12 @@ func classify(k record.Kernel, baseline string) rowKind {
 	return kind
 }
 
-func label(k record.Kernel) string {
+func (in Language) label(k record.Kernel) string {
 	if k.Per == "operation" {
-		return text("kernel.per", "metric", k.Metric)
+		return in.text("kernel.per", "metric", k.Metric)
 	}
 	if k.Per == "request" {
-		return text("kernel.per.request", "metric", k.Metric)
+		return in.text("kernel.per.request", "metric", k.Metric)
 	}
 	return k.Metric
 }
@@ -115,14 +115,14 @@ func kernelArms(w workload, rows []record.Kernel) []string {
 }
 
 // kernelTable is the probes by arm.
-func kernelTable(w workload, rows []record.Kernel, reasons *footnotes) table {
-	t := table{panel: 1, columns: []column{{head: text("kernel.probe"), flex: 28}, {head: w.Baseline, align: right}}}
+func (in Language) kernelTable(w workload, rows []record.Kernel, reasons *footnotes) table {
+	t := table{panel: 1, columns: []column{{head: in.text("kernel.probe"), flex: 28}, {head: w.Baseline, align: right}}}
 	arms := kernelArms(w, rows)
 	for _, arm := range arms {
 		t.columns = append(t.columns, column{head: arm, align: right})
 	}
 	for _, k := range rows {
-		r := row{{label(k), plain}, kernelCell(k, w.Baseline, w.Baseline, reasons)}
+		r := row{{in.label(k), plain}, kernelCell(k, w.Baseline, w.Baseline, reasons)}
 		for _, arm := range arms {
 			r = append(r, kernelCell(k, arm, w.Baseline, reasons))
 		}
@@ -206,6 +206,7 @@ func absolute(k record.Kernel, x float64) string {
 // footnotes number the reasons why values are missing, in the order of their
 // first use.
 type footnotes struct {
+	in      Language
 	reasons arrange.Ordered
 	never   arrange.Grouped[string] // metrics without any value, by reason
 }
@@ -224,12 +225,12 @@ func superscript(digits string) string {
 func (f *footnotes) unseen(k record.Kernel) {
 	var why arrange.Ordered
 	for _, v := range k.Values {
-		why.Add(v.Reason())
+		why.Add(f.in.said(v.Reason()))
 	}
 	slices.Sort(why)
-	reason := strings.Join(why, "; ")
+	reason := f.in.semicolons(why...)
 	if reason == "" {
-		reason = text("kernel.unobserved")
+		reason = f.in.text("kernel.unobserved")
 	}
 	f.never.Add(reason, k.Metric)
 }
@@ -237,10 +238,10 @@ func (f *footnotes) unseen(k record.Kernel) {
 func (f *footnotes) sentences() []sentence {
 	var out []sentence
 	for i, reason := range f.reasons {
-		out = append(out, sentence{{superscript(strconv.Itoa(i+1)) + " " + reason, faint}})
+		out = append(out, sentence{{superscript(strconv.Itoa(i+1)) + " " + f.in.said(reason), faint}})
 	}
 	for why, metrics := range f.never.All() {
-		out = append(out, sentence{{none + " " + list(metrics) + ": " + why, faint}})
+		out = append(out, sentence{{none + " " + f.in.colon(f.in.list(metrics), why), faint}})
 	}
 	return out
 }

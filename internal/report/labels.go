@@ -42,10 +42,10 @@ var armWords = map[string]struct{ adds, phrase messages.Key }{
 // its rung, is called by its name and described by its title.
 func (w workload) word(arm string) word {
 	if r, ok := armWords[arm]; ok && !w.Imported && !strings.HasPrefix(w.Arm[arm].Title, "in "+arm+", ") {
-		return word{text(r.adds), text(r.phrase)}
+		return word{w.in.text(r.adds), w.in.text(r.phrase)}
 	}
 	brief, _, _ := strings.Cut(w.Arm[arm].Title, ": ") // "beside hogs, cpu.weight: a tenth of the weight"
-	return word{brief, arm}
+	return word{w.in.said(brief), arm}
 }
 
 // metric is the words and the format for a metric.
@@ -54,14 +54,15 @@ type metric struct {
 	of   string // fits into "costs 3.1 % of …"
 	more bool   // more is better
 	show func(float64) string
+	in   Language
 }
 
 func (w workload) metricWord(name string) metric {
 	m, ok := catalogue.Find(w.Values, name)
 	if !ok {
-		return metric{name, name, true, quantity.Short}
+		return metric{name, name, true, quantity.Short, w.in}
 	}
-	return metric{m.Head, m.Label, m.Better > 0, showIn(m.Unit)}
+	return metric{w.in.said(m.Head), w.in.said(m.Label), m.Better > 0, showIn(m.Unit), w.in}
 }
 
 // showIn returns a function that prints numbers in a unit.
@@ -88,38 +89,38 @@ func showIn(unit string) func(float64) string {
 
 // verdictCell is the verdict in one or two words. An undecided effect never reads as "no
 // difference".
-func verdictCell(e record.Effect, margin float64) cell {
-	word, tone := verdictWord(e.Verdict), verdictTone(e.Verdict)
+func (in Language) verdictCell(e record.Effect, margin float64) cell {
+	word, tone := in.verdictWord(e.Verdict), verdictTone(e.Verdict)
 	switch {
 	case e.Intermittent && (e.Verdict == record.Negligible || e.Verdict == record.NoLoss):
-		word, tone = text("verdict.intermittent"), unsure
+		word, tone = in.text("verdict.intermittent"), unsure
 	case e.Intermittent && (e.Verdict == record.Cost || e.Verdict == record.Gain):
-		word = text("verdict.stalls", "verdict", word)
+		word = in.text("verdict.stalls", "verdict", word)
 	case e.Verdict == record.Negligible:
-		word = text("verdict.within", "margin", quantity.Size(margin))
+		word = in.text("verdict.within", "margin", quantity.Size(margin))
 	case e.Verdict == record.NoLoss:
-		word = text("verdict.noloss.above", "margin", quantity.Size(margin))
+		word = in.text("verdict.noloss.above", "margin", quantity.Size(margin))
 	}
 	if e.Unequal != "" {
-		return cell{text("verdict.unequal", "verdict", word), unsure}
+		return cell{in.text("verdict.unequal", "verdict", word), unsure}
 	}
 	return cell{word, tone}
 }
 
-func verdictWord(v record.Verdict) string {
+func (in Language) verdictWord(v record.Verdict) string {
 	switch v {
 	case record.Undecided:
-		return text("verdict.undecided")
+		return in.text("verdict.undecided")
 	case record.Cost:
-		return text("verdict.cost")
+		return in.text("verdict.cost")
 	case record.Gain:
-		return text("verdict.gain")
+		return in.text("verdict.gain")
 	case record.Negligible:
-		return text("verdict.negligible")
+		return in.text("verdict.negligible")
 	case record.NoLoss:
-		return text("verdict.noloss")
+		return in.text("verdict.noloss")
 	}
-	return text("verdict.invalid")
+	return in.text("verdict.invalid")
 }
 
 func verdictTone(v record.Verdict) tone {
@@ -146,26 +147,26 @@ func effectCell(e record.Effect) cell {
 
 // ended is the reason why a run ended, in words; the second result is true where its record is
 // not complete.
-func ended(reason string) (string, bool) {
+func (in Language) ended(reason string) (string, bool) {
 	switch reason {
 	case "precision":
-		return text("ended.precision"), false
+		return in.text("ended.precision"), false
 	case record.EndedDecided:
-		return text("ended.decided"), false
+		return in.text("ended.decided"), false
 	case "budget":
-		return text("ended.budget"), false
+		return in.text("ended.budget"), false
 	case "interrupted":
-		return text("ended.interrupted"), true
+		return in.text("ended.interrupted"), true
 	case "error":
-		return text("ended.error"), true
+		return in.text("ended.error"), true
 	case record.EndedFull:
-		return text("ended.full"), true
+		return in.text("ended.full"), true
 	case record.EndedRunning:
-		return text("ended.running"), true
+		return in.text("ended.running"), true
 	case record.EndedKilled:
-		return text("ended.killed"), true
+		return in.text("ended.killed"), true
 	case "":
-		return text("ended.open"), true
+		return in.text("ended.open"), true
 	case "imported":
 		return "", false // nothing was run, so nothing ended
 	}
@@ -173,19 +174,19 @@ func ended(reason string) (string, bool) {
 }
 
 // list joins words: "a, b and c".
-func list(words []string) string {
+func (in Language) list(words []string) string {
 	switch n := len(words); n {
 	case 0:
 		return ""
 	case 1:
 		return words[0]
 	default:
-		return text("list.and", "most", strings.Join(words[:n-1], ", "), "last", words[n-1])
+		return in.text("list.and", "most", in.names(words[:n-1]), "last", words[n-1])
 	}
 }
 
 // number is a number of things, as "2 blocks"; the message of key has the word for them.
-func number(key messages.Key, n int) string { return text(key, "n", n) }
+func (in Language) number(key messages.Key, n int) string { return in.text(key, "n", n) }
 
 // distinct are the names of things in the order in which they come first.
 func distinct[T any](all []T, name func(T) string) []string {

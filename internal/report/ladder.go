@@ -9,17 +9,14 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-func aboutWorkload(w workload) string {
-	s := w.Title
+func (in Language) aboutWorkload(w workload) string {
+	s := in.said(w.Title)
 	if w.Blocks > 0 {
-		if s != "" {
-			s += ", "
-		}
+		blocks := in.number("count.blocks", w.Blocks)
 		if w.Seconds > 0 {
-			s += text("about.blocks", "blocks", number("count.blocks", w.Blocks), "time", quantity.Duration(w.Seconds))
-		} else {
-			s += number("count.blocks", w.Blocks)
+			blocks = in.text("about.blocks", "blocks", blocks, "time", quantity.Duration(w.Seconds))
 		}
+		s = in.commas(s, blocks)
 	}
 	return s
 }
@@ -36,35 +33,35 @@ const (
 )
 
 // ladder is the table of arms bottom up, then those beside it, then the twin.
-func ladder(e *record.Effects, w workload) block {
+func (in Language) ladder(e *record.Effects, w workload) block {
 	if w.Unmeasured() {
 		return block{}
 	}
 	t := table{columns: []column{
-		{head: text("head.arm"), flex: 12},
+		{head: in.text("head.arm"), flex: 12},
 		{head: w.armHead(), flex: 15, drop: 1},
 		{head: w.metricWord(w.Primary).head, align: right, drop: 2},
-		{head: text("head.against", "baseline", w.Baseline), align: interval},
-		{head: text("head.step"), align: interval},
-		{head: text("head.verdict")},
+		{head: in.text("head.against", "baseline", w.Baseline), align: interval},
+		{head: in.text("head.step"), align: interval},
+		{head: in.text("head.verdict")},
 	}}
 	for _, arm := range w.Ladder {
 		t.rows = append(t.rows, w.row(e, arm))
 		if x, ok := w.Remainder[key(w.Primary, arm)]; ok && x.Baseline != w.Baseline { // or it is the effect again
-			t.rows = append(t.rows, remainderRow(e, x))
+			t.rows = append(t.rows, in.remainderRow(e, x))
 		}
 	}
 	for _, arm := range w.Beside {
 		r := w.row(e, arm)
 		if !w.Imported {
-			r[colStep] = cell{text("ladder.beside"), faint}
+			r[colStep] = cell{in.text("ladder.beside"), faint}
 		}
 		t.rows = append(t.rows, r)
 	}
 	for _, arm := range w.Twins {
 		t.rows = append(t.rows, w.twinRow(e, arm))
 	}
-	return block{tables: []table{t.filled()}, notes: ladderNotes(e, w)}
+	return block{tables: []table{t.filled()}, notes: in.ladderNotes(e, w)}
 }
 
 func (w workload) row(e *record.Effects, arm string) row {
@@ -77,7 +74,7 @@ func (w workload) row(e *record.Effects, arm string) row {
 		return r
 	}
 	if x, ok := w.PrimaryOf(arm); ok {
-		r[colEffect], r[colVerdict] = seenCell(x), verdictCell(x, e.Margin)
+		r[colEffect], r[colVerdict] = w.in.seenCell(x), w.in.verdictCell(x, e.Margin)
 	} else {
 		r[colEffect] = cell{none, faint}
 	}
@@ -91,11 +88,11 @@ func (w workload) row(e *record.Effects, arm string) row {
 }
 
 // remainderRow has the verdict of the remainder itself.
-func remainderRow(e *record.Effects, x record.Effect) row {
+func (in Language) remainderRow(e *record.Effects, x record.Effect) row {
 	r := make(row, ladderColumns)
-	r[colArm] = cell{"  " + text("ladder.remainder"), plain}
-	r[colAdds] = cell{text("ladder.beyond", "arm", x.Baseline), plain}
-	r[colStep], r[colVerdict] = effectCell(x), verdictCell(x, e.Margin)
+	r[colArm] = cell{"  " + in.text("ladder.remainder"), plain}
+	r[colAdds] = cell{in.text("ladder.beyond", "arm", x.Baseline), plain}
+	r[colStep], r[colVerdict] = effectCell(x), in.verdictCell(x, e.Margin)
 	return r
 }
 
@@ -103,13 +100,13 @@ func remainderRow(e *record.Effects, x record.Effect) row {
 // it is a bad one.
 func (w workload) twinRow(e *record.Effects, arm string) row {
 	r := w.row(e, arm)
-	r[colAdds] = cell{text("ladder.again", "baseline", w.Baseline), plain}
+	r[colAdds] = cell{w.in.text("ladder.again", "baseline", w.Baseline), plain}
 	r[colVerdict], r[colEffect].tone = cell{}, faint
 	if w.NoiseFloor > 0 {
-		r[colVerdict] = cell{text("ladder.noise", "noise", quantity.PlusMinus(w.NoiseFloor)), faint}
+		r[colVerdict] = cell{w.in.text("ladder.noise", "noise", quantity.PlusMinus(w.NoiseFloor)), faint}
 	}
 	if x, ok := w.PrimaryOf(arm); ok && (x.Verdict == record.Cost || x.Verdict == record.Gain) {
-		r[colVerdict], r[colEffect].tone = cell{text("ladder.differs"), broken}, broken
+		r[colVerdict], r[colEffect].tone = cell{w.in.text("ladder.differs"), broken}, broken
 	}
 	return r
 }
@@ -127,43 +124,43 @@ func (w workload) value(arm, metric string) cell {
 }
 
 // ladderNotes explain what the table can only name.
-func ladderNotes(e *record.Effects, w workload) []sentence {
+func (in Language) ladderNotes(e *record.Effects, w workload) []sentence {
 	var notes []sentence
 	for _, arm := range w.Arms() {
 		x, ok := w.PrimaryOf(arm)
 		if ok && x.Intermittent && x.Typical != nil {
-			notes = append(notes, joined("; ", sentence{{arm + ": " + quantity.Interval(x.Typical), plain}}, burstTail(x)))
+			notes = append(notes, in.joined("join.semicolon", say(in.colon(arm, quantity.Interval(x.Typical))), in.burstTail(x)))
 		}
 	}
-	notes = append(notes, launchesNotes(w)...)
-	notes = append(notes, undecidedNotes(e, w)...)
-	notes = append(notes, unjudgedNotes(w)...)
-	notes = append(notes, reasonNotes(w)...)
+	notes = append(notes, in.launchesNotes(w)...)
+	notes = append(notes, in.undecidedNotes(e, w)...)
+	notes = append(notes, in.unjudgedNotes(w)...)
+	notes = append(notes, in.reasonNotes(w)...)
 	for _, arm := range w.Arms() {
 		if n := w.Arm[arm].Errors; n > 0 {
-			notes = append(notes, msg("ladder.failed", "arm", arm, "n", n))
+			notes = append(notes, in.msg("ladder.failed", "arm", arm, "n", n))
 		}
 	}
 	return notes
 }
 
 // burstTail is the clause on an intermittent loss, with the total effect.
-func burstTail(x record.Effect) sentence {
+func (in Language) burstTail(x record.Effect) sentence {
 	if !x.Intermittent || x.Typical == nil {
 		return nil
 	}
-	s := msg("tail.bursts.some")
+	s := in.msg("tail.bursts.some")
 	if x.Slow > 0 {
-		s = msg("tail.bursts", "slow", quantity.Share(x.Slow))
+		s = in.msg("tail.bursts", "slow", quantity.Share(x.Slow))
 	}
 	if x.Total == nil {
 		return s
 	}
-	return joined("; ", s, msg("tail.total", "effect", quantity.Interval(x.Total)))
+	return in.joined("join.semicolon", s, in.msg("tail.total", "effect", quantity.Interval(x.Total)))
 }
 
 // launchesNotes name the arms that have too few launches for a verdict.
-func launchesNotes(w workload) (notes []sentence) {
+func (in Language) launchesNotes(w workload) (notes []sentence) {
 	var few arrange.Grouped[string]
 	last := map[string]record.Effect{} // by reason
 	for _, arm := range append(slices.Clone(w.Ladder), w.Beside...) {
@@ -173,13 +170,13 @@ func launchesNotes(w workload) (notes []sentence) {
 		}
 	}
 	for reason, arms := range few.All() {
-		notes = append(notes, msg("open.launches", "arms", list(arms), "reason", reason, "time", quantity.About(w.MoreLaunches(last[reason]))))
+		notes = append(notes, in.msg("open.launches", "arms", in.list(arms), "reason", in.said(reason), "time", in.about(w.MoreLaunches(last[reason]))))
 	}
 	return notes
 }
 
 // undecidedNotes tell what the undecided arms lack, in one line.
-func undecidedNotes(e *record.Effects, w workload) []sentence {
+func (in Language) undecidedNotes(e *record.Effects, w workload) []sentence {
 	var arms []string
 	var detectable, needed float64
 	for _, arm := range append(slices.Clone(w.Ladder), w.Beside...) {
@@ -195,28 +192,28 @@ func undecidedNotes(e *record.Effects, w workload) []sentence {
 	}
 	var tails []sentence
 	if detectable > 0 {
-		tails = append(tails, detectableNote(w, detectable))
+		tails = append(tails, in.detectableNote(w, detectable))
 	}
 	switch {
 	case needed > 0 && len(arms) > 1:
-		tails = append(tails, msg("open.needed.all", "time", quantity.About(needed), "margin", quantity.Size(e.Margin)))
+		tails = append(tails, in.msg("open.needed.all", "time", in.about(needed), "margin", quantity.Size(e.Margin)))
 	case needed > 0:
-		tails = append(tails, msg("tail.more", "time", quantity.About(needed), "margin", quantity.Size(e.Margin)))
+		tails = append(tails, in.msg("tail.more", "time", in.about(needed), "margin", quantity.Size(e.Margin)))
 	}
-	return []sentence{joined(" ", msg("open.arms", "arms", list(arms)), capital(append(joined("; ", tails...), cell{".", plain}), ""))}
+	return []sentence{in.joined("join.sentences", in.msg("open.arms", "arms", in.list(arms)), in.capital(in.msg("join.stop", "sentence", in.joined("join.semicolon", tails...)), ""))}
 }
 
 // detectableNote says how large a loss would be seen: a cost as the judged metric shows it.
-func detectableNote(w workload, detectable float64) sentence {
+func (in Language) detectableNote(w workload, detectable float64) sentence {
 	key := messages.Key("open.detectable")
 	if w.metricWord(w.Primary).more {
 		key, detectable = "open.detectable.loss", detectable/(1+detectable)
 	}
-	return msg(key, "size", quantity.PlusMinus(detectable)[len("±"):])
+	return in.msg(key, "size", quantity.PlusMinus(detectable)[len("±"):])
 }
 
 // unjudgedNotes name, for each metric that is judged, the arms that are not.
-func unjudgedNotes(w workload) (notes []sentence) {
+func (in Language) unjudgedNotes(w workload) (notes []sentence) {
 	for _, m := range w.Judged {
 		var arms []string
 		for _, arm := range append(slices.Clone(w.Ladder), w.Beside...) {
@@ -225,25 +222,25 @@ func unjudgedNotes(w workload) (notes []sentence) {
 			}
 		}
 		if len(arms) > 0 {
-			notes = append(notes, msg("open.unjudged", "metric", w.metricWord(m).of, "arms", list(arms), "question", w.Question))
+			notes = append(notes, in.msg("open.unjudged", "metric", w.metricWord(m).of, "arms", in.list(arms), "question", w.Question))
 		}
 	}
 	return notes
 }
 
 // reasonNotes give the reasons why an arm has no answer.
-func reasonNotes(w workload) []sentence {
+func (in Language) reasonNotes(w workload) []sentence {
 	var reasons arrange.Grouped[string]
 	for _, arm := range w.Arms() {
 		x, ok := w.PrimaryOf(arm)
 		if !ok || x.Reason == "" || arrange.Seen(x) && x.Verdict == record.Undecided || x.Typical != nil && x.Verdict != record.Invalid {
 			continue
 		}
-		reasons.Add(verdictWord(x.Verdict)+": "+x.Reason, arm)
+		reasons.Add(in.colon(in.verdictWord(x.Verdict), in.said(x.Reason)), arm)
 	}
 	var notes []sentence
 	for why, arms := range reasons.All() {
-		notes = append(notes, say(list(arms)+" "+why+"."))
+		notes = append(notes, in.stated(in.list(arms), why))
 	}
 	return notes
 }

@@ -17,7 +17,7 @@ func TestWhatIsNotJudged(t *testing.T) {
 		Workloads: []record.WorkloadResult{{Name: "oltp", Primary: "throughput", Judged: []string{"throughput"}, Baseline: "host", Blocks: 30, Question: "container"}}}
 	e.Effects[0].Unjudged = true
 	var notes []string
-	for _, n := range ladderNotes(e, workloads(e)[0]) {
+	for _, n := range english.ladderNotes(e, english.workloads(e)[0]) {
 		notes = append(notes, n.String())
 	}
 	got := strings.Join(notes, "\n")

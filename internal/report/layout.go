@@ -4,22 +4,23 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/report/export"
 )
 
-// width counts the columns that a text takes on a terminal.
-func width(s string) int {
+// Width counts the columns that a text takes on a terminal.
+func Width(s string) int {
 	n := 0
 	for _, r := range s {
-		n += runeWidth(r)
+		n += RuneWidth(r)
 	}
 	return n
 }
 
-// runeWidth is 0 for combining marks, 2 for the wide scripts of East Asia and
+// RuneWidth is 0 for combining marks, 2 for the wide scripts of East Asia and
 // for emoji, 1 for the rest. Host names and titles may hold any of them.
-func runeWidth(r rune) int {
+func RuneWidth(r rune) int {
 	switch {
 	case r < 0x300:
 		return 1
@@ -35,7 +36,7 @@ func runeWidth(r rune) int {
 // head is the longest beginning of a text that fits into n columns.
 func head(s string, n int) string {
 	for i, r := range s {
-		if n -= runeWidth(r); n < 0 {
+		if n -= RuneWidth(r); n < 0 {
 			return s[:i]
 		}
 	}
@@ -44,7 +45,7 @@ func head(s string, n int) string {
 
 // clip cuts a text to at most n columns and shows that it did.
 func clip(s string, n int) string {
-	if width(s) <= n {
+	if Width(s) <= n {
 		return s
 	}
 	if n < 1 {
@@ -53,8 +54,9 @@ func clip(s string, n int) string {
 	return head(s, n-1) + "…"
 }
 
-func padRight(s string, n int) string { return s + strings.Repeat(" ", max(0, n-width(s))) }
-func padLeft(s string, n int) string  { return strings.Repeat(" ", max(0, n-width(s))) + s }
+// PadRight and PadLeft add spaces to a text until it is n columns wide; the name says on which side.
+func PadRight(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Width(s))) }
+func PadLeft(s string, n int) string  { return strings.Repeat(" ", max(0, n-Width(s))) + s }
 
 // together are the places where a line must not end: between a number and
 // its unit, and inside an interval.
@@ -76,30 +78,33 @@ func wrap(s sentence, n int) []sentence {
 		line, used = nil, 0
 	}
 	for _, w := range words(s) {
-		if w[0] == lineBreak {
+		if w.cells[0] == lineBreak {
 			flush()
 			continue
 		}
 		size := 0
-		for _, c := range w {
-			size += width(c.text)
+		for _, c := range w.cells {
+			size += Width(c.text)
 		}
-		if used > 0 && used+1+size > n {
+		if w.apart {
+			size++
+		}
+		if used > 0 && used+size > n {
 			flush()
 		}
-		if used > 0 {
-			line = append(line, cell{" ", w[0].tone})
+		if used > 0 && w.apart {
+			line = append(line, cell{" ", w.cells[0].tone})
 			used++
 		}
-		for _, c := range w {
-			for used+width(c.text) > n {
+		for _, c := range w.cells {
+			for used+Width(c.text) > n {
 				first := head(c.text, n-used)
 				line = append(line, cell{first, c.tone})
 				c.text = c.text[len(first):]
 				flush()
 			}
 			line = append(line, c)
-			used += width(c.text)
+			used += Width(c.text)
 		}
 	}
 	if used > 0 || len(lines) == 0 {
@@ -108,31 +113,67 @@ func wrap(s sentence, n int) []sentence {
 	return lines
 }
 
-// words splits a sentence at its spaces; a word may have several tones.
-func words(s sentence) []sentence {
-	var out []sentence
-	var word sentence
+// chunk is a part of a sentence within which no line ends; it may have several tones.
+type chunk struct {
+	cells sentence
+	apart bool // a space stands before it
+}
+
+// words splits a sentence at its spaces and between wide characters.
+func words(s sentence) (out []chunk) {
+	apart, open := false, false // open: the last chunk goes on, unless a line may end behind it
 	for _, c := range s {
 		if c == lineBreak {
-			if len(word) > 0 {
-				out, word = append(out, word), nil
-			}
-			out = append(out, sentence{lineBreak})
+			out, apart, open = append(out, chunk{cells: sentence{lineBreak}}), false, false
 			continue
 		}
 		for i, part := range strings.Split(glue(export.Clean(c.text)), " ") {
-			if i > 0 && len(word) > 0 {
-				out, word = append(out, word), nil
+			if i > 0 {
+				apart, open = true, false
 			}
-			if part != "" {
-				word = append(word, cell{strings.ReplaceAll(part, "\u00a0", " "), c.tone})
+			for _, piece := range pieces(part) {
+				next := cell{strings.ReplaceAll(piece, "\u00a0", " "), c.tone}
+				if last := len(out) - 1; open && !breaks(out[last].cells.end(), next.text) {
+					out[last].cells = append(out[last].cells, next)
+				} else {
+					out = append(out, chunk{sentence{next}, apart})
+				}
+				apart, open = false, true
 			}
 		}
 	}
-	if len(word) > 0 {
-		out = append(out, word)
-	}
 	return out
+}
+
+// end is the text of the last cell.
+func (s sentence) end() string { return s[len(s)-1].text }
+
+// pieces splits a text without spaces where a line may end.
+func pieces(s string) (all []string) {
+	start := 0
+	for i := range s {
+		if i > start && breaks(s[start:i], s[i:]) {
+			all = append(all, s[start:i])
+			start = i
+		}
+	}
+	if start < len(s) {
+		all = append(all, s[start:])
+	}
+	return all
+}
+
+// Characters with which no line begins, and with which none ends.
+const (
+	notFirst = "，。；：、）！？》”…%"
+	notLast  = "（《“"
+)
+
+// breaks reports whether a line may end between two texts: beside a wide character, but for punctuation.
+func breaks(before, after string) bool {
+	a, _ := utf8.DecodeLastRuneInString(before)
+	b, _ := utf8.DecodeRuneInString(after)
+	return (RuneWidth(a) == 2 || RuneWidth(b) == 2) && RuneWidth(b) > 0 && !strings.ContainsRune(notFirst, b) && !strings.ContainsRune(notLast, a)
 }
 
 // split is a cell of an interval column in its two parts.

@@ -16,7 +16,7 @@ func TestWorkloadsThatWereNotReached(t *testing.T) {
 	e.Left = []record.Left{{Workload: w.Name, Arm: w.Baseline, Reason: record.LeftBudget}}
 	for _, verbose := range []bool{false, true} {
 		var b strings.Builder
-		if err := Text(&b, answered(e), Options{Width: 100, Verbose: verbose}); err != nil {
+		if err := english.Text(&b, answered(e), Options{Width: 100, Verbose: verbose}); err != nil {
 			t.Fatal(err)
 		}
 		want := w.Name + " skipped: " + record.LeftBudget

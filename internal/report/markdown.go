@@ -8,9 +8,13 @@ import (
 )
 
 // markdownRenderer prints a document in GitHub's Markdown.
-type markdownRenderer struct{ out strings.Builder }
+type markdownRenderer struct {
+	out strings.Builder
+	in  Language
+}
 
 func (r *markdownRenderer) document(d Document) {
+	r.in = d.in
 	r.put("### ", r.sentence(plainly(d.title)), "\n\n")
 	for _, s := range d.sections {
 		r.section(s)
@@ -49,7 +53,7 @@ func (r *markdownRenderer) block(b block) {
 	for _, it := range b.items {
 		r.put("- ")
 		if it.label.text != "" && !it.mark() {
-			r.put("**", escape(it.label.text), "**: ")
+			r.put("**", escape(it.label.text), "**", r.in.mark("join.colon"))
 		}
 		r.put(r.sentence(it.text), "\n")
 	}

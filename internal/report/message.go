@@ -15,16 +15,16 @@ var toneNames = map[string]tone{
 
 // msg is a message of the catalogue; pairs are names and values. A value of type
 // sentence keeps its tones.
-func msg(key messages.Key, pairs ...any) sentence {
+func (in Language) msg(key messages.Key, pairs ...any) sentence {
 	var s sentence
 	add := func(text string, t tone) {
 		if n := len(s); n > 0 && s[n-1].tone == t {
-			s[n-1].text += text // one piece
+			s[n-1].text = in.catalog.Join(s[n-1].text, text) // one piece
 		} else if text != "" {
 			s = append(s, cell{text, t})
 		}
 	}
-	for _, p := range messages.Of(key, pairs...) {
+	for _, p := range in.catalog.Of(key, pairs...) {
 		t := toneNames[p.Tone]
 		if p.Name == "" {
 			add(p.Text, t)
@@ -39,17 +39,27 @@ func msg(key messages.Key, pairs ...any) sentence {
 			add(fmt.Sprint(v), t)
 		}
 	}
+	return in.spaced(s)
+}
+
+// spaced is a sentence with the spaces between its pieces that the language wants.
+func (in Language) spaced(s sentence) sentence {
+	for i := 1; i < len(s); i++ {
+		if s[i-1] != lineBreak && s[i] != lineBreak && s[i-1].tone != code && s[i].tone != code {
+			s[i-1].text, s[i].text = in.catalog.Meet(s[i-1].text, s[i].text)
+		}
+	}
 	return s
 }
 
 // text is a message as plain text.
-func text(key messages.Key, pairs ...any) string {
+func (in Language) text(key messages.Key, pairs ...any) string {
 	for i := 1; i < len(pairs); i += 2 {
 		if s, ok := pairs[i].(sentence); ok {
 			pairs[i] = s.String()
 		}
 	}
-	return messages.Text(key, pairs...)
+	return in.catalog.Text(key, pairs...)
 }
 
 func (s sentence) String() string {
@@ -60,27 +70,34 @@ func (s sentence) String() string {
 	return out
 }
 
-// joined puts a separator between sentences, and leaves empty ones out.
-func joined(sep string, all ...sentence) (out sentence) {
+// joined joins sentences in pairs by a message of two, and leaves empty ones out.
+func (in Language) joined(key messages.Key, all ...sentence) (out sentence) {
 	for _, s := range all {
-		if len(s) == 0 {
-			continue
+		switch {
+		case len(out) == 0:
+			out = s
+		case len(s) > 0:
+			out = in.msg(key, "before", out, "after", s)
 		}
-		if len(out) > 0 {
-			out = append(out, cell{sep, plain})
-		}
-		out = append(out, s...)
 	}
 	return out
 }
 
 // capital begins a sentence with a capital letter, unless it begins with a name.
-func capital(s sentence, name string) sentence {
+func (in Language) capital(s sentence, name string) sentence {
 	if len(s) > 0 && (name == "" || !strings.HasPrefix(s[0].text, name)) {
 		s = append(sentence{}, s...)
-		s[0].text = upper(s[0].text)
+		s[0].text = in.heading(s[0].text)
 	}
 	return s
+}
+
+// heading begins a title with a capital letter. A Chinese one may begin with a name.
+func (in Language) heading(s string) string {
+	if in.catalog.Language() != messages.English {
+		return s
+	}
+	return upper(s)
 }
 
 func upper(s string) string {

@@ -9,33 +9,33 @@ import (
 
 // modes says which arms have two modes over time, and from the probes why; where
 // none has, what would have shown.
-func modes(e *record.Effects, w workload) block {
+func (in Language) modes(e *record.Effects, w workload) block {
 	b := block{}
 	for _, m := range w.TwoModes {
-		b.items = append(b.items, item{label: cell{m.Arm, strong}, text: twoModes(w, m)})
+		b.items = append(b.items, item{label: cell{m.Arm, strong}, text: in.twoModes(w, m)})
 	}
 	if len(b.items) > 0 {
-		b.title = text("modes.title")
+		b.title = in.text("modes.title")
 		return b
 	}
-	if s := oneMode(e, w); len(s) > 0 {
+	if s := in.oneMode(e, w); len(s) > 0 {
 		b.notes = append(b.notes, s)
 	}
 	return b
 }
 
-func twoModes(w workload, m record.ArmModes) sentence {
+func (in Language) twoModes(w workload, m record.ArmModes) sentence {
 	show := w.metricWord(m.Metric).show
-	s := msg("modes.two", "low", show(m.Modes.Low), "share", quantity.Share(1-m.Modes.Share), "windows", m.Windows, "high", show(m.Modes.High),
-		"changes", number("count.changes", m.Modes.Switches), "apart", quantity.Size(math.Expm1(math.Abs(math.Log(m.Apart)))))
+	s := in.msg("modes.two", "low", show(m.Modes.Low), "share", quantity.Share(1-m.Modes.Share), "windows", m.Windows, "high", show(m.Modes.High),
+		"changes", in.number("count.changes", m.Modes.Switches), "apart", quantity.Size(math.Expm1(math.Abs(math.Log(m.Apart)))))
 	if len(m.Differ) == 0 {
-		return joined(" ", s, msg("modes.alike"))
+		return in.joined("join.sentences", s, in.msg("modes.alike"))
 	}
 	var texts []string
 	for _, d := range m.Differ {
-		texts = append(texts, d.Text)
+		texts = append(texts, in.said(d.Text))
 	}
-	return joined(" ", s, msg("modes.differ", "probes", list(texts)))
+	return in.joined("join.sentences", s, in.msg("modes.differ", "probes", in.list(texts)))
 }
 
 // hidden is how far apart two levels may be before it means nothing that they were
@@ -43,7 +43,7 @@ func twoModes(w workload, m record.ArmModes) sentence {
 const hidden = 0.5
 
 // oneMode says that no arm has two, as far as could be told.
-func oneMode(e *record.Effects, w workload) sentence {
+func (in Language) oneMode(e *record.Effects, w workload) sentence {
 	worst := 0.0
 	var told, untold []string
 	for _, m := range e.Modes {
@@ -60,9 +60,9 @@ func oneMode(e *record.Effects, w workload) sentence {
 	case len(told) == 0 && len(untold) == 0:
 		return nil
 	case len(told) == 0:
-		return msg("modes.untold")
+		return in.msg("modes.untold")
 	case len(untold) == 0:
-		return msg("modes.none", "size", quantity.Size(worst))
+		return in.msg("modes.none", "size", quantity.Size(worst))
 	}
-	return msg("modes.none.but", "size", quantity.Size(worst), "arms", list(untold))
+	return in.msg("modes.none.but", "size", quantity.Size(worst), "arms", in.list(untold))
 }

@@ -34,7 +34,7 @@ func moody() *record.Effects {
 func told(t *testing.T, e *record.Effects, width int) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Text(&b, answered(e), Options{Width: width, Verbose: true}); err != nil {
+	if err := english.Text(&b, answered(e), Options{Width: width, Verbose: true}); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
@@ -44,7 +44,7 @@ func told(t *testing.T, e *record.Effects, width int) string {
 // terminal and on the page.
 func TestTwoModesAreTold(t *testing.T) {
 	var page strings.Builder
-	if err := HTML(&page, answered(moody()), Source{}); err != nil {
+	if err := english.HTML(&page, answered(moody()), Source{}); err != nil {
 		t.Fatal(err)
 	}
 	text := told(t, moody(), 100)
@@ -104,7 +104,7 @@ func TestBusyNodeIsTold(t *testing.T) {
 		t.Errorf("told twice: %s", text)
 	}
 	var page strings.Builder
-	if err := HTML(&page, answered(e), Source{}); err != nil || !strings.Contains(page.String(), "alone and beside batch") {
+	if err := english.HTML(&page, answered(e), Source{}); err != nil || !strings.Contains(page.String(), "alone and beside batch") {
 		t.Errorf("%v", err)
 	}
 }

@@ -14,7 +14,7 @@ func TestNodesAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawNodes(t)
 		var b bytes.Buffer
-		if err := Print(&b, Nodes(n), Options{Width: rapid.IntRange(20, 200).Draw(t, "width")}); err != nil {
+		if err := Print(&b, english.Nodes(n), Options{Width: rapid.IntRange(20, 200).Draw(t, "width")}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -29,7 +29,7 @@ func threeNodes(odd bool) *record.Nodes {
 func nodesText(t *testing.T, n *record.Nodes, width int) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Print(&b, Nodes(n), Options{Width: width}); err != nil {
+	if err := Print(&b, english.Nodes(n), Options{Width: width}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -104,7 +104,7 @@ func TestNodesForPrograms(t *testing.T) {
 		t.Errorf("%v: %+v", err, back)
 	}
 	b.Reset()
-	if err := PrintMarkdown(&b, Nodes(threeNodes(true))); err != nil || !strings.Contains(b.String(), "| c |") && !strings.Contains(b.String(), "| **c** |") {
+	if err := PrintMarkdown(&b, english.Nodes(threeNodes(true))); err != nil || !strings.Contains(b.String(), "| c |") && !strings.Contains(b.String(), "| **c** |") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/quantity"
@@ -11,10 +10,10 @@ import (
 )
 
 // nodesTrust is what a sceptic asks of every node, side by side.
-func nodesTrust(n *record.Nodes) block {
+func (in Language) nodesTrust(n *record.Nodes) block {
 	t := table{columns: []column{
-		{head: text("head.workload"), flex: 9}, {head: text("head.node"), flex: 9}, {head: text("trust.blocks"), align: right}, {head: text("trust.launches"), align: right},
-		{head: text("nodes.twin"), align: interval}, {head: text("matrix.noise"), align: right}, {head: text("label.checks")},
+		{head: in.text("head.workload"), flex: 9}, {head: in.text("head.node"), flex: 9}, {head: in.text("trust.blocks"), align: right}, {head: in.text("trust.launches"), align: right},
+		{head: in.text("nodes.twin"), align: interval}, {head: in.text("matrix.noise"), align: right}, {head: in.text("label.checks")},
 	}}
 	var notes []sentence
 	for _, name := range nodeWorkloads(n) {
@@ -25,8 +24,8 @@ func nodesTrust(n *record.Nodes) block {
 			}
 			x := node.Trust[i]
 			t.rows = append(t.rows, row{{name, plain}, {node.Name, strong}, {fmt.Sprint(x.Blocks), plain}, {fmt.Sprint(x.Generations), plain},
-				twinCell(x), noiseCell(x), checksCell(x)})
-			notes = append(notes, trustNote(node.Name, x)...)
+				twinCell(x), noiseCell(x), in.checksCell(x)})
+			notes = append(notes, in.trustNote(node.Name, x)...)
 		}
 	}
 	if len(t.rows) == 0 {
@@ -37,7 +36,7 @@ func nodesTrust(n *record.Nodes) block {
 	}
 	for _, node := range n.Nodes {
 		if node.Dropped.Blocks > 0 {
-			notes = append(notes, msg("nodes.dropped", "node", node.Name, "blocks", dropped(node.Dropped)))
+			notes = append(notes, in.msg("nodes.dropped", "node", node.Name, "blocks", in.dropped(node.Dropped)))
 		}
 	}
 	return block{tables: []table{t}, notes: notes}
@@ -57,39 +56,39 @@ func noiseCell(x record.NodeTrust) cell {
 	return cell{none, faint}
 }
 
-func checksCell(x record.NodeTrust) cell {
+func (in Language) checksCell(x record.NodeTrust) cell {
 	switch failed, open, held := len(x.Failed), len(x.Untold), len(x.Held); {
 	case failed > 0:
-		return cell{text("nodes.failed", "n", failed, "of", failed+open+held), broken}
+		return cell{in.text("nodes.failed", "n", failed, "of", failed+open+held), broken}
 	case open > 0:
-		return cell{text("nodes.untold", "n", held, "open", open), unsure}
+		return cell{in.text("nodes.untold", "n", held, "open", open), unsure}
 	case held > 0:
-		return cell{text("nodes.ok"), calm}
+		return cell{in.text("nodes.ok"), calm}
 	}
 	return cell{none, faint}
 }
 
 // trustNote spells out what the table only counts.
-func trustNote(node string, x record.NodeTrust) []sentence {
+func (in Language) trustNote(node string, x record.NodeTrust) []sentence {
 	var notes []sentence
 	if x.TwinDiffers {
-		notes = append(notes, msg("nodes.twin.note", "node", node, "load", x.Workload))
+		notes = append(notes, in.msg("nodes.twin.note", "node", node, "load", x.Workload))
 	}
 	if len(x.Failed) > 0 {
-		notes = append(notes, msg("nodes.failed.note", "node", node, "load", x.Workload, "checks", list(x.Failed)))
+		notes = append(notes, in.msg("nodes.failed.note", "node", node, "load", x.Workload, "checks", in.list(in.saidAll(x.Failed))))
 	}
 	return notes
 }
 
 // factName is what a fact is about.
-func factName(f record.NodeFact) string {
+func (in Language) factName(f record.NodeFact) string {
 	switch {
 	case f.Workload == "":
-		return f.Name
+		return in.said(f.Name)
 	case f.All:
-		return text("fact.all", "fact", f.Name, "load", f.Workload)
+		return in.text("fact.all", "fact", in.said(f.Name), "load", f.Workload)
 	}
-	return text("fact.arms", "fact", f.Name, "arms", list(f.Arms), "load", f.Workload)
+	return in.text("fact.arms", "fact", in.said(f.Name), "arms", in.list(f.Arms), "load", f.Workload)
 }
 
 // factText is a value with its unit.
@@ -108,7 +107,7 @@ func factText(f record.NodeFact, node string) string {
 }
 
 // differingFacts says of each fact that differs which nodes have what.
-func differingFacts(n *record.Nodes) block {
+func (in Language) differingFacts(n *record.Nodes) block {
 	var b block
 	for _, f := range n.Facts {
 		if !f.Differs {
@@ -120,12 +119,12 @@ func differingFacts(n *record.Nodes) block {
 		}
 		var parts []string
 		for text, nodes := range having.All() {
-			parts = append(parts, list(nodes)+": "+text)
+			parts = append(parts, in.colon(in.list(nodes), text))
 		}
-		b.items = append(b.items, item{label: cell{factName(f), plain}, text: say(strings.Join(parts, "; "))})
+		b.items = append(b.items, item{label: cell{in.factName(f), plain}, text: say(in.semicolons(parts...))})
 	}
 	if len(b.items) == 0 && len(n.Facts) > 0 {
-		b.items = []item{{text: msg("nodes.nothing")}}
+		b.items = []item{{text: in.msg("nodes.nothing")}}
 	}
 	return b
 }

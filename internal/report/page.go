@@ -30,9 +30,9 @@ type Source struct {
 
 // HTML prints the report as one page that needs nothing else: no network, no
 // file, no script. What it shows comes from the effects.
-func HTML(w io.Writer, e *record.Effects, s Source) error {
+func (in Language) HTML(w io.Writer, e *record.Effects, s Source) error {
 	var b bytes.Buffer // a page is printed whole or not at all
-	if err := pageTemplate.Execute(&b, newPage(e, s)); err != nil {
+	if err := pageTemplate.Execute(&b, in.newPage(e, s)); err != nil {
 		return fmt.Errorf("make the page: %w", err)
 	}
 	_, err := b.WriteTo(w)
@@ -45,9 +45,7 @@ var pageStyle string
 //go:embed page.tmpl
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"word": func(key messages.Key) string { return text(key) },
-}).Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // policy forbids the browser everything but the style of the page.
 func policy() string {
@@ -57,6 +55,7 @@ func policy() string {
 
 // page is what the template prints.
 type page struct {
+	in     Language
 	Title  string
 	Style  template.CSS
 	Policy string
@@ -78,14 +77,14 @@ type pagePart struct {
 // pageWarnings is how many warnings the first screen has.
 const pageWarnings = 3
 
-func newPage(e *record.Effects, s Source) page {
-	ws := workloads(e)
-	d := tables(e, answerOf(e))
+func (in Language) newPage(e *record.Effects, s Source) page {
+	ws := in.workloads(e)
+	d := in.tables(e, answerOf(e))
 	if s.Gate != nil {
-		d.add(limitSection(s.Gate))
+		d.add(in.limitSection(s.Gate))
 	}
-	r := &htmlRenderer{used: map[messages.Key]bool{}}
-	p := page{Title: export.Clean(d.title.String()), Style: template.CSS(pageStyle), Policy: policy(), Cite: cite(e, s), Files: s.Files}
+	r := &htmlRenderer{in: in, known: in.glossary(), used: map[messages.Key]bool{}}
+	p := page{in: in, Title: export.Clean(d.title.String()), Style: template.CSS(pageStyle), Policy: policy(), Cite: in.cite(e, s), Files: s.Files}
 	p.First = r.part(func() {
 		r.document(d)
 		r.overview(e, ws)
@@ -94,15 +93,21 @@ func newPage(e *record.Effects, s Source) page {
 	for i, w := range ws {
 		p.add(r.load(e, w, fmt.Sprintf("w%d", i+1), len(ws) == 1))
 	}
-	p.fold(r, "trust", text("page.quality"), func() { r.quality(e, ws) })
-	p.fold(r, "warnings", text("page.warnings"), func() { r.block(warnings(e)) })
-	p.fold(r, "left", text("page.left"), func() { r.block(leftOut(e)) })
-	p.fold(r, "how", text("page.how"), func() { r.how(e, ws, s) })
+	p.fold(r, "trust", in.text("page.quality"), func() { r.quality(e, ws) })
+	p.fold(r, "warnings", in.text("page.warnings"), func() { r.block(in.warnings(e)) })
+	p.fold(r, "left", in.text("page.left"), func() { r.block(in.leftOut(e)) })
+	p.fold(r, "how", in.text("page.how"), func() { r.how(e, ws, s) })
 	if len(r.used) > 0 {
-		p.fold(r, "words", text("page.words"), r.explained)
+		p.fold(r, "words", in.text("page.words"), r.explained)
 	}
 	return p
 }
+
+// Lang is the language of the page for browsers.
+func (p page) Lang() string { return string(p.in.catalog.Language()) }
+
+// Word is a message in the language of the page.
+func (p page) Word(key messages.Key) string { return p.in.text(key) }
 
 func (p *page) add(part pagePart) {
 	if part.Body != "" {
@@ -118,8 +123,8 @@ func (p *page) fold(r *htmlRenderer, id, title string, fill func()) {
 // host, the next step.
 func (r *htmlRenderer) atGlance(e *record.Effects) {
 	a := answerOf(e)
-	r.items(concerns(e, a))
-	all, about := warnings(e).items, warnings(aboutAnswer(e, a)).items
+	r.items(r.in.concerns(e, a))
+	all, about := r.in.warnings(e).items, r.in.warnings(aboutAnswer(e, a)).items
 	shown := min(len(about), pageWarnings)
 	r.items(about[:shown])
 	if rest := len(all) - shown; rest > 0 {
@@ -127,21 +132,21 @@ func (r *htmlRenderer) atGlance(e *record.Effects) {
 		if shown > 0 {
 			key = "page.warnings.more"
 		}
-		r.put(`<p class="marked"><a href="#warnings">`, template.HTMLEscapeString(text(key, "n", rest)), "</a></p>")
+		r.put(`<p class="marked"><a href="#warnings">`, template.HTMLEscapeString(r.in.text(key, "n", rest)), "</a></p>")
 	}
-	if h := host(e.Host); h != "" {
-		r.items([]item{{label: cell{text("label.host"), plain}, text: say(h)}})
+	if h := r.in.host(e.Host); h != "" {
+		r.items([]item{{label: cell{r.in.text("label.host"), plain}, text: say(h)}})
 	}
-	if s := more(e, a, ""); len(s) > 0 {
+	if s := r.in.more(e, a, ""); len(s) > 0 {
 		r.items([]item{{text: s}})
 	}
 }
 
 // quality folds the sentences on undecided checks: the table has them.
 func (r *htmlRenderer) quality(e *record.Effects, ws []workload) {
-	for _, b := range trust(e, ws) {
+	for _, b := range r.in.trust(e, ws) {
 		var untold []sentence
-		for _, d := range unpassed(ws) {
+		for _, d := range r.in.unpassed(ws) {
 			if i := slices.IndexFunc(b.notes, func(n sentence) bool { return slices.Equal(n, d.note()) }); i >= 0 && !d.check.Known {
 				untold = append(untold, b.notes[i])
 				b.notes = slices.Delete(b.notes, i, i+1)
@@ -149,7 +154,7 @@ func (r *htmlRenderer) quality(e *record.Effects, ws []workload) {
 		}
 		r.block(b)
 		if len(untold) > 0 {
-			r.fold(text("page.untold", "n", len(untold)), func() { r.notes(untold) })
+			r.fold(r.in.text("page.untold", "n", len(untold)), func() { r.notes(untold) })
 		}
 	}
 }
@@ -157,9 +162,9 @@ func (r *htmlRenderer) quality(e *record.Effects, ws []workload) {
 // prices are the tables of neighbours, folded: their answer is on the first screen.
 func (r *htmlRenderer) prices(e *record.Effects, w workload) {
 	for _, p := range pricesOf(e, w.Name) {
-		r.block(explained(p))
+		r.block(r.in.explained(p))
 	}
-	for _, s := range priceSections(e, w) {
+	for _, s := range r.in.priceSections(e, w) {
 		title := s.title
 		s.title, s.blocks = "", s.blocks[:len(s.blocks)-1]
 		r.fold(title, func() { r.section(s) })
@@ -194,12 +199,12 @@ func (r *htmlRenderer) load(e *record.Effects, w workload, id string, alone bool
 	}
 	p.Brief = r.part(func() {
 		if x, ok := foremost(rows); ok {
-			c := answerCell(x)
-			r.element("span", "brief "+toneClass[c.tone], x.Arm+" "+seenCell(*x.Effect).text+" "+c.text)
+			c := r.in.answerCell(x)
+			r.element("span", "brief "+toneClass[c.tone], x.Arm+" "+r.in.seenCell(*x.Effect).text+" "+c.text)
 		}
 	})
 	p.Body = r.part(func() {
-		r.element("p", "faint", aboutWorkload(w))
+		r.element("p", "faint", r.in.aboutWorkload(w))
 		if !alone {
 			r.effects(e, w, id+"-effects")
 		}
@@ -207,15 +212,15 @@ func (r *htmlRenderer) load(e *record.Effects, w workload, id string, alone bool
 		chosen := w.chosen(rows)
 		r.latencies(w, chosen, id+"-latency")
 		r.series(e, w, chosen)
-		m := modes(e, w)
+		m := r.in.modes(e, w)
 		r.items(m.items)
 		r.prices(e, w)
-		r.fold(text("page.arms"), func() {
-			arms := ladder(e, w)
+		r.fold(r.in.text("page.arms"), func() {
+			arms := r.in.ladder(e, w)
 			arms.notes = append(arms.notes, m.notes...)
 			r.block(arms)
-			r.block(secondary(w))
-			r.block(kernel(w))
+			r.block(r.in.secondary(w))
+			r.block(r.in.kernel(w))
 		})
 	})
 	return p
@@ -264,17 +269,17 @@ func (w workload) chosen(rows []record.AnswerRow) []string {
 }
 
 // cite is how to name a result elsewhere.
-func cite(e *record.Effects, s Source) string {
+func (in Language) cite(e *record.Effects, s Source) string {
 	day := started(e.Started)
 	if t, err := time.Parse(time.RFC3339Nano, e.Started); err == nil {
 		day = t.UTC().Format("2006-01-02")
 	}
-	pairs := []any{"experiment", e.Experiment, "version", strings.TrimSpace(s.Manifest.Tare), "host", e.Host.Name, "about", host(e.Host), "day", day, "seed", e.Seed,
+	pairs := []any{"experiment", e.Experiment, "version", strings.TrimSpace(s.Manifest.Tare), "host", e.Host.Name, "about", in.host(e.Host), "day", day, "seed", e.Seed,
 		"home", hint.Home}
 	if e.Imported != nil {
-		return export.Clean(text("cite.imported", pairs...))
+		return export.Clean(in.text("cite.imported", pairs...))
 	}
-	return export.Clean(text("cite.text", pairs...))
+	return export.Clean(in.text("cite.text", pairs...))
 }
 
 // tickOf prints a change on an axis without needless zeros.

@@ -137,9 +137,13 @@ func (b *browser) shot(t *testing.T, name string) {
 
 func (b *browser) open(t *testing.T, e *record.Effects, s Source) {
 	t.Helper()
-	page := pageOf(t, e, s)
+	b.load(t, e.Experiment, pageOf(t, e, s))
+}
+
+func (b *browser) load(t *testing.T, name, page string) {
+	t.Helper()
 	if len(page) > 300_000 {
-		t.Errorf("%s: the page has %d bytes", e.Experiment, len(page))
+		t.Errorf("%s: the page has %d bytes", name, len(page))
 	}
 	path := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {

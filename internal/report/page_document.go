@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/report/export"
@@ -13,9 +13,11 @@ import (
 
 // htmlRenderer prints documents and parts of them as HTML.
 type htmlRenderer struct {
-	out  strings.Builder
-	told map[messages.Key]bool // words explained in this part
-	used map[messages.Key]bool // words explained anywhere on the page
+	in    Language
+	out   strings.Builder
+	known glossaryWords
+	told  map[messages.Key]bool // words explained in this part
+	used  map[messages.Key]bool // words explained anywhere on the page
 }
 
 // part is what fill prints. Each part explains its words anew.
@@ -63,10 +65,10 @@ func (r *htmlRenderer) document(d Document) {
 // section folds its further blocks, as Markdown does.
 func (r *htmlRenderer) section(s section) {
 	if s.title != "" {
-		r.element("h3", "", upper(s.title))
+		r.element("h3", "", r.in.heading(s.title))
 	}
 	if s.about != "" {
-		r.element("p", "faint", upper(s.about))
+		r.element("p", "faint", r.in.heading(s.about))
 	}
 	for i, b := range s.blocks {
 		if b.empty() {
@@ -84,7 +86,7 @@ func (r *htmlRenderer) section(s section) {
 
 func (r *htmlRenderer) fold(title string, fill func()) {
 	r.put("<details><summary>")
-	r.words(upper(title))
+	r.words(r.in.heading(title))
 	r.put("</summary>")
 	fill()
 	r.put("</details>")
@@ -95,7 +97,7 @@ func (r *htmlRenderer) block(b block) {
 		return
 	}
 	if b.title != "" {
-		r.element("h4", "", upper(b.title))
+		r.element("h4", "", r.in.heading(b.title))
 	}
 	r.items(b.items)
 	for _, l := range b.listings {
@@ -207,9 +209,9 @@ const (
 func (r *htmlRenderer) table(about string, t table) {
 	signs := 0
 	for i, c := range t.columns {
-		most := width(c.head)
+		most := Width(c.head)
 		for _, row := range t.rows {
-			most = max(most, width(row[i].text))
+			most = max(most, Width(row[i].text))
 		}
 		signs += most + 2
 	}
@@ -273,20 +275,19 @@ func (r *htmlRenderer) figure(title string, drawing template.HTML, legend ...str
 // words prints a text and explains, once in a part, the words that a reader may not know.
 func (r *htmlRenderer) words(s string) {
 	s = glue(export.Clean(s))
-	known := glossary()
 	for {
-		at := known.any.FindStringIndex(s)
+		at := r.known.any.FindStringIndex(s)
 		if at == nil {
 			r.put(template.HTMLEscapeString(s))
 			return
 		}
 		word := s[at[0]:at[1]]
 		r.put(template.HTMLEscapeString(s[:at[0]]))
-		key := known.key[word]
+		key := r.known.key[word]
 		if r.told[key] {
 			r.put(word)
 		} else {
-			r.put(`<abbr title="`, template.HTMLEscapeString(upper(known.means[key])), `">`, word, "</abbr>")
+			r.put(`<abbr title="`, template.HTMLEscapeString(r.in.heading(r.known.means[key])), `">`, word, "</abbr>")
 			r.told[key], r.used[key] = true, true
 		}
 		s = s[at[1]:]
@@ -308,27 +309,37 @@ type glossaryWords struct {
 	means map[messages.Key]string
 }
 
-var glossary = sync.OnceValue(func() glossaryWords {
+// glossary is the words that a page explains, in the language.
+func (in Language) glossary() glossaryWords {
 	g := glossaryWords{key: map[string]messages.Key{}, forms: map[messages.Key]string{}, means: map[messages.Key]string{}}
 	var all []string
 	for _, key := range glossaryKeys {
-		forms, meaning, _ := strings.Cut(text(key), ": ")
+		forms, meaning, _ := strings.Cut(in.text(key), ": ")
 		g.forms[key], g.means[key] = forms, meaning
 		for _, form := range strings.Split(forms, ", ") {
 			g.key[form] = key
-			all = append(all, regexp.QuoteMeta(form))
+			all = append(all, wholeWord(form))
 		}
 	}
-	g.any = regexp.MustCompile(`\b(?:` + strings.Join(all, "|") + `)\b`)
+	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) }) // the longer word where two begin alike
+	g.any = regexp.MustCompile(strings.Join(all, "|"))
 	return g
-})
+}
+
+// wholeWord matches a form that is no part of a longer word; Chinese has no spaces between words.
+func wholeWord(form string) string {
+	if Width(form) > utf8.RuneCountInString(form) {
+		return regexp.QuoteMeta(form)
+	}
+	return `\b` + regexp.QuoteMeta(form) + `\b`
+}
 
 // explained lists the words that the page has explained, for readers without a pointer.
 func (r *htmlRenderer) explained() {
 	r.put(`<dl class="items">`)
 	for _, key := range glossaryKeys {
 		if r.used[key] {
-			r.put("<dt>", glossary().forms[key], "</dt><dd>", template.HTMLEscapeString(upper(glossary().means[key])), ".</dd>")
+			r.put("<dt>", r.known.forms[key], "</dt><dd>", template.HTMLEscapeString(r.in.stop(r.in.heading(r.known.means[key])).String()), "</dd>")
 		}
 	}
 	r.put("</dl>")

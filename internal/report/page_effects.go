@@ -13,9 +13,9 @@ import (
 )
 
 // drawn is an effect as a row of a forest.
-func drawn(label, note string, x record.Effect, margin float64) chart.Effect {
-	verdict := verdictCell(x, margin)
-	r := chart.Effect{Label: export.Clean(label), Note: export.Clean(note), Text: export.Clean(seenCell(x).text), Word: export.Clean(verdict.text), Tone: "calm"}
+func (in Language) drawn(label, note string, x record.Effect, margin float64) chart.Effect {
+	verdict := in.verdictCell(x, margin)
+	r := chart.Effect{Label: export.Clean(label), Note: export.Clean(note), Text: export.Clean(in.seenCell(x).text), Word: export.Clean(verdict.text), Tone: "calm"}
 	if verdict.tone != faint {
 		r.Tone = toneClass[verdict.tone]
 	}
@@ -32,6 +32,18 @@ func drawn(label, note string, x record.Effect, margin float64) chart.Effect {
 	return r
 }
 
+// answered is drawn for a row of the answer. Where the table decides by another metric, or finds the row invalid,
+// the verdict is the table's, too. That of a pod beside a neighbour is not about the effect alone.
+func (in Language) answered(label, note string, r record.AnswerRow, margin float64) chart.Effect {
+	d := in.drawn(label, note, *r.Effect, margin)
+	open := r.Says.Word == record.SaysUndecided && r.Effect.Verdict == record.Undecided
+	if r.Beside == nil && !open && (r.Says.Metric != "" || r.Says.Word == record.SaysInvalid) {
+		said := in.answerCell(r)
+		d.Word, d.Tone = export.Clean(said.text), toneClass[said.tone]
+	}
+	return d
+}
+
 // forest draws a figure where at least one of its effects is known.
 func (r *htmlRenderer) forest(title string, f chart.Forest, legend ...string) {
 	if !slices.ContainsFunc(f.Rows, func(x chart.Effect) bool { return x.Known }) {
@@ -42,20 +54,20 @@ func (r *htmlRenderer) forest(title string, f chart.Forest, legend ...string) {
 }
 
 // legend explains the marks of all forests of a page.
-func forestLegend(e *record.Effects) string {
+func (in Language) forestLegend(e *record.Effects) string {
 	if e.Imported != nil {
-		return text("key.forest") + " " + text("key.seen")
+		return in.text("join.sentences", "before", in.text("key.forest"), "after", in.text("key.seen"))
 	}
-	return text("key.forest") + " " + text("figure.margin", "margin", quantity.PlusMinus(e.Margin))
+	return in.text("join.sentences", "before", in.text("key.forest"), "after", in.text("figure.margin", "margin", quantity.PlusMinus(e.Margin)))
 }
 
 // overview is the arms that the answer is about in every load; of one load all arms.
 func (r *htmlRenderer) overview(e *record.Effects, ws []workload) {
 	if len(ws) == 1 {
-		r.effects(e, ws[0], "overview", forestLegend(e))
+		r.effects(e, ws[0], "overview", r.in.forestLegend(e))
 		return
 	}
-	f := chart.Forest{ID: "overview", Margin: e.Margin, Less: text("axis.fewer"), More: text("axis.greater")}
+	f := chart.Forest{ID: "overview", Margin: e.Margin, Less: r.in.text("axis.fewer"), More: r.in.text("axis.greater")}
 	var heads arrange.Ordered
 	var last workload
 	for _, w := range ws {
@@ -70,20 +82,20 @@ func (r *htmlRenderer) overview(e *record.Effects, ws []workload) {
 			}
 			last = w
 			heads.Add(w.metricWord(w.Primary).head)
-			f.Rows = append(f.Rows, drawn(label, note, *x.Effect, e.Margin))
+			f.Rows = append(f.Rows, r.in.answered(label, note, x, e.Margin))
 		}
 	}
-	title := text("figure.answer")
+	title := r.in.text("figure.answer")
 	if len(heads) == 1 {
 		m := last.metricWord(last.Primary)
-		title = text("figure.answer.of", "metric", m.of)
+		title = r.in.text("figure.answer.of", "metric", m.of)
 		f.Less, f.More = m.axis("axis.less"), m.axis("axis.more")
 	}
-	r.forest(title, f, forestLegend(e))
+	r.forest(title, f, r.in.forestLegend(e))
 }
 
 // axis is a message about an end of an axis: what it means for this metric.
-func (m metric) axis(key messages.Key) string { return text(key, "metric", export.Clean(m.head)) }
+func (m metric) axis(key messages.Key) string { return m.in.text(key, "metric", export.Clean(m.head)) }
 
 // effects are the effects of all arms on the primary metric.
 func (r *htmlRenderer) effects(e *record.Effects, w workload, id string, legend ...string) {
@@ -94,7 +106,12 @@ func (r *htmlRenderer) effects(e *record.Effects, w workload, id string, legend 
 		if !ok {
 			continue
 		}
-		row := drawn(arm, w.word(arm).adds, x, e.Margin)
+		row := r.in.drawn(arm, w.word(arm).adds, x, e.Margin)
+		for _, said := range rowsOf(e, w.Name) {
+			if said.Arm == arm && said.Effect != nil && said.Effect.Baseline == w.Baseline {
+				row = r.in.answered(arm, w.word(arm).adds, said, e.Margin)
+			}
+		}
 		if slices.Contains(w.Twins, arm) {
 			t := w.twinRow(e, arm)
 			row.Note, row.Word, row.Tone = export.Clean(t[colAdds].text), t[colVerdict].text, "unsure"
@@ -105,9 +122,9 @@ func (r *htmlRenderer) effects(e *record.Effects, w workload, id string, legend 
 		f.Rows = append(f.Rows, row)
 	}
 	if w.NoiseFloor > 0 {
-		legend = append(legend, text("figure.noise", "noise", quantity.PlusMinus(w.NoiseFloor)))
+		legend = append(legend, r.in.text("figure.noise", "noise", quantity.PlusMinus(w.NoiseFloor)))
 	}
-	r.forest(text("figure.effects", "metric", m.of, "baseline", w.Baseline, "level", w.value(w.Baseline, w.Primary).text), f, legend...)
+	r.forest(r.in.text("figure.effects", "metric", m.of, "baseline", w.Baseline, "level", w.value(w.Baseline, w.Primary).text), f, legend...)
 }
 
 // steps is what each layer adds to the one below, around zero.
@@ -116,20 +133,20 @@ func (r *htmlRenderer) steps(e *record.Effects, w workload, id string) {
 	f := chart.Forest{ID: id, Margin: e.Margin, Less: m.axis("axis.less"), More: m.axis("axis.more")}
 	for _, arm := range w.Ladder {
 		if x, ok := w.Step[key(w.Primary, arm)]; ok && !w.Real(arm) {
-			f.Rows = append(f.Rows, drawn(arm, w.word(arm).adds, x, e.Margin))
+			f.Rows = append(f.Rows, r.in.drawn(arm, w.word(arm).adds, x, e.Margin))
 		}
 		if x, ok := w.Remainder[key(w.Primary, arm)]; ok && x.Baseline != w.Baseline {
-			f.Rows = append(f.Rows, drawn(text("ladder.remainder"), text("ladder.beyond", "arm", x.Baseline), x, e.Margin))
+			f.Rows = append(f.Rows, r.in.drawn(r.in.text("ladder.remainder"), r.in.text("ladder.beyond", "arm", x.Baseline), x, e.Margin))
 		}
 	}
 	if len(f.Rows) > 1 {
-		r.forest(text("figure.steps"), f)
+		r.forest(r.in.text("figure.steps"), f)
 	}
 }
 
 // latencies is the effects of the chosen arms on latencies and CPU time, with the levels.
 func (r *htmlRenderer) latencies(w workload, chosen []string, id string) {
-	f := chart.Forest{ID: id, Less: text("axis.fewer"), More: text("axis.greater")}
+	f := chart.Forest{ID: id, Less: r.in.text("axis.fewer"), More: r.in.text("axis.greater")}
 	for _, arm := range chosen {
 		if len(chosen) > 1 {
 			f.Rows = append(f.Rows, chart.Effect{Head: true, Label: export.Clean(arm)})
@@ -139,15 +156,15 @@ func (r *htmlRenderer) latencies(w workload, chosen []string, id string) {
 			if !ok || m.Name == w.Primary {
 				continue
 			}
-			row := drawn(m.Head, w.levels(m.Name, x), x, 0)
+			row := r.in.drawn(r.in.said(m.Head), w.levels(m.Name, x), x, 0)
 			row.Word = ""
 			if w.noisy(m.Name) || w.InNoise(x) {
-				row.Tone, row.Word = "unsure", text("page.noise")
+				row.Tone, row.Word = "unsure", r.in.text("page.noise")
 			}
 			f.Rows = append(f.Rows, row)
 		}
 	}
-	r.forest(text("figure.latency", "arms", list(chosen), "baseline", w.Baseline), f)
+	r.forest(r.in.text("figure.latency", "arms", r.in.list(chosen), "baseline", w.Baseline), f)
 }
 
 // levels are the metric of the baseline and of the arm, where the two say what the effect says: it

@@ -13,32 +13,32 @@ import (
 
 // how is how it was done: enough to repeat it.
 func (r *htmlRenderer) how(e *record.Effects, ws []workload, s Source) {
-	b := repeat(e)
+	b := r.in.repeat(e)
 	add := func(label, value string) {
 		if value != "" {
 			b.items = append(b.items, item{label: cell{label, plain}, text: say(value)})
 		}
 	}
 	add("tare", s.Manifest.Tare)
-	add(text("how.user"), s.Manifest.User)
+	add(r.in.text("how.user"), s.Manifest.User)
 	for _, name := range slices.Sorted(maps.Keys(s.Manifest.Versions)) {
 		add(name, s.Manifest.Versions[name])
 	}
 	mitigations, unaffected := mitigated(e.Host)
-	add(text("how.mitigations"), strings.Join(mitigations, "; "))
-	add(text("how.unaffected"), strings.Join(unaffected, ", "))
+	add(r.in.text("how.mitigations"), r.in.semicolons(mitigations...))
+	add(r.in.text("how.unaffected"), r.in.names(unaffected))
 	r.block(b)
 	if s.Plan.Source != "" {
-		r.fold(text("page.experiment"), func() {
+		r.fold(r.in.text("page.experiment"), func() {
 			r.put(`<pre tabindex="0">`, template.HTMLEscapeString(cleanLines(s.Plan.Source)), "</pre>")
 		})
 	}
 	for _, w := range ws {
-		title := text("how.kernel", "load", w.Name)
+		title := r.in.text("how.kernel", "load", w.Name)
 		if w.Imported {
-			title = text("how.outputs", "load", w.Name)
+			title = r.in.text("how.outputs", "load", w.Name)
 		}
-		if b := settings(w); len(b.tables) > 0 {
+		if b := r.in.settings(w); len(b.tables) > 0 {
 			r.fold(title, func() { r.block(b) })
 		}
 	}
@@ -67,7 +67,7 @@ func mitigated(h record.Host) (does, unaffected []string) {
 }
 
 // settings puts what differs between arms first: that is what was compared.
-func settings(w workload) block {
+func (in Language) settings(w workload) block {
 	var names, arms arrange.Ordered
 	got := map[arrange.Key]string{}
 	for _, arm := range w.Arms() {
@@ -77,19 +77,19 @@ func settings(w workload) block {
 		arms.Add(arm)
 		for _, s := range w.Arm[arm].Settings {
 			names.Add(s.Name)
-			got[key(s.Name, arm)] = s.Got
+			got[key(s.Name, arm)] = in.phrase(s.Got)
 			if s.Wanted != "" && s.Wanted != s.Got {
-				got[key(s.Name, arm)] = text("how.wanted", "got", s.Got, "wanted", s.Wanted)
+				got[key(s.Name, arm)] = in.text("how.wanted", "got", in.phrase(s.Got), "wanted", s.Wanted)
 			}
 		}
 	}
-	differ := table{columns: []column{{head: text("how.differ")}}}
+	differ := table{columns: []column{{head: in.text("how.differ")}}}
 	for _, arm := range arms {
 		differ.columns = append(differ.columns, column{head: arm})
 	}
-	alike := table{columns: []column{{head: text("how.setting")}, {head: text("how.every")}}}
+	alike := table{columns: []column{{head: in.text("how.setting")}, {head: in.text("how.every")}}}
 	for _, name := range names {
-		r := row{{name, plain}}
+		r := row{{in.phrase(name), plain}}
 		same := true
 		for _, arm := range arms {
 			value, ok := got[key(name, arm)]
@@ -101,7 +101,7 @@ func settings(w workload) block {
 			r = append(r, c)
 		}
 		if same {
-			alike.rows = append(alike.rows, row{{name, plain}, r[1]})
+			alike.rows = append(alike.rows, row{r[0], r[1]})
 		} else {
 			differ.rows = append(differ.rows, r)
 		}

@@ -24,9 +24,9 @@ func (r *htmlRenderer) series(e *record.Effects, w workload, chosen []string) {
 	f := chart.Series{Tick: m.show, Time: clock}
 	f.Low, f.High = bounds(all)
 	f.From, f.To, f.Marks = times(all)
-	sample := text("sample.window")
+	sample := r.in.text("sample.window")
 	if w.Imported {
-		sample, f.Marks = text("sample.report"), nil
+		sample, f.Marks = r.in.text("sample.report"), nil
 		if all[0].Counted {
 			f.Time = func(at float64) string { return strconv.FormatFloat(quantity.Round(at, 3), 'f', -1, 64) }
 		}
@@ -37,21 +37,21 @@ func (r *htmlRenderer) series(e *record.Effects, w workload, chosen []string) {
 		dropped += len(row.Dropped)
 		f.Rows = append(f.Rows, row)
 	}
-	legend := []string{text("series.key", "sample", sample, "baseline", w.Baseline)}
+	legend := []string{r.in.text("series.key", "sample", sample, "baseline", w.Baseline)}
 	if len(f.Marks) > 0 && len(f.Marks) <= chart.MostMarks {
-		legend = append(legend, text("series.launches"))
+		legend = append(legend, r.in.text("series.launches"))
 	}
 	if dropped > 0 {
-		legend = append(legend, text("series.dropped", "n", dropped))
+		legend = append(legend, r.in.text("series.dropped", "n", dropped))
 	}
 	if kept, of := f.Thin(); kept < of {
-		legend = append(legend, text("series.thinned", "n", kept, "of", of))
+		legend = append(legend, r.in.text("series.thinned", "n", kept, "of", of))
 	}
 	title := messages.Key("series.title")
 	if all[0].Counted {
 		title = "series.counted"
 	}
-	r.figure(upper(text(title, "metric", m.of, "sample", sample)), f.Draw(), legend...)
+	r.figure(r.in.heading(r.in.text(title, "metric", m.of, "sample", sample)), f.Draw(), legend...)
 }
 
 // seriesOf are the windows of some arms of a workload, one series per arm, in the order of display.
@@ -92,11 +92,11 @@ func (w workload) strip(s record.Series, m metric) chart.Strip {
 		}
 		*to = append(*to, chart.Point{At: p.At, Value: p.Value})
 	}
-	count := number("count.points.window", len(r.Points))
+	count := w.in.number("count.points.window", len(r.Points))
 	if w.Imported {
-		count = number("count.points.report", len(r.Points))
+		count = w.in.number("count.points.report", len(r.Points))
 	}
-	r.Desc = export.Clean(s.Arm + ": " + count + ", " + r.Note)
+	r.Desc = export.Clean(w.in.colon(s.Arm, w.in.commas(count, r.Note)))
 	if x, ok := w.Arm[w.Baseline].Values[s.Metric].Get(); ok {
 		r.Level = &x
 	}

@@ -18,7 +18,7 @@ import (
 func pageOf(t testing.TB, e *record.Effects, s Source) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := HTML(&b, answered(e), s); err != nil {
+	if err := english.HTML(&b, answered(e), s); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -161,7 +161,7 @@ func TestPageAnything(t *testing.T) {
 		e := drawAll(t)
 		e.Series = drawSeries(t, e)
 		var b bytes.Buffer
-		if err := HTML(&b, answered(e), Source{}); err != nil {
+		if err := english.HTML(&b, answered(e), Source{}); err != nil {
 			t.Fatal(err)
 		}
 		checkPage(t, "drawn", b.String())
@@ -214,7 +214,7 @@ func BenchmarkLongRun(b *testing.B) {
 	answered(e)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := HTML(io.Discard, e, s); err != nil {
+		if err := english.HTML(io.Discard, e, s); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -285,6 +285,32 @@ func TestPageCitesHome(t *testing.T) {
 	for _, e := range []*record.Effects{userRun(), importedRun()} {
 		if page := pageOf(t, e, Source{}); !strings.Contains(page, "("+hint.Home+") on ") || strings.Contains(page, home) {
 			t.Error("another home is cited")
+		}
+	}
+}
+
+// Where the table decides by CPU per operation or finds a row invalid, the figures of the page say so too: that of all
+// loads and that of the load.
+func TestForestAgrees(t *testing.T) {
+	for _, c := range []struct {
+		says record.Says
+		want string
+	}{
+		{record.Says{Word: record.SaysSlower, Metric: "cpu_per_op"}, "slower: CPU per op"},
+		{record.Says{Word: record.SaysInvalid, Reason: "the twin differs"}, "invalid"},
+	} {
+		e := answered(richRun())
+		row := &e.Answer.Tables[0].Rows[0]
+		row.Says = c.says
+		effect := *row.Effect
+		effect.Verdict = record.Undecided
+		row.Effect = &effect
+		var b bytes.Buffer
+		if err := english.HTML(&b, e, Source{}); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), `class="word">`+c.want+`<`); n != 2 {
+			t.Errorf("%s: in %d figures, want 2", c.want, n)
 		}
 	}
 }

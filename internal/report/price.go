@@ -21,18 +21,18 @@ func pricesOf(e *record.Effects, name string) []record.Price {
 }
 
 // priceSections show what each mechanism gives back and what the neighbour pays.
-func priceSections(e *record.Effects, w workload) []section {
+func (in Language) priceSections(e *record.Effects, w workload) []section {
 	var all []section
 	for _, p := range pricesOf(e, w.Name) {
-		blocks := []block{priceTable(w, p), priceLatencies(w, p), explained(p)}
+		blocks := []block{in.priceTable(w, p), in.priceLatencies(w, p), in.explained(p)}
 		s := section{
-			title:  text("price.title", "load", w.Name, "neighbour", p.Neighbour.Name),
-			about:  text("price.about"),
+			title:  in.text("price.title", "load", w.Name, "neighbour", p.Neighbour.Name),
+			about:  in.text("price.about"),
 			blocks: blocks,
 		}
 		if p.OfClasses() {
-			s.title = text("busy.title", "load", w.Name, "neighbour", p.Neighbour.Name, "environment", p.Neighbour.Environment)
-			s.about = text("busy.about")
+			s.title = in.text("busy.title", "load", w.Name, "neighbour", p.Neighbour.Name, "environment", p.Neighbour.Environment)
+			s.about = in.text("busy.about")
 		}
 		all = append(all, s)
 	}
@@ -40,57 +40,57 @@ func priceSections(e *record.Effects, w workload) []section {
 }
 
 // aloneWord is what the rows are compared with: one arm, or each with its own.
-func aloneWord(p record.Price) string {
+func (in Language) aloneWord(p record.Price) string {
 	if p.OfClasses() {
-		return text("price.alone")
+		return in.text("price.alone")
 	}
 	return p.Alone
 }
 
 // priceTable has one row per mechanism, in the primary metric of the workload.
-func priceTable(w workload, p record.Price) block {
+func (in Language) priceTable(w workload, p record.Price) block {
 	head := w.metricWord(p.Primary).head
-	protection := column{head: text("price.isolation"), flex: 8, drop: 1}
+	protection := column{head: in.text("price.isolation"), flex: 8, drop: 1}
 	if p.OfClasses() {
-		protection.head = text("price.in")
+		protection.head = in.text("price.in")
 	}
 	t := table{columns: []column{
-		{head: text("head.arm"), flex: 10},
+		{head: in.text("head.arm"), flex: 10},
 		protection,
-		{head: text("price.against", "metric", head, "alone", aloneWord(p)), align: interval},
-		{head: text("price.regained"), align: interval},
-		{head: text("price.keeps"), align: interval},
-		{head: text("price.work"), align: right, drop: 2},
+		{head: in.text("price.against", "metric", head, "alone", in.aloneWord(p)), align: interval},
+		{head: in.text("price.regained"), align: interval},
+		{head: in.text("price.keeps"), align: interval},
+		{head: in.text("price.work"), align: right, drop: 2},
 	}}
 	for _, r := range p.Rows {
 		back := r.Of(p.Primary)
 		t.rows = append(t.rows, row{
-			{r.Arm, strong}, {isolationWord(r), plain}, ratioCell(back.Alone, w.metricWord(p.Primary).more),
+			{r.Arm, strong}, {in.isolationWord(r), plain}, ratioCell(back.Alone, w.metricWord(p.Primary).more),
 			shareCell(back, r.Arm == p.Unprotected), keptCell(r, r.Arm == p.Unprotected), workCell(p, r),
 		})
 	}
 	b := block{tables: []table{t}}
-	b.notes = priceNotes(p)
+	b.notes = in.priceNotes(p)
 	return b
 }
 
 // priceLatencies has the other metrics of the matrix: each against the arm
 // alone, and what part of the loss is regained.
-func priceLatencies(w workload, p record.Price) block {
+func (in Language) priceLatencies(w workload, p record.Price) block {
 	metrics := slices.DeleteFunc(slices.Clone(p.Metrics), func(m string) bool { return m == p.Primary })
 	if len(metrics) == 0 {
 		return block{}
 	}
-	b := block{title: text("price.others", "alone", aloneWord(p))}
+	b := block{title: in.text("price.others", "alone", in.aloneWord(p))}
 	shown := slices.DeleteFunc(slices.Clone(metrics), func(m string) bool { return !regainedAny(p, m) })
 	if len(shown) > 0 {
-		b.tables = []table{latencyTable(w, p, shown)}
+		b.tables = []table{in.latencyTable(w, p, shown)}
 	}
 	var why arrange.Ordered
 	for _, r := range p.Rows {
 		for _, m := range metrics {
 			if x := r.Of(m); x.Share == nil && x.Reason != "" {
-				why.Add(w.metricWord(m).head + ": " + x.Reason)
+				why.Add(in.colon(w.metricWord(m).head, in.said(x.Reason)))
 			}
 		}
 	}
@@ -108,10 +108,10 @@ func regainedAny(p record.Price, metric string) bool {
 	})
 }
 
-func latencyTable(w workload, p record.Price, metrics []string) table {
-	t := table{panel: 2, columns: []column{{head: text("head.arm"), flex: 10}}}
+func (in Language) latencyTable(w workload, p record.Price, metrics []string) table {
+	t := table{panel: 2, columns: []column{{head: in.text("head.arm"), flex: 10}}}
 	for _, m := range metrics {
-		t.columns = append(t.columns, column{head: w.metricWord(m).head, align: right}, column{head: text("price.regained"), align: interval})
+		t.columns = append(t.columns, column{head: w.metricWord(m).head, align: right}, column{head: in.text("price.regained"), align: interval})
 	}
 	for _, r := range p.Rows {
 		line := row{{r.Arm, plain}}
@@ -128,14 +128,14 @@ func latencyTable(w workload, p record.Price, metrics []string) table {
 	return t
 }
 
-func isolationWord(r record.PriceRow) string {
+func (in Language) isolationWord(r record.PriceRow) string {
 	if r.Environment != "" {
 		return r.Environment
 	}
 	if len(r.Isolation) == 0 {
-		return text("price.none")
+		return in.text("price.none")
 	}
-	return list(r.Isolation)
+	return in.list(r.Isolation)
 }
 
 // ratioCell has a tone only where the interval excludes no effect.
@@ -211,21 +211,21 @@ func workCell(p record.Price, r record.PriceRow) cell {
 }
 
 // priceNotes say what the words of the table mean, and why numbers are missing.
-func priceNotes(p record.Price) []sentence {
+func (in Language) priceNotes(p record.Price) []sentence {
 	var notes []sentence
 	if p.OfClasses() {
-		notes = append(notes, msg("busy.note", "arm", p.Unprotected))
+		notes = append(notes, in.msg("busy.note", "arm", p.Unprotected))
 	}
 	if p.Invalid != "" {
-		notes = append(notes, msg("price.invalid", "reason", p.Invalid))
+		notes = append(notes, in.msg("price.invalid", "reason", in.said(p.Invalid)))
 	}
 	var why arrange.Ordered
 	for _, r := range p.Rows {
 		if x := r.Of(p.Primary); x.Reason != "" && x.Share == nil && r.Arm != p.Unprotected {
-			why.Add(text("price.regained") + ": " + x.Reason)
+			why.Add(in.colon(in.text("price.regained"), in.said(x.Reason)))
 		}
 		if r.Reason != "" {
-			why.Add(text("price.work") + ": " + r.Reason)
+			why.Add(in.colon(in.text("price.work"), in.said(r.Reason)))
 		}
 	}
 	for _, s := range why {
@@ -235,10 +235,10 @@ func priceNotes(p record.Price) []sentence {
 }
 
 // explained are the surprises, each with its numbers in the text.
-func explained(p record.Price) block {
-	b := block{title: text("price.explained")}
+func (in Language) explained(p record.Price) block {
+	b := block{title: in.text("price.explained")}
 	for _, x := range p.Explained {
-		b.items = append(b.items, item{label: cell{x.Arm, strong}, text: say(x.Text + ".")})
+		b.items = append(b.items, item{label: cell{x.Arm, strong}, text: in.stop(in.said(x.Text))})
 	}
 	return b
 }

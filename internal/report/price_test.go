@@ -67,7 +67,7 @@ func colocationRun() *record.Effects {
 // The answer is the loss, and the mechanism that gives most of it back.
 func TestPricedHeadline(t *testing.T) {
 	var b bytes.Buffer
-	if err := Text(&b, answered(colocationRun()), Options{Verbose: true}); err != nil {
+	if err := english.Text(&b, answered(colocationRun()), Options{Verbose: true}); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
@@ -136,15 +136,15 @@ func TestAnyPrice(t *testing.T) {
 		}
 		p.Invalid, p.Explained[0].Text = drawText().Draw(t, "invalid"), drawText().Draw(t, "text")
 		w := rapid.IntRange(40, 140).Draw(t, "width")
-		text := printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), Options{Width: w}) })
-		for _, s := range []string{text, printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e), nil) }), printed(t, func(b *bytes.Buffer) error { return export.CSV(b, e) })} {
+		text := printed(t, func(b *bytes.Buffer) error { return english.Text(b, answered(e), Options{Width: w}) })
+		for _, s := range []string{text, printed(t, func(b *bytes.Buffer) error { return english.Markdown(b, answered(e), nil) }), printed(t, func(b *bytes.Buffer) error { return export.CSV(b, e) })} {
 			if m := notNumbers.FindString(s); m != "" {
 				t.Fatalf("prints %s:\n%s", m, s)
 			}
 		}
 		for _, line := range strings.Split(text, "\n") {
-			if width(line) > w {
-				t.Fatalf("%d columns, want at most %d: %q", width(line), w, line)
+			if Width(line) > w {
+				t.Fatalf("%d columns, want at most %d: %q", Width(line), w, line)
 			}
 		}
 	})

@@ -112,21 +112,21 @@ var notNumbers = regexp.MustCompile(`NaN|Inf|inf`)
 // line wider than asked for, no arm lost, no control character.
 func TestAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e := drawAll(t)
+		e, in := drawAll(t), rapid.SampledFrom([]Language{english, chinese}).Draw(t, "language")
 		o := Options{Width: rapid.IntRange(40, 140).Draw(t, "width"), Verbose: true}
-		plainText := printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), o) })
-		markdown := printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e), nil) })
+		plainText := printed(t, func(b *bytes.Buffer) error { return in.Text(b, answered(e), o) })
+		markdown := printed(t, func(b *bytes.Buffer) error { return in.Markdown(b, answered(e), nil) })
 		table := printed(t, func(b *bytes.Buffer) error { return export.CSV(b, e) })
 		o.Verbose = false
-		short := printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), o) })
+		short := printed(t, func(b *bytes.Buffer) error { return in.Text(b, answered(e), o) })
 		for _, s := range []string{plainText, short, markdown, table} {
 			if m := notNumbers.FindString(s); m != "" {
 				t.Fatalf("prints %s:\n%s", m, s)
 			}
 		}
 		for _, line := range strings.Split(plainText+short, "\n") {
-			if width(line) > o.Width {
-				t.Fatalf("%d columns, want at most %d: %q", width(line), o.Width, line)
+			if Width(line) > o.Width {
+				t.Fatalf("%d columns, want at most %d: %q", Width(line), o.Width, line)
 			}
 		}
 		if strings.ContainsAny(plainText+short+markdown, "\x1b\t\r\x00") {
@@ -154,7 +154,7 @@ func printed(t *rapid.T, print func(*bytes.Buffer) error) string {
 // measured at all, which is one sentence. door is how the form writes a name.
 func wantArms(t *rapid.T, e *record.Effects, s, form string, door func(string) string) {
 	silent := map[string]bool{}
-	for _, w := range workloads(e) {
+	for _, w := range english.workloads(e) {
 		silent[w.Name] = w.Unmeasured()
 	}
 	for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder, e.Twin} {
@@ -172,10 +172,10 @@ func TestColor(t *testing.T) {
 	for name, e := range fixtures() {
 		for _, w := range []int{60, 80, 100} {
 			var bare, painted bytes.Buffer
-			if err := Text(&bare, answered(e), Options{Width: w}); err != nil {
+			if err := english.Text(&bare, answered(e), Options{Width: w}); err != nil {
 				t.Fatal(err)
 			}
-			if err := Text(&painted, answered(e), Options{Width: w, Color: true}); err != nil {
+			if err := english.Text(&painted, answered(e), Options{Width: w, Color: true}); err != nil {
 				t.Fatal(err)
 			}
 			if got := codes.ReplaceAllString(painted.String(), ""); got != bare.String() {
@@ -185,13 +185,13 @@ func TestColor(t *testing.T) {
 	}
 }
 
-var answers = regexp.MustCompile(`no difference|within 1 %|\b(costs|gains|raises|lowers)\b`)
+var answers = regexp.MustCompile(`no difference|within 1 %|\b(costs|gains|raises|lowers)\b|无差异|差异不超过|损失不超过`)
 
 // TestUndecided makes sure that an open question is never printed as an
 // answer: whatever the numbers are, the words of "negligible" do not occur.
 func TestUndecided(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e := richRun()
+		e, in := richRun(), rapid.SampledFrom([]Language{english, chinese}).Draw(t, "language")
 		for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder, e.Twin} {
 			for i := range list {
 				list[i].Verdict = record.Undecided
@@ -203,13 +203,13 @@ func TestUndecided(t *testing.T) {
 			e.Workloads[i].Checks = nil
 		}
 		for form, s := range map[string]string{
-			"text":     printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), Options{}) }),
-			"Markdown": printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e), nil) }),
+			"text":     printed(t, func(b *bytes.Buffer) error { return in.Text(b, answered(e), Options{}) }),
+			"Markdown": printed(t, func(b *bytes.Buffer) error { return in.Markdown(b, answered(e), nil) }),
 		} {
 			if words := answers.FindString(s); words != "" {
 				t.Fatalf("%s says %q of undecided effects:\n%s", form, words, s)
 			}
-			if !strings.Contains(s, "undecided") {
+			if !strings.Contains(s, in.text("verdict.undecided")) {
 				t.Fatalf("%s does not say that it is undecided", form)
 			}
 		}

@@ -23,10 +23,10 @@ func TestRealGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for form, print := range map[string]func(*bytes.Buffer) error{
-		"short.txt":   func(b *bytes.Buffer) error { return Text(b, e, Options{Dir: "r"}) },
-		"80.txt":      func(b *bytes.Buffer) error { return Text(b, e, Options{Width: 80}) },
-		"100.txt":     func(b *bytes.Buffer) error { return Text(b, e, Options{Verbose: true}) },
-		"md":          func(b *bytes.Buffer) error { return Markdown(b, e, nil) },
+		"short.txt":   func(b *bytes.Buffer) error { return english.Text(b, e, Options{Dir: "r"}) },
+		"80.txt":      func(b *bytes.Buffer) error { return english.Text(b, e, Options{Width: 80}) },
+		"100.txt":     func(b *bytes.Buffer) error { return english.Text(b, e, Options{Verbose: true}) },
+		"md":          func(b *bytes.Buffer) error { return english.Markdown(b, e, nil) },
 		"csv":         func(b *bytes.Buffer) error { return export.CSV(b, e) },
 		"openmetrics": func(b *bytes.Buffer) error { return export.OpenMetrics(b, e) },
 	} {

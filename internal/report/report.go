@@ -6,7 +6,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Options is how a text report looks.
+// Options is how a text report looks. Its language is that of the Language that prints it.
 type Options struct {
 	Color   bool         // ANSI colours; the text says the same without
 	Width   int          // columns; 0 means 100, below 40 counts as 40
@@ -28,13 +28,13 @@ func (o Options) width() int {
 }
 
 // Text prints the report for a terminal or a plain file.
-func Text(w io.Writer, e *record.Effects, o Options) error {
+func (in Language) Text(w io.Writer, e *record.Effects, o Options) error {
 	if o.Verbose {
-		return Print(w, full(e, o.Dir, o.Gate), o)
+		return Print(w, in.full(e, o.Dir, o.Gate), o)
 	}
-	d := screen(e, o.Dir, o.Gate)
+	d := in.screen(e, o.Dir, o.Gate)
 	if e.Imported == nil {
-		d.end(rest(e))
+		d.end(in.rest(e))
 	}
 	return Print(w, d, o)
 }
@@ -57,30 +57,30 @@ func PrintMarkdown(w io.Writer, d Document) error {
 
 // Markdown prints the report for a pull request comment: the answer and the
 // ladders open, everything else folded. g is the answer to the limits of the run; nil: it has none.
-func Markdown(w io.Writer, e *record.Effects, g *record.Gate) error {
-	return PrintMarkdown(w, full(e, "", g))
+func (in Language) Markdown(w io.Writer, e *record.Effects, g *record.Gate) error {
+	return PrintMarkdown(w, in.full(e, "", g))
 }
 
 // full is everything: the screen, then each load, then the quality of the data.
-func full(e *record.Effects, dir string, g *record.Gate) Document {
-	d := screen(e, dir, g)
-	ws := workloads(e)
+func (in Language) full(e *record.Effects, dir string, g *record.Gate) Document {
+	d := in.screen(e, dir, g)
+	ws := in.workloads(e)
 	for _, w := range ws {
 		if w.Unmeasured() {
 			continue // the screen says it all
 		}
 		d.add(section{
 			title:  w.Name,
-			about:  aboutWorkload(w),
-			blocks: []block{ladder(e, w), modes(e, w), secondary(w), kernel(w)},
+			about:  in.aboutWorkload(w),
+			blocks: []block{in.ladder(e, w), in.modes(e, w), in.secondary(w), in.kernel(w)},
 		})
-		for _, p := range priceSections(e, w) {
+		for _, p := range in.priceSections(e, w) {
 			d.add(p)
 		}
 	}
-	d.add(section{title: text("head.quality"), blocks: trust(e, ws), fold: true})
-	d.add(section{title: text("head.left"), blocks: []block{leftOut(e)}, fold: true})
-	d.add(section{title: text("head.warnings"), blocks: []block{warnings(e)}})
-	d.add(section{title: text("head.repeat"), blocks: []block{repeat(e)}, fold: true})
+	d.add(section{title: in.text("head.quality"), blocks: in.trust(e, ws), fold: true})
+	d.add(section{title: in.text("head.left"), blocks: []block{in.leftOut(e)}, fold: true})
+	d.add(section{title: in.text("head.warnings"), blocks: []block{in.warnings(e)}})
+	d.add(section{title: in.text("head.repeat"), blocks: []block{in.repeat(e)}, fold: true})
 	return d
 }

@@ -19,16 +19,20 @@ var update = flag.Bool("update", false, "write the golden files")
 // at and found readable.
 func TestGolden(t *testing.T) {
 	forms := map[string]func(*bytes.Buffer, *record.Effects) error{
-		"short.txt": func(b *bytes.Buffer, e *record.Effects) error { return Text(b, answered(e), Options{Dir: "r"}) },
-		"60.txt":    func(b *bytes.Buffer, e *record.Effects) error { return Text(b, answered(e), Options{Width: 60}) },
-		"100.txt":   func(b *bytes.Buffer, e *record.Effects) error { return Text(b, answered(e), Options{Verbose: true}) },
+		"short.txt": func(b *bytes.Buffer, e *record.Effects) error { return english.Text(b, answered(e), Options{Dir: "r"}) },
+		"60.txt": func(b *bytes.Buffer, e *record.Effects) error {
+			return english.Text(b, answered(e), Options{Width: 60})
+		},
+		"100.txt": func(b *bytes.Buffer, e *record.Effects) error {
+			return english.Text(b, answered(e), Options{Verbose: true})
+		},
 		"80.txt": func(b *bytes.Buffer, e *record.Effects) error {
-			return Text(b, answered(e), Options{Width: 80, Verbose: true})
+			return english.Text(b, answered(e), Options{Width: 80, Verbose: true})
 		},
 		"color.txt": func(b *bytes.Buffer, e *record.Effects) error {
-			return Text(b, answered(e), Options{Color: true, Verbose: true})
+			return english.Text(b, answered(e), Options{Color: true, Verbose: true})
 		},
-		"md":   func(b *bytes.Buffer, e *record.Effects) error { return Markdown(b, answered(e), nil) },
+		"md":   func(b *bytes.Buffer, e *record.Effects) error { return english.Markdown(b, answered(e), nil) },
 		"json": func(b *bytes.Buffer, e *record.Effects) error { return export.JSON(b, answered(e)) },
 		"csv":  func(b *bytes.Buffer, e *record.Effects) error { return export.CSV(b, e) },
 	}

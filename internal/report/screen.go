@@ -20,76 +20,76 @@ func answerOf(e *record.Effects) record.Answers {
 }
 
 // screen is the default output: a table for each question, where the loss comes from, what to do next.
-func screen(e *record.Effects, dir string, g *record.Gate) Document {
+func (in Language) screen(e *record.Effects, dir string, g *record.Gate) Document {
 	a := answerOf(e)
-	d := tables(e, a)
+	d := in.tables(e, a)
 	if g != nil {
-		d.add(limitSection(g))
+		d.add(in.limitSection(g))
 	}
-	d.add(section{blocks: []block{closing(e, a, dir)}})
+	d.add(section{blocks: []block{in.closing(e, a, dir)}})
 	return d
 }
 
 // tables is the screen without its end.
-func tables(e *record.Effects, a record.Answers) Document {
-	d := Document{title: title(e)}
-	d.add(section{blocks: []block{caveats(e)}})
+func (in Language) tables(e *record.Effects, a record.Answers) Document {
+	d := Document{in: in, title: in.title(e)}
+	d.add(section{blocks: []block{in.caveats(e)}})
 	switch {
 	case a.Standing == record.AnsweredNothing && len(a.Tables) == 0:
-		d.add(section{blocks: []block{{items: []item{{text: msg("answer.nothing")}}}}})
+		d.add(section{blocks: []block{{items: []item{{text: in.msg("answer.nothing")}}}}})
 	case a.Busy:
-		d.add(section{blocks: []block{busyHost(e, a)}})
+		d.add(section{blocks: []block{in.busyHost(e, a)}})
 	default:
 		for _, t := range a.Tables {
-			d.add(section{blocks: []block{answerTable(e, t)}})
-			d.add(section{blocks: []block{whereLost(e, t)}})
-			d.add(section{blocks: []block{options(e, t)}})
+			d.add(section{blocks: []block{in.answerTable(e, t)}})
+			d.add(section{blocks: []block{in.whereLost(e, t)}})
+			d.add(section{blocks: []block{in.options(e, t)}})
 		}
 	}
 	return d
 }
 
 // busyHost is the answer where other work hid it: no level, only what the data rule out.
-func busyHost(e *record.Effects, a record.Answers) block {
+func (in Language) busyHost(e *record.Effects, a record.Answers) block {
 	var causes, most, work []string
 	if a.Noise.ForeignHigh > 0 {
-		causes = append(causes, text("busy.foreign", "share", quantity.Share(a.Noise.ForeignHigh)))
+		causes = append(causes, in.text("busy.foreign", "share", quantity.Share(a.Noise.ForeignHigh)))
 	}
 	if a.Noise.StealHigh > 0 {
-		causes = append(causes, text("busy.steal", "share", quantity.Share(a.Noise.StealHigh)))
+		causes = append(causes, in.text("busy.steal", "share", quantity.Share(a.Noise.StealHigh)))
 	}
 	var reasons arrange.Grouped[string]
 	for _, t := range a.Tables {
 		for _, r := range t.Rows {
 			switch {
 			case r.Says.Bound > 0 && r.Says.Metric != "":
-				work = append(work, text("busy.bound", "row", rowName(a, t, r), "loss", moreWork(r.Says.Bound)))
+				work = append(work, in.text("busy.bound", "row", in.rowName(a, t, r), "loss", moreWork(r.Says.Bound)))
 			case r.Says.Bound > 0:
-				most = append(most, text("busy.bound", "row", rowName(a, t, r), "loss", percentUp(r.Says.Bound)))
+				most = append(most, in.text("busy.bound", "row", in.rowName(a, t, r), "loss", percentUp(r.Says.Bound)))
 			case r.Says.Reason != "":
-				reasons.Add(r.Says.Reason, rowName(a, t, r))
+				reasons.Add(r.Says.Reason, in.rowName(a, t, r))
 			}
 		}
 	}
-	b := block{items: []item{{text: msg("busy.host", "causes", list(causes), "time", quantity.Duration(e.Seconds), "rows", few(undecidedRows(a), 4, text("rows.all")))}}}
+	b := block{items: []item{{text: in.msg("busy.host", "causes", in.joinAll("join.clauses", causes), "time", quantity.Duration(e.Seconds), "rows", in.few(in.undecidedRows(a), 4, in.text("rows.all")))}}}
 	if len(most) > 0 {
-		b.items = append(b.items, item{text: msg("busy.most", "list", list(most))})
+		b.items = append(b.items, item{text: in.msg("busy.most", "list", in.list(most))})
 	}
 	if len(work) > 0 {
-		b.items = append(b.items, item{text: msg("busy.work", "list", list(work))})
+		b.items = append(b.items, item{text: in.msg("busy.work", "list", in.list(work))})
 	}
 	for reason, rows := range reasons.All() {
-		b.items = append(b.items, item{text: say(few(rows, 4, text("rows.all")) + ": " + strings.TrimRight(reason, ".") + ".")})
+		b.items = append(b.items, item{text: in.stop(in.colon(in.few(rows, 4, in.text("rows.all")), in.said(strings.TrimRight(reason, "."))))})
 	}
 	return b
 }
 
 // undecidedRows are the names of the rows without an answer.
-func undecidedRows(a record.Answers) (rows []string) {
+func (in Language) undecidedRows(a record.Answers) (rows []string) {
 	for _, t := range a.Tables {
 		for _, r := range t.Rows {
 			if !r.Says.Answered() && (r.Says.Word == record.SaysUndecided || r.Says.Word == record.SaysSkipped) {
-				rows = append(rows, rowName(a, t, r))
+				rows = append(rows, in.rowName(a, t, r))
 			}
 		}
 	}
@@ -97,23 +97,23 @@ func undecidedRows(a record.Answers) (rows []string) {
 }
 
 // wanting says how long an answer on the undecided rows would take.
-func wanting(a record.Answers, n record.NextStep) sentence {
+func (in Language) wanting(a record.Answers, n record.NextStep) sentence {
 	if a.Standing == record.AnsweredNone {
-		return msg("more.first", "time", quantity.About(n.Seconds))
+		return in.msg("more.first", "time", in.about(n.Seconds))
 	}
-	return msg("more.answer", "time", quantity.About(n.Seconds), "rows", few(undecidedRows(a), 2, text("rows.rest")))
+	return in.msg("more.answer", "time", in.about(n.Seconds), "rows", in.few(in.undecidedRows(a), 2, in.text("rows.rest")))
 }
 
 // few lists up to most names; many stands for more.
-func few(names []string, most int, many string) string {
+func (in Language) few(names []string, most int, many string) string {
 	if len(names) > most {
 		return many
 	}
-	return list(names)
+	return in.list(names)
 }
 
 // rowName names a row in a sentence: its load, and its arm where the answer has several.
-func rowName(a record.Answers, t record.AnswerTable, r record.AnswerRow) string {
+func (in Language) rowName(a record.Answers, t record.AnswerTable, r record.AnswerRow) string {
 	if t.Question == record.AskedLayers || r.Arm == "" {
 		return r.Workload
 	}
@@ -126,65 +126,65 @@ func rowName(a record.Answers, t record.AnswerTable, r record.AnswerRow) string 
 	if len(loads) == 1 {
 		return r.Arm
 	}
-	return text("row.name", "arm", r.Arm, "load", r.Workload)
+	return in.text("row.name", "arm", r.Arm, "load", r.Workload)
 }
 
 // closing is the end of the screen.
-func closing(e *record.Effects, a record.Answers, dir string) block {
-	b := block{items: concerns(e, a)}
+func (in Language) closing(e *record.Effects, a record.Answers, dir string) block {
+	b := block{items: in.concerns(e, a)}
 	if e.Imported != nil {
-		b.items = append(b.items, warnings(e).items...) // lines that were not read
+		b.items = append(b.items, in.warnings(e).items...) // lines that were not read
 	}
-	if s := more(e, a, dir); len(s) > 0 {
+	if s := in.more(e, a, dir); len(s) > 0 {
 		b.items = append(b.items, item{text: s})
 	}
 	return b
 }
 
 // concerns is what was skipped, and failed checks.
-func concerns(e *record.Effects, a record.Answers) (items []item) {
+func (in Language) concerns(e *record.Effects, a record.Answers) (items []item) {
 	add := func(s sentence) {
 		if len(s) > 0 {
 			items = append(items, item{text: s})
 		}
 	}
 	for _, l := range a.Skipped {
-		add(remedied(msg("skipped.arm", "arm", l.Arm, "reason", l.Reason), l.Remedy))
+		add(in.remedied(in.msg("skipped.arm", "arm", l.Arm, "reason", in.said(l.Reason)), l.Remedy))
 	}
 	if e.Imported != nil { // a claim that is wrong, settings that differ: each is an answer of its own
-		for _, n := range failedNotes(workloads(e)) {
+		for _, n := range in.failedNotes(in.workloads(e)) {
 			add(n)
 		}
 		return items
 	}
-	add(failedChecks(e))
-	add(droppedWindows(e.Dropped))
+	add(in.failedChecks(e))
+	add(in.droppedWindows(e.Dropped))
 	return items
 }
 
 // droppedWindows says how many windows were dropped and why, where it is more than a twentieth.
-func droppedWindows(d record.Dropped) sentence {
+func (in Language) droppedWindows(d record.Dropped) sentence {
 	const few, aTwentieth = 5, 20
 	if d.Windows < few || d.Windows*aTwentieth < d.WindowsOf {
 		return nil
 	}
 	var why []string
 	for _, reason := range slices.Sorted(maps.Keys(d.Reasons)) {
-		why = append(why, text("dropped.reason", "reason", reason, "n", d.Reasons[reason]))
+		why = append(why, in.text("dropped.reason", "reason", in.said(reason), "n", d.Reasons[reason]))
 	}
-	return msg("dropped.windows", "n", d.Windows, "of", d.WindowsOf, "why", list(why))
+	return in.msg("dropped.windows", "n", d.Windows, "of", d.WindowsOf, "why", in.list(why))
 }
 
 // rest says where everything else is, on the last line of the screen.
-func rest(e *record.Effects) item {
-	if n := len(warnings(e).items); n > 0 {
-		return item{text: msg("rest.warnings", "n", n)}
+func (in Language) rest(e *record.Effects) item {
+	if n := len(in.warnings(e).items); n > 0 {
+		return item{text: in.msg("rest.warnings", "n", n)}
 	}
-	return item{text: msg("rest.open")}
+	return item{text: in.msg("rest.open")}
 }
 
 // failedChecks names the checks that failed, with their loads.
-func failedChecks(e *record.Effects) sentence {
+func (in Language) failedChecks(e *record.Effects) sentence {
 	var kinds arrange.Grouped[string]
 	for _, w := range e.Workloads {
 		for _, c := range w.Checks {
@@ -196,21 +196,21 @@ func failedChecks(e *record.Effects) sentence {
 	var parts []string
 	for kind, loads := range kinds.All() {
 		if len(loads) > 3 {
-			loads = append(slices.Clone(loads[:2]), text("checks.more", "n", len(loads)-2))
+			loads = append(slices.Clone(loads[:2]), in.text("checks.more", "n", len(loads)-2))
 		}
-		parts = append(parts, text("checks.one", "kind", kind, "loads", list(loads)))
+		parts = append(parts, in.text("checks.one", "kind", in.said(kind), "loads", in.list(loads)))
 	}
 	if len(parts) == 0 {
 		return nil
 	}
-	return msg("checks.failed", "which", strings.Join(parts, "; "))
+	return in.msg("checks.failed", "which", in.semicolons(parts...))
 }
 
 // more is the noise of the host, what more time would decide with the command, and what would lower the noise.
-func more(e *record.Effects, a record.Answers, dir string) sentence {
+func (in Language) more(e *record.Effects, a record.Answers, dir string) sentence {
 	var s sentence
 	if a.Noise.Floor > 0 && !a.Busy {
-		s = msg("noise.floor", "noise", strings.TrimPrefix(quantity.PlusMinus(a.Noise.Floor), "±"))
+		s = in.msg("noise.floor", "noise", strings.TrimPrefix(quantity.PlusMinus(a.Noise.Floor), "±"))
 	}
 	var quieter []string
 	for _, n := range a.Next {
@@ -219,20 +219,20 @@ func more(e *record.Effects, a record.Answers, dir string) sentence {
 			if dir == "" {
 				dir = "DIR"
 			}
-			command := cell{text("next.continue", "dir", quote(dir), "budget", fmt.Sprintf("%.0fm", n.Seconds/60)), code}
-			s = joined(" ", s, wanting(a, n))
+			command := cell{in.text("next.continue", "dir", quote(dir), "budget", fmt.Sprintf("%.0fm", n.Seconds/60)), code}
+			s = in.joined("join.sentences", s, in.wanting(a, n))
 			s = append(s, lineBreak, cell{"\u00a0\u00a0", plain}, command)
 		case record.NextDedicated:
-			quieter = append(quieter, text("next.dedicated", "high", quantity.Share(a.Noise.StealHigh)))
+			quieter = append(quieter, in.text("next.dedicated", "high", quantity.Share(a.Noise.StealHigh)))
 		case record.NextQuieter:
-			quieter = append(quieter, text("next.quieter", "high", quantity.Share(a.Noise.ForeignHigh)))
+			quieter = append(quieter, in.text("next.quieter", "high", quantity.Share(a.Noise.ForeignHigh)))
 		}
 	}
 	if len(quieter) > 0 {
 		if len(s) > 0 {
 			s = append(s, lineBreak)
 		}
-		s = append(s, msg("next.less", "how", strings.Join(quieter, "; "))...)
+		s = append(s, in.msg("next.less", "how", in.semicolons(quieter...))...)
 	}
 	return s
 }

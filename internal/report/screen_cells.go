@@ -20,12 +20,12 @@ func percentUp(x float64) string {
 }
 
 // effectWith is an effect with its half-width and a star where it is shown: "-29.0 % ±1.4*".
-func effectWith(w workload, x *record.Effect) cell {
+func (in Language) effectWith(w workload, x *record.Effect) cell {
 	switch {
 	case x == nil:
 		return cell{}
 	case arrange.Seen(*x):
-		return seenCell(*x)
+		return in.seenCell(*x)
 	case x.Typical == nil:
 		return cell{none, faint}
 	}
@@ -77,39 +77,39 @@ const (
 )
 
 // answerCell is the verdict of a row in words.
-func answerCell(r record.AnswerRow) cell {
+func (in Language) answerCell(r record.AnswerRow) cell {
 	s := r.Says
 	var said string
 	t := plain
 	switch s.Word {
 	case record.SaysSlower, record.SaysFaster:
-		said, t = text("says.slower"), bad
+		said, t = in.text("says.slower"), bad
 		if s.Word == record.SaysFaster {
-			said, t = text("says.faster"), good
+			said, t = in.text("says.faster"), good
 		}
-		if why := causeWords(r); why != "" {
-			said = text("says.because", "verdict", said, "causes", why)
+		if why := in.causeWords(r); why != "" {
+			said = in.text("says.because", "verdict", said, "causes", why)
 		}
 	case record.SaysNoLoss:
-		said, t = ofMetric(s, text("says.noloss", "bound", percentUp(s.Bound))), good
+		said, t = in.ofMetric(s, in.text("says.noloss", "bound", percentUp(s.Bound))), good
 	case record.SaysNoDifference:
-		said, t = ofMetric(s, text("says.nodifference", "bound", percentUp(s.Bound))), good
+		said, t = in.ofMetric(s, in.text("says.nodifference", "bound", percentUp(s.Bound))), good
 	case record.SaysUndecided:
-		said, t = undecidedWords(r), unsure
+		said, t = in.undecidedWords(r), unsure
 	case record.SaysEnough:
-		said, t = text("says.enough"), good
+		said, t = in.text("says.enough"), good
 	case record.SaysTooSlow:
-		said, t = text("says.tooslow"), bad
+		said, t = in.text("says.tooslow"), bad
 	case record.SaysInvalid:
-		said, t = text("says.invalid"), broken
+		said, t = in.text("says.invalid"), broken
 	case record.SaysSkipped:
-		said, t = text("says.skipped"), faint
+		said, t = in.text("says.skipped"), faint
 	}
 	switch {
 	case s.As != "":
-		said, t = text("says.as", "arm", s.As, "within", percentUp(s.Within)), plain
+		said, t = in.text("says.as", "arm", s.As, "within", percentUp(s.Within)), plain
 	case s.Protects:
-		said, t = text("says.protects"), good
+		said, t = in.text("says.protects"), good
 	}
 	return cell{said, t}
 }
@@ -118,25 +118,25 @@ func answerCell(r record.AnswerRow) cell {
 func moreWork(loss float64) string { return percentUp(1/(1-loss) - 1) }
 
 // ofMetric names the metric that decided, if it is not that of the load.
-func ofMetric(s record.Says, said string) string {
+func (in Language) ofMetric(s record.Says, said string) string {
 	if s.Metric == "" {
 		return said
 	}
-	return text("says.of", "verdict", said, "metric", text("head.cpu"))
+	return in.text("says.of", "verdict", said, "metric", in.text("head.cpu"))
 }
 
 // causeWords are the metric that decided and the shown causes; more CPU per operation has a column.
-func causeWords(r record.AnswerRow) string {
+func (in Language) causeWords(r record.AnswerRow) string {
 	var why []string
 	if r.Says.Metric != "" {
-		why = append(why, text("head.cpu"))
+		why = append(why, in.text("head.cpu"))
 	}
 	for _, c := range r.Says.Causes {
 		if c != record.CauseWork || r.CPU == nil && r.Says.Metric == "" {
-			why = append(why, text(causeNames[c]))
+			why = append(why, in.text(causeNames[c]))
 		}
 	}
-	return strings.Join(why[:min(len(why), mostCauses)], ", ")
+	return in.names(why[:min(len(why), mostCauses)])
 }
 
 // mostCauses of a loss stand beside its answer, the first ones: more would take the place of the arms' names.
@@ -147,14 +147,14 @@ var causeNames = map[record.Cause]messages.Key{
 	record.CauseThrottle: "cause.throttling", record.CauseNetwork: "cause.network", record.CauseBursts: "cause.bursts", record.CauseSpeeds: "cause.speeds",
 }
 
-func undecidedWords(r record.AnswerRow) string {
+func (in Language) undecidedWords(r record.AnswerRow) string {
 	switch s := r.Says; {
 	case s.Bound > 0 && s.Metric != "":
-		return text("says.undecided.cpu", "more", moreWork(s.Bound))
+		return in.text("says.undecided.cpu", "more", moreWork(s.Bound))
 	case s.Bound > 0:
-		return text("says.undecided.most", "loss", percentUp(s.Bound))
+		return in.text("says.undecided.most", "loss", percentUp(s.Bound))
 	case s.Seconds > 0:
-		return text("says.undecided.time", "time", quantity.About(s.Seconds))
+		return in.text("says.undecided.time", "time", in.about(s.Seconds))
 	}
-	return text("says.undecided")
+	return in.text("says.undecided")
 }

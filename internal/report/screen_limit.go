@@ -2,7 +2,6 @@ package report
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/tarelab/tare/internal/base/quantity"
 	catalogue "github.com/tarelab/tare/internal/wire/metric"
@@ -11,20 +10,20 @@ import (
 
 // limitTable is a row for each CPU limit, below that of the baseline: what the arm used, how often it
 // was throttled, and its latency.
-func limitTable(w workload, t record.AnswerTable) table {
+func (in Language) limitTable(w workload, t record.AnswerTable) table {
 	m := w.metricWord(t.Metric)
 	out := table{columns: []column{
-		{head: text("head.arm"), flex: 10}, {head: text("limit.limit"), drop: 2},
-		{head: text("limit.used"), align: right}, {head: text("limit.throttled"), align: right},
-		{head: m.head, align: right}, {head: text("head.against", "baseline", t.Baseline), align: right},
+		{head: in.text("head.arm"), flex: 10}, {head: in.text("limit.limit"), drop: 2},
+		{head: in.text("limit.used"), align: right}, {head: in.text("limit.throttled"), align: right},
+		{head: m.head, align: right}, {head: in.text("head.against", "baseline", t.Baseline), align: right},
 	}}
 	p99 := t.Metric != catalogue.P99.Name
 	if p99 {
-		out.columns = append(out.columns, column{head: text("head.p99"), align: right, drop: 1})
+		out.columns = append(out.columns, column{head: in.text("head.p99"), align: right, drop: 1})
 	}
-	out.columns = append(out.columns, column{head: text("head.answer")})
+	out.columns = append(out.columns, column{head: in.text("head.answer")})
 	for _, r := range t.Rows {
-		line := row{{r.Arm, strong}, {limitWords(r.Limit), plain}, {}, {}, {none, faint}, effectWith(w, r.Effect)}
+		line := row{{r.Arm, strong}, {in.limitWords(r.Limit), plain}, {}, {}, {none, faint}, in.effectWith(w, r.Effect)}
 		if r.Limit != nil {
 			line[2], line[3] = numberCell(r.Limit.Used, cpusWord), numberCell(r.Limit.Throttled, quantity.Share)
 		}
@@ -34,27 +33,27 @@ func limitTable(w workload, t record.AnswerTable) table {
 		if p99 {
 			line = append(line, changeCell(w, r.P99))
 		}
-		out.rows = append(out.rows, append(line, answerCell(r)))
+		out.rows = append(out.rows, append(line, in.answerCell(r)))
 	}
 	return out
 }
 
 // limitWords are the settings of a CPU limit: "0.5 CPUs, burst 0.5".
-func limitWords(l *record.CPULimit) string {
+func (in Language) limitWords(l *record.CPULimit) string {
 	var all []string
 	if l == nil {
 		return ""
 	}
 	if l.CPUs > 0 {
-		all = append(all, text("limit.cpus", "n", cpusWord(l.CPUs)))
+		all = append(all, in.text("limit.cpus", "n", cpusWord(l.CPUs)))
 	}
 	if l.Burst > 0 {
-		all = append(all, text("limit.burst", "n", cpusWord(l.Burst)))
+		all = append(all, in.text("limit.burst", "n", cpusWord(l.Burst)))
 	}
 	if l.Weight > 0 {
-		all = append(all, text("limit.weight", "n", strconv.Itoa(l.Weight)))
+		all = append(all, in.text("limit.weight", "n", strconv.Itoa(l.Weight)))
 	}
-	return strings.Join(all, ", ")
+	return in.commas(all...)
 }
 
 // cpusWord is a number of CPUs with at most two decimals.
@@ -70,26 +69,26 @@ func numberCell(v record.Value, show func(float64) string) cell {
 }
 
 // askedObjective is the sentence over the table of an objective.
-func askedObjective(t record.AnswerTable) sentence {
-	w := named(record.WorkloadResult{Name: t.Workload, Primary: t.Metric})
+func (in Language) askedObjective(t record.AnswerTable) sentence {
+	w := in.named(record.WorkloadResult{Name: t.Workload, Primary: t.Metric})
 	m := w.metricWord(t.Metric)
-	return msg("asked.objective", "load", t.Workload, "metric", m.of, "most", m.show(t.Objective.Most))
+	return in.msg("asked.objective", "load", t.Workload, "metric", m.of, "most", m.show(t.Objective.Most))
 }
 
 // objectiveTable is a row for each arm with its own level, which is judged by its interval.
-func objectiveTable(w workload, t record.AnswerTable) table {
+func (in Language) objectiveTable(w workload, t record.AnswerTable) table {
 	m := w.metricWord(t.Metric)
 	out := table{columns: []column{
-		{head: text("head.arm"), flex: 10}, {head: catalogue.P50.Head, align: right, drop: 1}, {head: m.head, align: right},
-		{head: text("objective.interval"), align: right}, {head: text("head.answer")},
+		{head: in.text("head.arm"), flex: 10}, {head: catalogue.P50.Head, align: right, drop: 1}, {head: m.head, align: right},
+		{head: in.text("objective.interval"), align: right}, {head: in.text("head.answer")},
 	}}
 	for _, r := range t.Rows {
-		line := row{{r.Arm, strong}, w.value(r.Arm, catalogue.P50.Name), {none, faint}, {}, answerCell(r)}
+		line := row{{r.Arm, strong}, w.value(r.Arm, catalogue.P50.Name), {none, faint}, {}, in.answerCell(r)}
 		if r.Own != nil && r.Own.Value > 0 {
 			line[2] = cell{m.show(r.Own.Value), plain}
 		}
 		if r.Own != nil && r.Own.High > 0 {
-			line[3] = cell{text("objective.from", "low", m.show(r.Own.Low), "high", m.show(r.Own.High)), plain}
+			line[3] = cell{in.text("objective.from", "low", m.show(r.Own.Low), "high", m.show(r.Own.High)), plain}
 		}
 		out.rows = append(out.rows, line)
 	}

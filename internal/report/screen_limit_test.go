@@ -68,12 +68,12 @@ func objectiveRun() *record.Effects {
 func TestLimitTables(t *testing.T) {
 	for name, e := range map[string]*record.Effects{"cpu-limit": limitRun(), "objective": objectiveRun()} {
 		var b bytes.Buffer
-		if err := Text(&b, answered(e), Options{Dir: "tare-result"}); err != nil {
+		if err := english.Text(&b, answered(e), Options{Dir: "tare-result"}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name+".short.txt", b.Bytes())
 		b.Reset()
-		if err := Markdown(&b, e, nil); err != nil {
+		if err := english.Markdown(&b, e, nil); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name+".md", b.Bytes())

@@ -6,7 +6,7 @@ import (
 )
 
 // options is the table of the arms that are compared with another arm than the baseline, by loads.
-func options(e *record.Effects, t record.AnswerTable) block {
+func (in Language) options(e *record.Effects, t record.AnswerTable) block {
 	type pair struct{ arm, other string }
 	var loads arrange.Ordered
 	var pairs arrange.Grouped[pair]
@@ -18,12 +18,12 @@ func options(e *record.Effects, t record.AnswerTable) block {
 		if cells[p] == nil {
 			cells[p] = map[string]cell{}
 		}
-		cells[p][x.Workload] = effectWith(workloadOf(e, x.Workload), &x)
+		cells[p][x.Workload] = in.effectWith(in.workloadOf(e, x.Workload), &x)
 	}
 	if len(loads) == 0 {
 		return block{}
 	}
-	out := table{columns: []column{{head: text("head.arm"), flex: 12}, {head: text("options.other"), flex: 12}}}
+	out := table{columns: []column{{head: in.text("head.arm"), flex: 12}, {head: in.text("options.other"), flex: 12}}}
 	for _, load := range loads {
 		out.columns = append(out.columns, column{head: load, align: right})
 	}
@@ -34,5 +34,5 @@ func options(e *record.Effects, t record.AnswerTable) block {
 		}
 		out.rows = append(out.rows, line)
 	}
-	return block{items: []item{{text: msg("options.asked")}}, tables: []table{out}}
+	return block{items: []item{{text: in.msg("options.asked")}}, tables: []table{out}}
 }

@@ -11,37 +11,37 @@ import (
 )
 
 // answerTable is the table of one question.
-func answerTable(e *record.Effects, t record.AnswerTable) block {
-	b := block{items: []item{{text: asked(e, t)}}}
-	ws := workloads(e)
+func (in Language) answerTable(e *record.Effects, t record.AnswerTable) block {
+	b := block{items: []item{{text: in.asked(e, t)}}}
+	ws := in.workloads(e)
 	of := func(name string) workload {
 		for _, w := range ws {
 			if w.Name == name {
 				return w
 			}
 		}
-		return named(record.WorkloadResult{Name: name, Primary: t.Metric})
+		return in.named(record.WorkloadResult{Name: name, Primary: t.Metric})
 	}
 	var out table
 	switch t.Question {
 	case record.AskedNeighbour:
-		out = neighbourTable(of(t.Workload), t)
+		out = in.neighbourTable(of(t.Workload), t)
 	case record.AskedPods:
-		out = podsTable(of(t.Workload), t)
+		out = in.podsTable(of(t.Workload), t)
 	case record.AskedLimit:
-		out = limitTable(of(t.Workload), t)
+		out = in.limitTable(of(t.Workload), t)
 	case record.AskedObjective:
-		out = objectiveTable(of(t.Workload), t)
+		out = in.objectiveTable(of(t.Workload), t)
 	default:
-		out = plainTable(of, t)
+		out = in.plainTable(of, t)
 	}
 	b.tables = []table{out.filled()}
-	b.notes = append(legend(out), reasons(e, t)...)
+	b.notes = append(in.legend(out), in.reasons(e, t)...)
 	return b
 }
 
 // asked is the sentence over a table.
-func asked(e *record.Effects, t record.AnswerTable) sentence {
+func (in Language) asked(e *record.Effects, t record.AnswerTable) sentence {
 	key := messages.Key("asked.arms")
 	switch {
 	case t.Question == record.AskedLayers && t.Container:
@@ -59,12 +59,12 @@ func asked(e *record.Effects, t record.AnswerTable) sentence {
 	case t.Question == record.AskedLogs:
 		key = "asked.logs"
 	case t.Question == record.AskedObjective:
-		return askedObjective(t)
+		return in.askedObjective(t)
 	}
 	if onlyLevels(t) {
 		key = "asked.levels"
 	}
-	w := named(record.WorkloadResult{Name: t.Workload, Primary: t.Metric})
+	w := in.named(record.WorkloadResult{Name: t.Workload, Primary: t.Metric})
 	load := t.Workload
 	if loads := distinct(t.Rows, func(r record.AnswerRow) string { return r.Workload }); len(loads) == 1 {
 		load = loads[0]
@@ -79,7 +79,7 @@ func asked(e *record.Effects, t record.AnswerTable) sentence {
 	if without, ok := bare[key]; ok && !slices.ContainsFunc(t.Rows, hasInterval) {
 		key = without
 	}
-	return msg(key, "arm", layerName(t.Subject), "baseline", t.Baseline, "load", load, "neighbour", t.Neighbour, "metric", w.metricWord(t.Metric).of)
+	return in.msg(key, "arm", in.layerName(t.Subject), "baseline", t.Baseline, "load", load, "neighbour", t.Neighbour, "metric", w.metricWord(t.Metric).of)
 }
 
 // hasInterval reports whether the effect of a row has an interval, of the effect or inside its runs.
@@ -93,12 +93,12 @@ func onlyLevels(t record.AnswerTable) bool {
 }
 
 // plainTable is a row for each load and arm.
-func plainTable(of func(string) workload, t record.AnswerTable) table {
+func (in Language) plainTable(of func(string) workload, t record.AnswerTable) table {
 	loads, arms := distinct(t.Rows, func(r record.AnswerRow) string { return r.Workload }), distinct(t.Rows, func(r record.AnswerRow) string { return r.Arm })
 	m := of(t.Rows[0].Workload).metricWord(t.Metric)
 	out := table{columns: []column{
-		{head: text("head.load"), flex: 10}, {head: text("head.arm"), flex: 10}, {head: text("head.on", "baseline", t.Baseline), align: right},
-		{head: m.head, align: right}, {head: text("head.p99"), align: right, drop: 1}, {head: text("head.cpu"), align: right, drop: 2}, {head: text("head.answer")},
+		{head: in.text("head.load"), flex: 10}, {head: in.text("head.arm"), flex: 10}, {head: in.text("head.on", "baseline", t.Baseline), align: right},
+		{head: m.head, align: right}, {head: in.text("head.p99"), align: right, drop: 1}, {head: in.text("head.cpu"), align: right, drop: 2}, {head: in.text("head.answer")},
 	}}
 	if onlyLevels(t) {
 		out.columns[2].head = m.head
@@ -106,7 +106,7 @@ func plainTable(of func(string) workload, t record.AnswerTable) table {
 	last := ""
 	for _, r := range t.Rows {
 		w := of(r.Workload)
-		line := row{{}, {}, {}, effectWith(w, r.Effect), changeCell(w, r.P99), changeCell(w, r.CPU), answerCell(r)}
+		line := row{{}, {}, {}, in.effectWith(w, r.Effect), changeCell(w, r.P99), changeCell(w, r.CPU), in.answerCell(r)}
 		if len(loads) > 1 || t.Question == record.AskedLayers {
 			line[0] = cell{r.Workload, strong}
 		}
@@ -125,13 +125,13 @@ func plainTable(of func(string) workload, t record.AnswerTable) table {
 }
 
 // neighbourTable is a row for each isolation, below that of the load alone.
-func neighbourTable(w workload, t record.AnswerTable) table {
+func (in Language) neighbourTable(w workload, t record.AnswerTable) table {
 	out := table{columns: []column{
-		{head: text("head.arm"), flex: 10}, {head: text("price.isolation"), drop: 1}, {head: w.metricWord(t.Metric).head, align: right},
-		{head: text("price.regained"), align: right}, {head: text("price.keeps"), align: right}, {head: text("head.p99"), align: right, drop: 2}, {head: text("head.answer")},
+		{head: in.text("head.arm"), flex: 10}, {head: in.text("price.isolation"), drop: 1}, {head: w.metricWord(t.Metric).head, align: right},
+		{head: in.text("price.regained"), align: right}, {head: in.text("price.keeps"), align: right}, {head: in.text("head.p99"), align: right, drop: 2}, {head: in.text("head.answer")},
 	}}
 	for _, r := range t.Rows {
-		line := row{{r.Arm, strong}, {list(r.Isolation), plain}, effectWith(w, r.Effect), {}, {}, changeCell(w, r.P99), answerCell(r)}
+		line := row{{r.Arm, strong}, {in.list(r.Isolation), plain}, in.effectWith(w, r.Effect), {}, {}, changeCell(w, r.P99), in.answerCell(r)}
 		if r.Effect == nil && r.Level != nil {
 			line[2] = cell{w.metricWord(t.Metric).show(*r.Level), plain}
 		}
@@ -147,13 +147,13 @@ func neighbourTable(w workload, t record.AnswerTable) table {
 }
 
 // podsTable is a row for each pod, alone and beside the neighbour.
-func podsTable(w workload, t record.AnswerTable) table {
+func (in Language) podsTable(w workload, t record.AnswerTable) table {
 	out := table{columns: []column{
-		{head: t.Workload, flex: 10}, {head: text("price.alone"), align: right}, {head: text("head.beside", "neighbour", t.Neighbour), align: right},
-		{head: text("head.p99"), align: right, drop: 1}, {head: text("head.answer")},
+		{head: t.Workload, flex: 10}, {head: in.text("price.alone"), align: right}, {head: in.text("head.beside", "neighbour", t.Neighbour), align: right},
+		{head: in.text("head.p99"), align: right, drop: 1}, {head: in.text("head.answer")},
 	}}
 	for _, r := range t.Rows {
-		line := row{{r.Arm, strong}, effectWith(w, r.Effect), effectWith(w, r.Beside), changeCell(w, r.P99), answerCell(r)}
+		line := row{{r.Arm, strong}, in.effectWith(w, r.Effect), in.effectWith(w, r.Beside), changeCell(w, r.P99), in.answerCell(r)}
 		if r.Effect == nil && r.Level != nil {
 			line[1] = cell{w.metricWord(t.Metric).show(*r.Level), plain}
 		}
@@ -163,7 +163,7 @@ func podsTable(w workload, t record.AnswerTable) table {
 }
 
 // legend explains the marks that the cells of a table end with.
-func legend(t table) []sentence {
+func (in Language) legend(t table) []sentence {
 	var said []string
 	for _, m := range []struct {
 		mark string
@@ -171,27 +171,27 @@ func legend(t table) []sentence {
 	}{{markMoved, "mark.moved"}, {markNoise, "mark.noise"}, {markUnequal, "mark.unequal"}} {
 		marked := func(c cell) bool { return strings.HasSuffix(c.text, m.mark) }
 		if slices.ContainsFunc(t.rows, func(r row) bool { return slices.ContainsFunc(r, marked) }) {
-			said = append(said, text(m.key))
+			said = append(said, in.text(m.key))
 		}
 	}
 	if len(said) == 0 {
 		return nil
 	}
-	return []sentence{{{strings.Join(said, "; "), faint}}}
+	return []sentence{{{in.semicolons(said...), faint}}}
 }
 
 // reasons are those of undecided, invalid and skipped rows, why a row with a verdict is unequal, and the
 // layers that the rows are about.
-func reasons(e *record.Effects, t record.AnswerTable) []sentence {
+func (in Language) reasons(e *record.Effects, t record.AnswerTable) []sentence {
 	var notes []sentence
 	var why, unequal arrange.Grouped[[2]string]
 	for _, r := range t.Rows {
 		if s := r.Says; s.Reason != "" && !(s.Word == record.SaysUndecided && s.Bound > 0) {
-			reason, name := strings.TrimRight(s.Reason, "."), rowName(answerOf(e), t, r)
+			reason, name := strings.TrimRight(s.Reason, "."), in.rowName(answerOf(e), t, r)
 			if s.Word.Decided() {
 				unequal.Add([2]string{reason, s.Remedy}, name)
 			} else {
-				why.Add([2]string{string(s.Word) + ": " + reason, s.Remedy}, name)
+				why.Add([2]string{in.colon(in.said(string(s.Word)), in.said(reason)), s.Remedy}, name)
 			}
 		}
 	}
@@ -201,38 +201,38 @@ func reasons(e *record.Effects, t record.AnswerTable) []sentence {
 			top.Add(r.Arm, r.Workload)
 		}
 		for arm, loads := range top.All() {
-			notes = append(notes, msg("layers.upto", "layer", layerName(arm), "loads", list(loads)))
+			notes = append(notes, in.msg("layers.upto", "layer", in.layerName(arm), "loads", in.list(loads)))
 		}
 	}
 	for reason, rows := range why.All() {
-		notes = append(notes, remedied(say(list(rows)+" "+reason[0]+"."), reason[1]))
+		notes = append(notes, in.remedied(in.stated(in.list(rows), reason[0]), reason[1]))
 	}
 	for reason, rows := range unequal.All() {
-		notes = append(notes, remedied(say(markUnequal+" "+list(rows)+": "+reason[0]+"."), reason[1]))
+		notes = append(notes, in.remedied(in.stop(in.colon(markUnequal+" "+in.list(rows), in.said(reason[0]))), reason[1]))
 	}
 	said := slices.ContainsFunc(t.Rows, func(r record.AnswerRow) bool { return r.Says.Word == record.SaysInvalid })
 	if t.Invalid != "" && !said {
-		notes = append(notes, msg("price.invalid", "reason", t.Invalid))
+		notes = append(notes, in.msg("price.invalid", "reason", in.said(t.Invalid)))
 	}
 	return notes
 }
 
-func workloadOf(e *record.Effects, name string) workload {
-	for _, w := range workloads(e) {
+func (in Language) workloadOf(e *record.Effects, name string) workload {
+	for _, w := range in.workloads(e) {
 		if w.Name == name {
 			return w
 		}
 	}
-	return named(record.WorkloadResult{Name: name})
+	return in.named(record.WorkloadResult{Name: name})
 }
 
 // whereLost is the table of the layers that are shown to differ from the one below, by the loads that
 // lose, and the arms beside the ladder that differ.
-func whereLost(e *record.Effects, t record.AnswerTable) block {
+func (in Language) whereLost(e *record.Effects, t record.AnswerTable) block {
 	var loads, shown, beside, other arrange.Ordered
 	cells := map[arrange.Key]cell{} // by load and arm
 	for _, r := range t.Rows {
-		w := workloadOf(e, r.Workload)
+		w := in.workloadOf(e, r.Workload)
 		steps := r.Steps
 		if r.Says.Word != record.SaysSlower {
 			steps = nil
@@ -245,7 +245,7 @@ func whereLost(e *record.Effects, t record.AnswerTable) block {
 		}
 		for _, x := range slices.Concat(steps, r.Besides) {
 			loads.Add(r.Workload)
-			cells[key(r.Workload, x.Arm)] = effectWith(w, &x)
+			cells[key(r.Workload, x.Arm)] = in.effectWith(w, &x)
 		}
 		for _, arm := range r.Unshown {
 			other.Add(arm)
@@ -254,39 +254,39 @@ func whereLost(e *record.Effects, t record.AnswerTable) block {
 	if len(loads) == 0 {
 		return block{}
 	}
-	out := table{columns: []column{{head: text("lost.layer"), flex: 12}}}
+	out := table{columns: []column{{head: in.text("lost.layer"), flex: 12}}}
 	for _, load := range loads {
 		out.columns = append(out.columns, column{head: load, align: right})
 	}
 	for _, arm := range slices.Concat(shown, beside) {
-		line := row{{layerName(arm), strong}}
+		line := row{{in.layerName(arm), strong}}
 		if slices.Contains(beside, arm) {
-			line[0].text = text("lost.beside", "arm", layerName(arm), "baseline", t.Baseline)
+			line[0].text = in.text("lost.beside", "arm", in.layerName(arm), "baseline", t.Baseline)
 		}
 		for _, load := range loads {
 			line = append(line, cells[key(load, arm)])
 		}
 		out.rows = append(out.rows, line)
 	}
-	b := block{items: []item{{text: msg("lost.where")}}, tables: []table{out}}
+	b := block{items: []item{{text: in.msg("lost.where")}}, tables: []table{out}}
 	other = slices.DeleteFunc(other, func(arm string) bool { return slices.Contains(shown, arm) })
 	if len(other) > 0 {
-		b.notes = []sentence{msg("lost.unshown", "layers", strings.Join(layerNamesOf(other), ", "))}
+		b.notes = []sentence{in.msg("lost.unshown", "layers", in.names(in.layerNamesOf(other)))}
 	}
 	return b
 }
 
 // layerName is the field's noun for what an arm adds.
-func layerName(arm string) string {
+func (in Language) layerName(arm string) string {
 	if k, ok := layerNames[arm]; ok {
-		return text(k)
+		return in.text(k)
 	}
 	return arm
 }
 
-func layerNamesOf(arms []string) (out []string) {
+func (in Language) layerNamesOf(arms []string) (out []string) {
 	for _, a := range arms {
-		out = append(out, layerName(a))
+		out = append(out, in.layerName(a))
 	}
 	return out
 }

@@ -93,7 +93,7 @@ func TestScreenFits(t *testing.T) {
 	for name, e := range all {
 		answered(e)
 		var b bytes.Buffer
-		if err := Text(&b, e, Options{Dir: "tare-result-2026-11-22-110203"}); err != nil {
+		if err := english.Text(&b, e, Options{Dir: "tare-result-2026-11-22-110203"}); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
@@ -105,8 +105,8 @@ func TestScreenFits(t *testing.T) {
 			t.Errorf("%s has %d lines, at most %d wanted:\n%s", name, len(lines), most, b.String())
 		}
 		for _, l := range lines {
-			if width(l) > 100 {
-				t.Errorf("%s: %d columns: %s", name, width(l), l)
+			if Width(l) > 100 {
+				t.Errorf("%s: %d columns: %s", name, Width(l), l)
 			}
 		}
 		if _, quick := quickRuns()[name]; quick {
@@ -139,7 +139,7 @@ func TestNoStarInNoise(t *testing.T) {
 		}
 		for _, o := range []Options{{}, {Verbose: true}} {
 			var b bytes.Buffer
-			if err := Text(&b, answered(e), o); err != nil {
+			if err := english.Text(&b, answered(e), o); err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.Contains(strings.ReplaceAll(b.String(), " % ", " "), "-3.0 ±1.0*"); got != c.star {
@@ -166,7 +166,7 @@ func TestNoisyColumn(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := Text(&b, answered(e), Options{Verbose: true}); err != nil {
+	if err := english.Text(&b, answered(e), Options{Verbose: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{" p50~ ", "+8.0 ±1.0~", "+3.0 ±1.0~", "noise, as the twin differs"} {
@@ -212,7 +212,7 @@ func TestDroppedWindows(t *testing.T) {
 		{record.Dropped{Windows: 4, WindowsOf: 8, Reasons: map[string]int{"a": 4}}, ""}, {record.Dropped{}, ""},
 	} {
 		got := ""
-		for _, x := range droppedWindows(c.d) {
+		for _, x := range english.droppedWindows(c.d) {
 			got += x.text
 		}
 		if got != c.want {
@@ -229,7 +229,7 @@ func TestReasonsOfRows(t *testing.T) {
 		{Workload: "db", Arm: "nfs", Says: record.Says{Word: record.SaysSkipped, Reason: "no server", Remedy: "mount it"}},
 	}}
 	var got []string
-	for _, s := range reasons(&record.Effects{Answer: &record.Answers{Tables: []record.AnswerTable{x}}}, x) {
+	for _, s := range english.reasons(&record.Effects{Answer: &record.Answers{Tables: []record.AnswerTable{x}}}, x) {
 		text := ""
 		for _, c := range s {
 			text += c.text

@@ -10,18 +10,18 @@ import (
 
 // secondary is the table of the metrics that are not the primary one: the
 // baseline in its own unit, the other arms as a change in percent.
-func secondary(w workload) block {
+func (in Language) secondary(w workload) block {
 	others := w.Metrics[min(1, len(w.Metrics)):]
 	metrics := slices.DeleteFunc(slices.Clone(others), func(m string) bool { return !w.told(m) })
 	if len(metrics) == 0 {
 		return block{}
 	}
-	b := block{title: text("others.title", "baseline", w.Baseline)}
+	b := block{title: in.text("others.title", "baseline", w.Baseline)}
 	switch {
 	case w.Alone():
-		b.title = text("alone.others")
+		b.title = in.text("alone.others")
 	case !w.onlySeen():
-		b.title = text("others.title.of", "baseline", w.Baseline, "marks", otherMarks(w))
+		b.title = in.text("others.title.of", "baseline", w.Baseline, "marks", in.otherMarks(w))
 	}
 	b.tables = []table{w.others(metrics)}
 	b.notes = w.untold(others)
@@ -42,7 +42,7 @@ func (w workload) untold(metrics []string) []sentence {
 	}
 	var notes []sentence
 	for why, named := range reasons.All() {
-		notes = append(notes, sentence{{none + " " + list(named) + ": " + why, faint}})
+		notes = append(notes, sentence{{none + " " + w.in.colon(w.in.list(named), w.in.said(why)), faint}})
 	}
 	return notes
 }
@@ -56,7 +56,7 @@ func (w workload) told(metric string) bool {
 }
 
 func (w workload) others(metrics []string) table {
-	t := table{panel: 1, columns: []column{{head: text("head.arm"), flex: 12}}}
+	t := table{panel: 1, columns: []column{{head: w.in.text("head.arm"), flex: 12}}}
 	for _, m := range metrics {
 		head := w.metricWord(m).head
 		if w.noisy(m) {
@@ -128,8 +128,8 @@ func around(r *record.Ratio) string {
 }
 
 // otherMarks explains the marks that are used.
-func otherMarks(w workload) string {
-	marks := text("others.moved")
+func (in Language) otherMarks(w workload) string {
+	marks := in.text("others.moved")
 	inNoise, noisy, unequal := false, false, false
 	for k, x := range w.Effect {
 		if k.Metric != w.Primary {
@@ -138,12 +138,12 @@ func otherMarks(w workload) string {
 	}
 	switch {
 	case noisy:
-		marks += "; " + text("others.noise")
+		marks = in.semicolons(marks, in.text("others.noise"))
 	case inNoise:
-		marks += "; " + text("mark.noise")
+		marks = in.semicolons(marks, in.text("mark.noise"))
 	}
 	if unequal {
-		marks += "; " + text("others.unequal")
+		marks = in.semicolons(marks, in.text("others.unequal"))
 	}
 	return marks
 }

@@ -10,6 +10,7 @@ import (
 // textRenderer prints a document for a terminal of a given width.
 type textRenderer struct {
 	out   strings.Builder
+	in    Language
 	lines int
 	width int
 	color bool
@@ -21,6 +22,7 @@ const (
 )
 
 func (r *textRenderer) document(d Document) {
+	r.in = d.in
 	for _, line := range wrap(d.title, r.width) {
 		r.line("", line)
 	}
@@ -46,10 +48,10 @@ func (r *textRenderer) section(s section) {
 func (r *textRenderer) heading(s section) {
 	name := clip(export.Clean(s.title), r.width-6)
 	h := sentence{{"── ", faint}, {name, strong}, {" ", plain}}
-	left := r.width - width(name) - 4
+	left := r.width - Width(name) - 4
 	if about := clip(export.Clean(s.about), left-6); about != "" {
 		h = append(h, cell{"── ", faint}, cell{about + " ", plain})
-		left -= width(about) + 4
+		left -= Width(about) + 4
 	}
 	r.line("", append(h, cell{strings.Repeat("─", max(0, left)), faint}))
 }
@@ -82,7 +84,7 @@ func (r *textRenderer) block(b block) {
 func (r *textRenderer) items(items []item) {
 	labels := 0
 	for _, it := range items {
-		labels = max(labels, width(export.Clean(it.label.text)))
+		labels = max(labels, Width(export.Clean(it.label.text)))
 	}
 	labels = min(labels, r.width/3)
 	for i, it := range items {
@@ -97,7 +99,7 @@ func (r *textRenderer) items(items []item) {
 		for j, l := range wrap(it.text, r.width-len(indent)-hang) {
 			head := sentence{{strings.Repeat(" ", hang), plain}}
 			if j == 0 && hang > 0 {
-				head = sentence{{label, it.label.tone}, {strings.Repeat(" ", hang-width(label)), plain}}
+				head = sentence{{label, it.label.tone}, {strings.Repeat(" ", hang-Width(label)), plain}}
 			}
 			r.line(indent, append(head, l...))
 		}
@@ -124,7 +126,7 @@ func (r *textRenderer) line(indent string, s sentence) {
 	left := r.width - len(indent)
 	for _, c := range s {
 		c.text = clip(c.text, left)
-		left -= width(c.text)
+		left -= Width(c.text)
 		r.out.WriteString(r.paint(c))
 	}
 	r.out.WriteByte('\n')

@@ -146,14 +146,14 @@ func (t table) total(sizes []int) int {
 func (t table) sizes() []int {
 	sizes := make([]int, len(t.columns))
 	for i, c := range t.columns {
-		sizes[i] = width(export.Clean(c.head))
+		sizes[i] = Width(export.Clean(c.head))
 		est, rest := t.parts(i)
 		if c.align == interval {
 			sizes[i] = max(sizes[i], est+rest)
 			continue
 		}
 		for _, row := range t.rows {
-			sizes[i] = max(sizes[i], width(export.Clean(row[i].text)))
+			sizes[i] = max(sizes[i], Width(export.Clean(row[i].text)))
 		}
 	}
 	return sizes
@@ -164,9 +164,9 @@ func (t table) sizes() []int {
 func (t table) parts(i int) (est, rest int) {
 	for _, row := range t.rows {
 		a, b := split(export.Clean(row[i].text))
-		est = max(est, width(a))
+		est = max(est, Width(a))
 		if b != "" {
-			rest = max(rest, width(b)+1)
+			rest = max(rest, Width(b)+1)
 		}
 	}
 	return est, rest
@@ -206,16 +206,16 @@ func (r *textRenderer) row(t table, cells row, sizes []int) {
 			est, rest := t.parts(i)
 			a, b := split(s)
 			if b != "" {
-				s = padLeft(a, est) + " " + b
+				s = PadLeft(a, est) + " " + b
 			} else if c.tone != faint || a == none {
-				s = padLeft(a, max(est, sizes[i]-rest-est))
+				s = PadLeft(a, max(est, sizes[i]-rest-est))
 			}
 		}
 		s = clip(s, sizes[i])
 		if t.columns[i].align == right {
-			s = padLeft(s, sizes[i])
+			s = PadLeft(s, sizes[i])
 		}
-		line = append(line, cell{padRight(s, sizes[i]), c.tone})
+		line = append(line, cell{PadRight(s, sizes[i]), c.tone})
 	}
 	r.line(indent, line)
 }
@@ -224,7 +224,7 @@ func (r *textRenderer) row(t table, cells row, sizes []int) {
 // then the numbers with their names.
 func (r *textRenderer) stacked(t table) {
 	for _, row := range t.rows {
-		about, figures := t.parted(row)
+		about, figures := r.parted(t, row)
 		for i, l := range wrap(about, r.width-2*len(indent)) {
 			r.line(strings.Repeat(indent, min(i, 1)+1), l)
 		}
@@ -239,7 +239,7 @@ func (r *textRenderer) stacked(t table) {
 
 // parted splits a row into names and verdict, and numbers. Names are the first
 // column and those that may be cut; a verdict is a last column of words.
-func (t table) parted(cells row) (about, figures sentence) {
+func (r *textRenderer) parted(t table, cells row) (about, figures sentence) {
 	last := len(t.columns) - 1
 	for i, c := range cells {
 		c.text = strings.TrimSpace(export.Clean(c.text))
@@ -249,12 +249,12 @@ func (t table) parted(cells row) (about, figures sentence) {
 		case i == 0:
 			about = append(about, c)
 		case i == last && head.align == left:
-			about = append(about, cell{": ", plain}, c)
+			about = append(about, cell{r.in.mark("join.colon"), plain}, c)
 		case head.flex > 0:
-			about = append(about, cell{", ", plain}, c)
+			about = append(about, cell{r.in.mark("join.comma"), plain}, c)
 		default:
 			if len(figures) > 0 {
-				figures = append(figures, cell{", ", plain})
+				figures = append(figures, cell{r.in.mark("join.comma"), plain})
 			}
 			figures = append(figures, cell{strings.TrimSpace(head.head), faint}, cell{" ", plain}, c)
 		}

@@ -14,26 +14,26 @@ import (
 
 // trust is the section on the quality of the measurement: how much data, how noisy, which checks
 // passed, which windows were dropped, how much CPU and memory tare itself used.
-func trust(e *record.Effects, ws []workload) []block {
+func (in Language) trust(e *record.Effects, ws []workload) []block {
 	if len(ws) == 0 {
 		return nil
 	}
 	if e.Imported != nil {
-		return runs(e, ws)
+		return in.runs(e, ws)
 	}
 	return []block{
-		{tables: []table{amountsTable(ws)}, notes: redrawnNote(ws)},
-		{tables: checkTables(ws), notes: trustNotes(ws)},
-		{items: trustItems(e, ws)},
+		{tables: []table{in.amountsTable(ws)}, notes: in.redrawnNote(ws)},
+		{tables: in.checkTables(ws), notes: in.trustNotes(ws)},
+		{items: in.trustItems(e, ws)},
 	}
 }
 
 // amountsTable has the amount of data of each load, and how noisy it is.
-func amountsTable(ws []workload) table {
+func (in Language) amountsTable(ws []workload) table {
 	t := table{columns: []column{
-		{head: text("trust.workload"), flex: 12}, {head: text("trust.blocks"), align: right}, {head: text("trust.launches"), align: right, drop: 1},
-		{head: text("trust.window"), align: right, drop: 1}, {head: text("trust.discard"), align: right, drop: 1}, {head: text("matrix.noise"), align: right},
-		{head: text("trust.redrawn"), align: right}, {head: text("trust.by_launch"), align: right},
+		{head: in.text("trust.workload"), flex: 12}, {head: in.text("trust.blocks"), align: right}, {head: in.text("trust.launches"), align: right, drop: 1},
+		{head: in.text("trust.window"), align: right, drop: 1}, {head: in.text("trust.discard"), align: right, drop: 1}, {head: in.text("matrix.noise"), align: right},
+		{head: in.text("trust.redrawn"), align: right}, {head: in.text("trust.by_launch"), align: right},
 	}}
 	unknown := cell{none, faint}
 	for _, w := range ws {
@@ -53,17 +53,17 @@ func amountsTable(ws []workload) table {
 		}
 		t.rows = append(t.rows, r)
 	}
-	if len(redrawnNote(ws)) == 0 {
+	if len(in.redrawnNote(ws)) == 0 {
 		return t.without(6, 7)
 	}
 	return t
 }
 
 // redrawnNote explains the rate of false positives that the permutation test found in this record.
-func redrawnNote(ws []workload) []sentence {
+func (in Language) redrawnNote(ws []workload) []sentence {
 	for _, w := range ws {
 		if w.FalsePositives != nil {
-			return []sentence{msg("trust.redrawn.note", "head", text("trust.redrawn"), "launch", text("trust.by_launch"), "draws", w.FalsePositives.Draws)}
+			return []sentence{in.msg("trust.redrawn.note", "head", in.text("trust.redrawn"), "launch", in.text("trust.by_launch"), "draws", w.FalsePositives.Draws)}
 		}
 	}
 	return nil
@@ -80,13 +80,13 @@ func checkKinds(ws []workload) []string {
 }
 
 // checkTables is the table of the checks by load, if there are any.
-func checkTables(ws []workload) []table {
-	t := table{panel: 1, columns: []column{{head: text("trust.check")}}}
+func (in Language) checkTables(ws []workload) []table {
+	t := table{panel: 1, columns: []column{{head: in.text("trust.check")}}}
 	for _, w := range ws {
 		t.columns = append(t.columns, column{head: w.Name, flex: 12})
 	}
 	for _, kind := range checkKinds(ws) {
-		r := row{{kind, plain}}
+		r := row{{in.said(kind), plain}}
 		for _, w := range ws {
 			r = append(r, w.check(kind))
 		}
@@ -107,10 +107,10 @@ func (w workload) check(kind string) cell {
 		if x.Kind != kind {
 			continue
 		}
-		if n, c := outcome(x); n > rank {
+		if n, c := w.in.outcome(x); n > rank {
 			worst, rank = c, n
 			if x.Detectable > 0 && quantity.Finite(x.Detectable) {
-				worst.text += " " + text("check.seen", "size", quantity.Share(x.Detectable))
+				worst.text = w.in.catalog.Join(worst.text, " "+w.in.text("check.seen", "size", quantity.Share(x.Detectable)))
 			}
 		}
 	}
@@ -118,37 +118,37 @@ func (w workload) check(kind string) cell {
 }
 
 // outcome is a check's outcome, and its rank: the worse the outcome, the higher.
-func outcome(x record.Checks) (rank int, says cell) {
+func (in Language) outcome(x record.Checks) (rank int, says cell) {
 	switch {
 	case x.Known && !x.OK:
-		return 3, msg("check.failed")[0]
+		return 3, in.msg("check.failed")[0]
 	case !x.Known:
-		return 2, msg("check.untold")[0]
+		return 2, in.msg("check.untold")[0]
 	}
-	return 1, msg("check.ok")[0]
+	return 1, in.msg("check.ok")[0]
 }
 
 // inWords is the outcome of a check as part of a sentence.
-func inWords(c record.Checks) cell {
-	if rank, says := outcome(c); rank < 3 {
+func (in Language) inWords(c record.Checks) cell {
+	if rank, says := in.outcome(c); rank < 3 {
 		return says
 	}
-	return msg("note.failed")[0]
+	return in.msg("note.failed")[0]
 }
 
 // trustNotes are sentences on the checks that did not pass, and on a run with a single launch.
-func trustNotes(ws []workload) []sentence {
+func (in Language) trustNotes(ws []workload) []sentence {
 	var notes []sentence
 	if slices.ContainsFunc(ws, func(w workload) bool {
 		return slices.ContainsFunc(w.Checks, func(c record.Checks) bool { return c.Detectable > 0 })
 	}) {
-		notes = append(notes, msg("check.seen.note"))
+		notes = append(notes, in.msg("check.seen.note"))
 	}
-	for _, c := range unpassed(ws) {
+	for _, c := range in.unpassed(ws) {
 		notes = append(notes, c.note())
 	}
 	if slices.ContainsFunc(ws, func(w workload) bool { return w.Generations == 1 }) {
-		notes = append(notes, msg("trust.single"))
+		notes = append(notes, in.msg("trust.single"))
 	}
 	return notes
 }
@@ -157,10 +157,11 @@ func trustNotes(ws []workload) []sentence {
 type doubt struct {
 	check     record.Checks
 	workloads []string
+	in        Language
 }
 
 // unpassed lists the checks that did not pass: first those that failed, then those without enough data.
-func unpassed(ws []workload) []doubt {
+func (in Language) unpassed(ws []workload) []doubt {
 	var all []doubt
 	for _, known := range []bool{true, false} {
 		for _, w := range ws {
@@ -171,7 +172,7 @@ func unpassed(ws []workload) []doubt {
 				i := slices.IndexFunc(all, func(d doubt) bool { return d.check == c })
 				if i < 0 {
 					i = len(all)
-					all = append(all, doubt{check: c})
+					all = append(all, doubt{check: c, in: in})
 				}
 				all[i].workloads = append(all[i].workloads, w.Name)
 			}
@@ -180,44 +181,46 @@ func unpassed(ws []workload) []doubt {
 	return all
 }
 
-func (d doubt) note() sentence { return checkNote(list(d.workloads), d.check, inWords(d.check)) }
-
-func checkNote(workloads string, c record.Checks, says cell) sentence {
-	what, detail, figure := c.Kind, "", ""
-	if c.Subject != "" {
-		what = text("check.of", "kind", c.Kind, "subject", c.Subject)
-	}
-	if c.Text != "" {
-		detail = ": " + c.Text
-	}
-	if c.Ratio != nil {
-		figure = " (" + quantity.Interval(c.Ratio) + ")"
-	}
-	return remedied(msg("check.note", "loads", workloads, "what", what, "outcome", says, "detail", detail, "figure", figure), c.Remedy)
+func (d doubt) note() sentence {
+	return d.in.checkNote(d.in.list(d.workloads), d.check, d.in.inWords(d.check))
 }
 
-func trustItems(e *record.Effects, ws []workload) []item {
-	items := []item{{label: cell{text("label.dropped"), plain}, text: dropped(e.Dropped)}}
+func (in Language) checkNote(workloads string, c record.Checks, says cell) sentence {
+	what, detail, figure := in.said(c.Kind), "", ""
+	if c.Subject != "" {
+		what = in.text("check.of", "kind", in.said(c.Kind), "subject", c.Subject)
+	}
+	if c.Text != "" {
+		detail = in.colon("", in.said(c.Text))
+	}
+	if c.Ratio != nil {
+		figure = in.text("join.remark", "subject", "", "what", quantity.Interval(c.Ratio))
+	}
+	return in.remedied(in.msg("check.note", "loads", workloads, "what", what, "outcome", says, "detail", detail, "figure", figure), c.Remedy)
+}
+
+func (in Language) trustItems(e *record.Effects, ws []workload) []item {
+	items := []item{{label: cell{in.text("label.dropped"), plain}, text: in.dropped(e.Dropped)}}
 	for _, why := range slices.Sorted(maps.Keys(e.Dropped.Said)) {
 		lines := strings.Join(strings.Fields(e.Dropped.Said[why]), " ")
-		items = append(items, item{text: msg("dropped.said", "why", why, "said", export.Clean(lines))})
+		items = append(items, item{text: in.msg("dropped.said", "why", in.said(why), "said", export.Clean(lines))})
 	}
-	items = append(items, windows(ws)...)
-	if how := pauses(ws); how != "" {
-		items = append(items, item{label: cell{text("label.paused"), plain}, text: say(how)})
+	items = append(items, in.windows(ws)...)
+	if how := in.pauses(ws); how != "" {
+		items = append(items, item{label: cell{in.text("label.paused"), plain}, text: say(how)})
 	}
 	if cut := cuts(ws); cut > 0 {
-		items = append(items, item{label: cell{text("label.cut"), plain}, text: msg("cut", "n", int(cut))})
+		items = append(items, item{label: cell{in.text("label.cut"), plain}, text: in.msg("cut", "n", int(cut))})
 	}
 	if c := e.Calibrated; c != nil {
-		items = append(items, item{label: cell{text("label.calibrated"), plain}, text: say(Calibrated(c, e.Host.Kernel))})
+		items = append(items, item{label: cell{in.text("label.calibrated"), plain}, text: say(in.Calibrated(c, e.Host.Kernel))})
 	}
-	return append(items, item{label: cell{text("label.self"), plain}, text: self(e.Self)})
+	return append(items, item{label: cell{in.text("label.self"), plain}, text: in.self(e.Self)})
 }
 
 // windows are items that say why the pilot chose the window length and the settle time. Workloads with
 // the same reason share an item.
-func windows(ws []workload) []item {
+func (in Language) windows(ws []workload) []item {
 	var reasons arrange.Grouped[string]
 	for _, w := range ws {
 		if w.Pilot != nil && w.Pilot.Why != "" {
@@ -226,32 +229,28 @@ func windows(ws []workload) []item {
 	}
 	var items []item
 	for why, names := range reasons.All() {
+		why = in.said(why)
 		if len(names) < len(ws) {
-			why = list(names) + ": " + why
+			why = in.colon(in.list(names), why)
 		}
-		items = append(items, item{label: cell{text("trust.window"), plain}, text: say(why)})
+		items = append(items, item{label: cell{in.text("trust.window"), plain}, text: say(why)})
 	}
 	return items
 }
 
-func dropped(d record.Dropped) sentence {
+func (in Language) dropped(d record.Dropped) sentence {
 	if d.Blocks == 0 {
-		return msg("dropped.none", "of", d.Of)
+		return in.msg("dropped.none", "of", d.Of)
 	}
-	s := msg("dropped.some", "n", d.Blocks, "of", d.Of)
 	whys := slices.Sorted(maps.Keys(d.Reasons))
 	slices.SortStableFunc(whys, func(a, b string) int { return d.Reasons[b] - d.Reasons[a] })
 	for i, why := range whys {
-		sep := ": "
-		if i > 0 {
-			sep = ", "
-		}
-		s = append(s, cell{fmt.Sprintf("%s%s (%d)", sep, why, d.Reasons[why]), plain})
+		whys[i] = in.text("dropped.reason", "reason", in.said(why), "n", d.Reasons[why])
 	}
-	return s
+	return in.msg("dropped.some", "n", d.Blocks, "of", d.Of, "why", in.commas(whys...))
 }
 
-func pauses(ws []workload) string {
+func (in Language) pauses(ws []workload) string {
 	var how arrange.Ordered
 	for _, w := range ws {
 		if w.Pilot == nil || w.Pilot.Pause == "" {
@@ -259,14 +258,14 @@ func pauses(ws []workload) string {
 		}
 		switch w.Pilot.Pause {
 		case "load":
-			how.Add(text("paused.load"))
+			how.Add(in.text("paused.load"))
 		case "stream":
-			how.Add(text("paused.stream"))
+			how.Add(in.text("paused.stream"))
 		default:
-			how.Add(text("paused.by", "what", w.Pilot.Pause))
+			how.Add(in.text("paused.by", "what", in.said(w.Pilot.Pause)))
 		}
 	}
-	return list(how)
+	return in.list(how)
 }
 
 func cuts(ws []workload) uint64 {
@@ -279,19 +278,19 @@ func cuts(ws []workload) uint64 {
 	return n
 }
 
-func self(s record.Self) sentence {
+func (in Language) self(s record.Self) sentence {
 	if s == (record.Self{}) {
-		return msg("self.unknown")
+		return in.msg("self.unknown")
 	}
-	out := msg("self.cpu", "share", quantity.Share(s.CPURatio))
+	out := in.msg("self.cpu", "share", quantity.Share(s.CPURatio))
 	if s.MaxRSS > 0 {
-		out = append(out, msg("self.memory", "bytes", quantity.Bytes(float64(s.MaxRSS)))...)
+		out = append(out, in.msg("self.memory", "bytes", quantity.Bytes(float64(s.MaxRSS)))...)
 	}
 	if s.Switches > 0 {
-		out = append(out, msg("self.switches", "median", quantity.Duration(s.SwitchMedian), "tail", quantity.Duration(s.SwitchP99), "n", s.Switches)...)
+		out = append(out, in.msg("self.switches", "median", quantity.Duration(s.SwitchMedian), "tail", quantity.Duration(s.SwitchP99), "n", s.Switches)...)
 	}
 	if p := s.Pods; p != nil {
-		out = append(out, msg("self.pods", "median", quantity.Duration(p.Median), "tail", quantity.Duration(p.P99), "n", p.Count)...)
+		out = append(out, in.msg("self.pods", "median", quantity.Duration(p.Median), "tail", quantity.Duration(p.P99), "n", p.Count)...)
 	}
 	return out
 }

@@ -6,19 +6,22 @@ import (
 )
 
 // workload is everything about one workload, with how to speak of it.
-type workload struct{ arrange.Workload }
+type workload struct {
+	arrange.Workload
+	in Language
+}
 
-func workloads(e *record.Effects) []workload {
+func (in Language) workloads(e *record.Effects) []workload {
 	var ws []workload
 	for _, w := range arrange.Workloads(e) {
-		ws = append(ws, workload{w})
+		ws = append(ws, workload{w, in})
 	}
 	return ws
 }
 
 // named is a workload of which only the result is known, or the name.
-func named(r record.WorkloadResult) workload {
-	return workload{arrange.Workload{WorkloadResult: r}}
+func (in Language) named(r record.WorkloadResult) workload {
+	return workload{arrange.Workload{WorkloadResult: r}, in}
 }
 
 func key(metric, arm string) arrange.Key { return arrange.Key{Metric: metric, Arm: arm} }

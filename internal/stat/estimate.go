@@ -49,7 +49,8 @@ func Difference(a, b Estimate) Estimate {
 	if !a.Known() || !b.Known() {
 		return d
 	}
-	va, vb := a.SE*a.SE, b.SE*b.SE
+	// The conversions forbid a fused multiplication (arm64), with which the order of a and b would matter.
+	va, vb := float64(a.SE*a.SE), float64(b.SE*b.SE)
 	d.SE = math.Sqrt(va + vb)
 	// In shares of the sum, so that tiny variances do not underflow.
 	sa, sb := va/(va+vb), vb/(va+vb)

@@ -146,7 +146,7 @@ func unreached(all []record.AnswerTable, e *record.Effects, ws []arrange.Workloa
 		if !w.Unmeasured() {
 			continue
 		}
-		r := record.AnswerRow{Workload: w.Name, Arm: w.Question, Says: record.Says{Word: record.SaysSkipped, Reason: messages.Text("reason.nowindow")}}
+		r := record.AnswerRow{Workload: w.Name, Arm: w.Question, Says: record.Says{Word: record.SaysSkipped, Reason: messages.In(messages.English).Text("reason.nowindow")}}
 		for _, l := range e.Left {
 			if l.Workload == w.Name && (l.Arm == "" || l.Arm == w.Baseline) {
 				r.Says.Reason, r.Says.Remedy = l.Reason, l.Remedy

@@ -109,6 +109,22 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// A continuation takes as long as the rows say that they need, to whole minutes, at most ten.
+func TestNextAsRowsSay(t *testing.T) {
+	for row, want := range map[float64]float64{15: 60, 61: 120, 5000: 600} {
+		e := run(record.Undecided, 0, 22)
+		e.Workloads[0].Forecast = []record.Forecast{{Metric: "throughput", Half: 0.1, Seconds: 490}}
+		e.Effects[1].Needed = row
+		a := Of(e)
+		if s := only(t, a).Says; s.Seconds != row {
+			t.Errorf("the row says %v s, want %v", s.Seconds, row)
+		}
+		if on := a.Next[1]; on.Kind != record.NextContinue || on.Seconds != want {
+			t.Errorf("next %+v of a row that needs %v s, want %v s", on, row, want)
+		}
+	}
+}
+
 // An effect that lacks launches has no bound, and the continuation has room for them.
 func TestTooFewLaunches(t *testing.T) {
 	e := run(record.Undecided, 0, 5)

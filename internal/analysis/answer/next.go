@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -131,7 +132,7 @@ func next(a *record.Answers, e *record.Effects) (out []record.NextStep) {
 	}
 	if continues(e) {
 		on := further(a)
-		on.Seconds = max(on.Seconds, 60*math.Ceil(launching(e)/60))
+		on.Seconds = max(on.Seconds, minutes(launching(e)))
 		out = append(out, on)
 	}
 	if a.Noise.StealHigh > unsteady {
@@ -159,13 +160,44 @@ func launching(e *record.Effects) float64 {
 	return sum
 }
 
-// further is a continuation: as long as the best precision takes that needs at most soon.
+// further is a continuation: as long as the undecided rows say that they need, and where one cannot say, as long as the
+// best precision takes; at most soon.
 func further(a *record.Answers) record.NextStep {
 	on := record.NextStep{Kind: record.NextContinue, Seconds: soon}
+	if needed := needed(a); needed > 0 {
+		on.Seconds = min(minutes(needed), soon)
+		return on
+	}
 	for _, o := range a.Menu {
 		if o.Seconds <= soon {
-			on.Seconds = max(60, 60*math.Ceil(o.Seconds/60))
+			on.Seconds = minutes(o.Seconds)
 		}
 	}
 	return on
 }
+
+// needed is the time in seconds in which all rows without an answer would probably have one: each load's longest; 0: not
+// known.
+func needed(a *record.Answers) (sum float64) {
+	longest := map[string]float64{}
+	unknown := anyRow(a.Tables, func(s record.Says) bool {
+		return s.Word == record.SaysUndecided && !s.Answered() && s.Seconds == 0
+	})
+	for _, t := range a.Tables {
+		for _, r := range t.Rows {
+			if r.Says.Word == record.SaysUndecided && !r.Says.Answered() {
+				longest[r.Workload] = max(longest[r.Workload], r.Says.Seconds)
+			}
+		}
+	}
+	for _, load := range slices.Sorted(maps.Keys(longest)) {
+		sum += longest[load]
+	}
+	if unknown {
+		return 0
+	}
+	return sum
+}
+
+// minutes rounds seconds up to whole minutes, one at least.
+func minutes(seconds float64) float64 { return max(60, 60*math.Ceil(seconds/60)) }

@@ -48,7 +48,7 @@ const competing = 0.1
 func says(w arrange.Workload, arm string, other float64) record.Says {
 	x, ok := w.PrimaryOf(arm)
 	if !ok {
-		return record.Says{Word: record.SaysSkipped, Reason: messages.Text("reason.nowindow")}
+		return record.Says{Word: record.SaysSkipped, Reason: messages.In(messages.English).Text("reason.nowindow")}
 	}
 	work := efficiency(w, arm)
 	beside := work != nil && work.Typical != nil && x.Parts != nil && other > competing && !heldBack(w, x)
@@ -61,7 +61,7 @@ func says(w arrange.Workload, arm string, other float64) record.Says {
 		}
 	}
 	for _, d := range w.Differing() {
-		why := messages.Text("reason.twin", "effect", quantity.Interval(d.Typical))
+		why := messages.In(messages.English).Text("reason.twin", "effect", quantity.Interval(d.Typical))
 		if s.Metric == "" && arrange.Outgrows(x, d) {
 			s.Reason = cmp.Or(s.Reason, why)
 			continue

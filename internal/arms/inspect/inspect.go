@@ -18,6 +18,8 @@ import (
 	"github.com/tarelab/tare/internal/arms/oci"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/outside/enter"
 )
 
 // DefaultScratch is the default directory for data. It is usually on a disk, where /tmp often is in
@@ -38,6 +40,7 @@ func HostAt(root, scratch string) facts.Host {
 	back := newTrail()
 	defer back.close()
 	h := facts.Host{Root: os.Geteuid() == 0, Tools: tools(ctx)}
+	h.Container, h.ContainerRemedy = enter.NotHost(proc.FS(root))
 	h.Groups, h.GroupsWhy, h.GroupsRemedy = groups(root)
 	h.Freezer, h.FreezeWhy = freezer(back, h.Groups)
 	if h.Groups == nil {

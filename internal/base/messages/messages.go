@@ -1,5 +1,6 @@
-// Package messages is the catalogue of the sentences and words of a report, by key. It has one file for
-// each language. The caller formats the values of a message, such as numbers.
+// Package messages is the catalogue of the sentences and words of a report. It has one file for each
+// language, by key, and for sentences that are made elsewhere in English, such as those of a record, a file
+// of patterns with their translation. The caller formats the values of a message, such as numbers.
 //
 // A message is text with
 //
@@ -18,17 +19,43 @@ import (
 //go:embed english.txt
 var englishText string
 
+//go:embed chinese.txt
+var chineseText string
+
 // Key names a message. In the code every key is a whole literal and is never put together from parts,
 // so that a search finds it. TestKeys tests that.
 type Key string
 
-var english = sync.OnceValue(func() map[Key]string {
-	all, err := parse(englishText)
+// Catalog is the messages of one language.
+type Catalog struct {
+	language Language
+	texts    map[Key]string
+	known    *patterns // of English sentences; nil: they stay as they are
+}
+
+// In returns the catalogue of a language; that of an unknown one is English.
+func In(l Language) Catalog {
+	if l == Chinese {
+		return chinese()
+	}
+	return english()
+}
+
+// Language is the language of the catalogue.
+func (c Catalog) Language() Language { return c.language }
+
+var english = sync.OnceValue(func() Catalog { return Catalog{English, mustParse(englishText), nil} })
+
+var chinese = sync.OnceValue(func() Catalog { return Catalog{Chinese, mustParse(chineseText), chinesePatterns()} })
+
+// mustParse reads a file that is part of the program, and that a test reads.
+func mustParse(file string) map[Key]string {
+	all, err := parse(file)
 	if err != nil {
-		panic(err) // the file is part of the program, and a test reads it
+		panic(err)
 	}
 	return all
-})
+}
 
 // parse reads lines "key = text". It skips empty lines and lines that begin with #.
 func parse(file string) (map[Key]string, error) {
@@ -55,12 +82,16 @@ type Piece struct {
 
 // Of splits a message into pieces. pairs are alternately names and values; they are needed for the
 // choices {name:one|many}. It panics on a key that the catalogue does not have.
-func Of(key Key, pairs ...any) []Piece {
-	text, ok := english()[key]
+func (c Catalog) Of(key Key, pairs ...any) []Piece {
+	text, ok := c.texts[key]
 	if !ok {
 		panic("no message " + string(key))
 	}
-	var out []Piece
+	return split(text, pairs)
+}
+
+// split splits the text of a message into pieces.
+func split(text string, pairs []any) (out []Piece) {
 	tone := ""
 	for text != "" {
 		i := strings.IndexAny(text, "{<>")
@@ -111,14 +142,14 @@ func Value(name string, pairs []any) any {
 }
 
 // Text is a message as plain text, without its tones.
-func Text(key Key, pairs ...any) string {
-	var b strings.Builder
-	for _, p := range Of(key, pairs...) {
+func (c Catalog) Text(key Key, pairs ...any) string {
+	var parts []string
+	for _, p := range c.Of(key, pairs...) {
 		if p.Name == "" {
-			b.WriteString(p.Text)
+			parts = append(parts, p.Text)
 		} else {
-			fmt.Fprint(&b, Value(p.Name, pairs))
+			parts = append(parts, fmt.Sprint(Value(p.Name, pairs)))
 		}
 	}
-	return b.String()
+	return c.Join(parts...)
 }

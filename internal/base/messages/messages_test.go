@@ -11,7 +11,7 @@ import (
 
 // called finds the literal key in a call or a conversion that takes one, in Go and in
 // templates.
-var called = regexp.MustCompile(`\b(?:msg|text|word|number|labelled|axis|Key|Text)(?:\(| )"([^"]+)"`)
+var called = regexp.MustCompile(`\b(?:msg|text|word|Word|number|labelled|axis|joined|mark|Key|Text)(?:\(| )"([^"]+)"`)
 
 // converted finds what else is made a key.
 var converted = regexp.MustCompile(`messages\.Key\([^"]|Key\("[^"]*"\s*\+`)
@@ -19,7 +19,7 @@ var converted = regexp.MustCompile(`messages\.Key\([^"]|Key\("[^"]*"\s*\+`)
 func sources(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, pattern := range []string{"../../report/*.go", "../../report/*.tmpl", "../quantity/*.go", "../../analysis/answer/*.go"} {
+	for _, pattern := range []string{"../../report/*.go", "../../report/*.tmpl", "../quantity/*.go", "../../analysis/answer/*.go", "../../cli/list.go"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s: %v", pattern, err)
@@ -51,7 +51,7 @@ func TestKeys(t *testing.T) {
 		all.WriteString(src)
 		for _, m := range called.FindAllStringSubmatch(src, -1) {
 			found++
-			if _, ok := english()[Key(m[1])]; !ok {
+			if _, ok := english().texts[Key(m[1])]; !ok {
 				t.Errorf("%s: no message %q", path, m[1])
 			}
 		}
@@ -59,7 +59,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: a key that is no literal: %q", path, glued)
 		}
 	}
-	for key := range english() {
+	for key := range english().texts {
 		if !strings.Contains(all.String(), `"`+string(key)+`"`) {
 			t.Errorf("message %q is not used", key)
 		}
@@ -76,22 +76,22 @@ func TestUnknownKey(t *testing.T) {
 			t.Error("an unknown key did not panic")
 		}
 	}()
-	Text("no such key")
+	english().Text("no such key")
 }
 
 func TestText(t *testing.T) {
 	for _, c := range []struct {
 		got, want string
 	}{
-		{Text("says.noloss", "bound", "0.7 %"), "no loss above 0.7 %"},
-		{Text("rest.warnings", "n", 1), "Charts, latencies, every layer and check, 1 warning: tare report --open (or -v)"},
-		{Text("rest.warnings", "n", 3), "Charts, latencies, every layer and check, 3 warnings: tare report --open (or -v)"},
+		{english().Text("says.noloss", "bound", "0.7 %"), "no loss above 0.7 %"},
+		{english().Text("rest.warnings", "n", 1), "Charts, latencies, every layer and check, 1 warning: tare report --open (or -v)"},
+		{english().Text("rest.warnings", "n", 3), "Charts, latencies, every layer and check, 3 warnings: tare report --open (or -v)"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
 		}
 	}
-	if p := Of("checks.failed", "which", "order"); len(p) < 3 || p[0] != (Piece{Text: "Checks failed", Tone: "broken"}) || p[2] != (Piece{Name: "which"}) {
+	if p := english().Of("checks.failed", "which", "order"); len(p) < 3 || p[0] != (Piece{Text: "Checks failed", Tone: "broken"}) || p[2] != (Piece{Name: "which"}) {
 		t.Errorf("%+v", p)
 	}
 	for _, file := range []string{"a = 1\na = 2\n", "no sign"} {
@@ -104,11 +104,11 @@ func TestText(t *testing.T) {
 // TestForm: every placeholder and every tone is closed, and tones are known.
 func TestForm(t *testing.T) {
 	tones := []string{"strong", "faint", "bad", "good", "unsure", "calm", "broken", "code"}
-	for key, text := range english() {
+	for key, text := range english().texts {
 		if strings.Count(text, "{") != strings.Count(text, "}") || strings.Count(text, "<") != strings.Count(text, ">") {
 			t.Errorf("%s: %q is not closed", key, text)
 		}
-		for _, p := range Of(key) {
+		for _, p := range english().Of(key) {
 			if p.Tone != "" && !slices.Contains(tones, p.Tone) {
 				t.Errorf("%s: no tone %q", key, p.Tone)
 			}

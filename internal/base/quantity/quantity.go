@@ -81,20 +81,23 @@ func Trimmed(s string) string {
 	return WithUnit(number, unit)
 }
 
-// About prints a forecast of seconds. It rounds up to 5 s, minutes, hours or days, because a forecast
+// About prints a forecast of seconds in English.
+func About(seconds float64) string { return AboutIn(messages.In(messages.English), seconds) }
+
+// AboutIn prints a forecast of seconds. It rounds up to 5 s, minutes, hours or days, because a forecast
 // is not more precise.
-func About(seconds float64) string {
+func AboutIn(c messages.Catalog, seconds float64) string {
 	switch {
 	case !Finite(seconds) || seconds > 30*86400:
-		return messages.Text("time.long")
+		return c.Text("time.long")
 	case seconds < 60:
 		return strconv.FormatFloat(max(5, 5*math.Ceil(seconds/5)), 'f', 0, 64) + " s"
 	case seconds < 5400:
-		return messages.Text("time.minutes", "n", strconv.FormatFloat(math.Ceil(seconds/60), 'f', 0, 64))
+		return c.Text("time.minutes", "n", strconv.FormatFloat(math.Ceil(seconds/60), 'f', 0, 64))
 	case seconds < 48*3600:
 		return strconv.FormatFloat(math.Ceil(seconds/3600), 'f', 0, 64) + " h"
 	}
-	return messages.Text("time.days", "n", strconv.FormatFloat(math.Ceil(seconds/86400), 'f', 0, 64))
+	return c.Text("time.days", "n", strconv.FormatFloat(math.Ceil(seconds/86400), 'f', 0, 64))
 }
 
 // Latency prints seconds to three digits in the unit that fits: "412 µs".

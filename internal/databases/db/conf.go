@@ -1,10 +1,14 @@
 package db
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/undo/trust"
 )
 
 // Given is a setting as the user's own server has it.
@@ -51,8 +55,31 @@ func (e *LineError) Unwrap() error { return e.Err }
 // Place is the place of a line for Given.From.
 func Place(path string, line int) string { return fmt.Sprintf("%s:%d", path, line) }
 
-// MostIncludes bounds the depth of files that include each other.
-const MostIncludes = 10
+// mostIncludes bounds the depth of files that include each other.
+const mostIncludes = 10
+
+// EachLine calls f with each line of a file of the user's and its number, from 1. depth is how many files include
+// each other down to this one. An error of f gets the place of the line, unless it has that of an included file.
+func EachLine(path string, depth int, f func(n int, line string) error) error {
+	if depth > mostIncludes {
+		return fmt.Errorf("%s: included from more than %d files", path, mostIncludes)
+	}
+	text, err := trust.ReadGiven(path)
+	if err != nil {
+		return err
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		err := f(i+1, line)
+		var at *LineError
+		switch {
+		case errors.As(err, &at):
+			return err
+		case err != nil:
+			return &LineError{Path: path, Line: i + 1, Err: err}
+		}
+	}
+	return nil
+}
 
 // Included returns the files of a directory whose names match any of the patterns, in the order of their
 // names.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tarelab/tare/internal/base/allow"
 	"github.com/tarelab/tare/internal/databases/db"
-	"github.com/tarelab/tare/internal/undo/trust"
 )
 
 // conf reads option files as the server does: groups, !include and !includedir.
@@ -61,24 +60,10 @@ type optionFile struct {
 }
 
 func (o *optionFile) read(path string, depth int) error {
-	if depth > db.MostIncludes {
-		return fmt.Errorf("%s: included from more than %d files", path, db.MostIncludes)
-	}
-	text, err := trust.ReadGiven(path)
-	if err != nil {
-		return err
-	}
 	group := "" // of the line
-	for i, line := range strings.Split(string(text), "\n") {
-		if err := o.line(path, i+1, strings.TrimSpace(line), &group, depth); err != nil {
-			var at *db.LineError
-			if errors.As(err, &at) { // of an included file
-				return err
-			}
-			return &db.LineError{Path: path, Line: i + 1, Err: err}
-		}
-	}
-	return nil
+	return db.EachLine(path, depth, func(n int, line string) error {
+		return o.line(path, n, strings.TrimSpace(line), &group, depth)
+	})
 }
 
 var (

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/databases/db"
-	"github.com/tarelab/tare/internal/undo/trust"
 )
 
 // conf reads postgresql.conf as the server does, with include, include_if_exists and include_dir.
@@ -37,27 +36,13 @@ var omitted = map[string]string{
 type confFile struct{ given []db.Given }
 
 func (f *confFile) read(path string, depth int) error {
-	if depth > db.MostIncludes {
-		return fmt.Errorf("%s: included from more than %d files", path, db.MostIncludes)
-	}
-	text, err := trust.ReadGiven(path)
-	if err != nil {
-		return err
-	}
-	for i, line := range strings.Split(string(text), "\n") {
+	return db.EachLine(path, depth, func(n int, line string) error {
 		name, value, err := setting(line)
-		if err == nil && name != "" {
-			err = f.add(path, db.Given{Name: name, Value: value, Valued: true, From: db.Place(path, i+1)}, depth)
-		}
-		var at *db.LineError
-		switch {
-		case errors.As(err, &at): // of an included file
+		if err != nil || name == "" {
 			return err
-		case err != nil:
-			return &db.LineError{Path: path, Line: i + 1, Err: err}
 		}
-	}
-	return nil
+		return f.add(path, db.Given{Name: name, Value: value, Valued: true, From: db.Place(path, n)}, depth)
+	})
 }
 
 // add adds a setting, or reads the files that it includes.

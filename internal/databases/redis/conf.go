@@ -9,7 +9,6 @@ import (
 
 	"github.com/tarelab/tare/internal/base/allow"
 	"github.com/tarelab/tare/internal/databases/db"
-	"github.com/tarelab/tare/internal/undo/trust"
 )
 
 // conf reads redis.conf and valkey.conf as the server does, with include.
@@ -32,34 +31,19 @@ func conf() db.Conf {
 type confFile struct{ given []db.Given }
 
 func (f *confFile) read(path string, depth int) error {
-	if depth > db.MostIncludes {
-		return fmt.Errorf("%s: included from more than %d files", path, db.MostIncludes)
-	}
-	text, err := trust.ReadGiven(path)
-	if err != nil {
-		return err
-	}
-	for i, line := range strings.Split(string(text), "\n") {
+	return db.EachLine(path, depth, func(n int, line string) error {
 		words, err := words(strings.TrimSpace(line))
 		switch {
-		case err == nil && len(words) == 0:
-			continue
-		case err == nil && words[0] == "include":
-			err = f.include(path, words[1:], depth)
-		case err == nil && len(words) == 1:
-			err = fmt.Errorf("%s has no value", words[0])
-		case err == nil:
-			f.add(db.Given{Name: allow.Canonical(words[0]), Value: strings.Join(words[1:], " "), Valued: true, From: db.Place(path, i+1)})
-		}
-		var at *db.LineError
-		if errors.As(err, &at) { // of an included file
+		case err != nil || len(words) == 0:
 			return err
+		case words[0] == "include":
+			return f.include(path, words[1:], depth)
+		case len(words) == 1:
+			return fmt.Errorf("%s has no value", words[0])
 		}
-		if err != nil {
-			return &db.LineError{Path: path, Line: i + 1, Err: err}
-		}
-	}
-	return nil
+		f.add(db.Given{Name: allow.Canonical(words[0]), Value: strings.Join(words[1:], " "), Valued: true, From: db.Place(path, n)})
+		return nil
+	})
 }
 
 // add adds a setting. Several lines save add up.

@@ -25,6 +25,7 @@ import (
 func Checks(p Patient) []Check {
 	f := proc.FS(p.Root)
 	all := []Check{
+		{"host", "host", onHost(p.Host)},
 		{"root", "root", root(p.Host)},
 		{"groups", titleGroups, groups(p.Host)},
 		{"controllers", "controllers", controllers(p.Host)},
@@ -57,6 +58,14 @@ func featureTitle(name string) string {
 		return t
 	}
 	return name
+}
+
+// onHost checks that the host can be measured: tare is not in a container.
+func onHost(h facts.Host) facts.Support {
+	if h.Container != "" {
+		return no(h.ContainerRemedy, "%s", h.Container)
+	}
+	return yes(noContainer)
 }
 
 func root(h facts.Host) facts.Support {

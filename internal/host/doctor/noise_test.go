@@ -86,7 +86,7 @@ func TestConclude(t *testing.T) {
 		{func(n *Noise) { n.Steal = record.Number(0.1) }, Shared, "stolen"},
 		{func(n *Noise) { n.Steal = record.Missing("x") }, Quiet, "nothing"},
 		{func(n *Noise) { n.Sleep.P99 = 0.02 }, Hostile, "wake-up delay: p99 20 ms"},
-		{func(n *Noise) { n.Loops = []Loop{{Title: "work", Word: Shared, CV: 0.03}} }, Shared, "work varies by 3.0 %"},
+		{func(n *Noise) { n.Loops = []Loop{{Title: "work", Word: Shared, CV: 0.03}} }, Shared, "the speed of work varies by 3.0 %"},
 		{func(n *Noise) { n.Foreign = record.Number(0.5); n.Sleep.P99 = 0.02 }, Hostile, "other processes"},
 	} {
 		n := calm

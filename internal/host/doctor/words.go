@@ -30,6 +30,7 @@ const (
 
 // Findings about this user and this kernel.
 const (
+	noContainer     = "tare is not in a container"
 	userID          = "user id %d"
 	runAsRoot       = "run as root for every layer; an ordinary user has the host and what user namespaces allow"
 	noGroupsMounted = "no control groups are mounted"
@@ -99,7 +100,7 @@ const (
 	useUnknown   = "/proc/stat does not say it"
 	foreignUse   = "other processes use %.0f %% of the CPU time"
 	stolen       = "%.0f %% of the CPU time is stolen by the hypervisor"
-	varies       = "%s varies by %.1f %% from window to window"
+	varies       = "the speed of %s varies by %.1f %% from window to window"
 	wakesLate    = "wake-up delay: p99 %.2g ms"
 	nothingWorse = "nothing here is worse than on a machine of one's own"
 	endOthers    = "end or pause the other processes, which use %.0f %% of the CPU time"

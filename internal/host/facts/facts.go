@@ -50,7 +50,11 @@ func Unsupported(reason, remedy string) Support {
 
 // Host is what this host and user can do. It is found once per run.
 type Host struct {
-	Root      bool
+	Root bool
+	// Container says why this process cannot measure the host: it is in a container. Empty: it is not.
+	// ContainerRemedy says what to do.
+	Container, ContainerRemedy string
+
 	Groups    *cgroup.Tree // nil: no group can be made
 	GroupsWhy string       // why Groups is nil
 	// GroupsRemedy says what to do when Groups is nil.

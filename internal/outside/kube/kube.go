@@ -10,11 +10,13 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -178,6 +180,15 @@ func (a Access) UserName() string {
 		return unknownUser
 	}
 	return cmp.Or(cert.Subject.CommonName, unknownUser)
+}
+
+// Contexts are the names of the contexts in the kubeconfig, sorted; nil: it cannot be read.
+func (a Access) Contexts() []string {
+	raw, err := a.loader().RawConfig()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts))
 }
 
 func (a Access) rules() *clientcmd.ClientConfigLoadingRules {

@@ -65,18 +65,26 @@ func (c *Cluster) CreateClaim(ctx context.Context, claim *corev1.PersistentVolum
 	return c.explain("make PersistentVolumeClaim "+claim.Name, err)
 }
 
+// Classes lists the StorageClasses of the cluster.
+func (c *Cluster) Classes(ctx context.Context) (names []string, err error) {
+	var classes metav1.PartialObjectMetadataList
+	text, err := c.client.Get().AbsPath("/apis/storage.k8s.io/v1/storageclasses").SetHeader("Accept", "application/json").Do(ctx).Raw()
+	if err == nil {
+		err = json.Unmarshal(text, &classes)
+	}
+	for _, s := range classes.Items {
+		names = append(names, s.Name)
+	}
+	return names, c.explain("list the StorageClasses", err)
+}
+
 // ClassMissing returns an error if the cluster has neither a StorageClass nor a PersistentVolume of a
 // class: a claim of that class would never be bound. It returns nil if there is one, or if this user
 // may not list them.
 func (c *Cluster) ClassMissing(ctx context.Context, class string) error {
-	var classes metav1.PartialObjectMetadataList
-	text, err := c.client.Get().AbsPath("/apis/storage.k8s.io/v1/storageclasses").SetHeader("Accept", "application/json").Do(ctx).Raw()
-	if err != nil || json.Unmarshal(text, &classes) != nil {
+	names, err := c.Classes(ctx)
+	if err != nil {
 		return nil
-	}
-	var names []string
-	for _, s := range classes.Items {
-		names = append(names, s.Name)
 	}
 	var volumes corev1.PersistentVolumeList
 	if slices.Contains(names, class) || c.client.Get().Resource("persistentvolumes").Do(ctx).Into(&volumes) != nil {

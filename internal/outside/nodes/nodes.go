@@ -103,7 +103,7 @@ func Main(args []string, tare func(args []string) int) int {
 	case roleTare:
 		return tare(args[1:])
 	case roleEnter:
-		err = enter(args[1:])
+		err = toHost(args[1:])
 	case roleHost:
 		code, err = onHost(args[1:])
 	default:

@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/oom"
+	"github.com/tarelab/tare/internal/outside/enter"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
@@ -34,7 +33,7 @@ func (h *host) prepare() error {
 	if err := os.Mkdir(h.dir, 0o700); err != nil {
 		return fmt.Errorf("make a directory on the node: %w", err)
 	}
-	if err := h.copySelf(); err != nil {
+	if err := enter.CopySelf(h.exe, h.in("tare")); err != nil {
 		return fmt.Errorf("copy this binary to the node: %w", err)
 	}
 	if err := os.Mkdir(h.in(filesDir), 0o700); err != nil {
@@ -63,37 +62,10 @@ func (h *host) prepare() error {
 	return err
 }
 
-func (h *host) copySelf() error {
-	f, err := os.OpenFile(h.in("tare"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, h.exe)
-	return errors.Join(err, f.Close(), h.exe.Close())
-}
-
 // leavePod moves this process out of the pod's control groups, whose limits would apply
-// to all that is measured: to the top of every hierarchy, and in that of version 2 or of
-// the freezer into a group of its own without controllers. In a group of version 1's cpu
-// controller tare's own thread could not have real-time priority.
+// to all that is measured.
 func (h *host) leavePod() (err error) {
-	if h.tree, err = cgroup.Detect("/"); err != nil {
-		return err
-	}
-	name := cgroup.Prefix + h.NodeRun
-	plan, err := h.tree.Plan(name, nil)
-	if err == nil {
-		err = h.undo.Record(h.journal, steps.Group{Plan: plan}, func() error { return h.group.Remove() })
-	}
-	if err == nil {
-		h.group, err = h.tree.Make(name, nil)
-	}
-	if err == nil {
-		err = h.tree.Leave(os.Getpid())
-	}
-	if err == nil {
-		err = h.group.Add(os.Getpid())
-	}
+	h.tree, h.group, err = enter.LeaveGroups(h.journal, &h.undo)
 	if err == nil {
 		err = checkOutside()
 	}

@@ -39,15 +39,15 @@ type ArmSpec struct {
 	Set map[string]string
 }
 
-// armKeys are the keys of one named arm.
+// armKeys are the keys of one named arm. A file has each arm on one line, without help.
 func armKeys(words Words) []key[ArmSpec] {
 	type a = ArmSpec
 	return []key[a]{
-		environmentKey("", words.Arms, words, func(x *a) *string { return &x.Environment }),
-		writtenIf(value("neighbour", "", words.neighbour, asIs, func(x *a) *string { return &x.Neighbour }),
-			func(x *a) bool { return x.Neighbour != "" }),
+		environmentKey("where it runs, with options after a colon", words.Arms, words, func(x *a) *string { return &x.Environment }),
+		writtenIf(value("neighbour", "name of the neighbour beside it", nameShape([]string{noneWord}), words.neighbour, asIs,
+			func(x *a) *string { return &x.Neighbour }), func(x *a) bool { return x.Neighbour != "" }),
 		writtenIf(key[a]{
-			"isolation", "",
+			"isolation", "a mechanism that protects the arm from its neighbour, or a list of them",
 			func(x *a, n *yaml.Node, s *sink) { readIsolation(&x.Isolation, n, words, s) },
 			func(x *a) *yaml.Node {
 				if len(x.Isolation) == 1 {
@@ -55,25 +55,35 @@ func armKeys(words Words) []key[ArmSpec] {
 				}
 				return listNode(x.Isolation)
 			},
+			isolationShape(words),
 		}, func(x *a) bool { return len(x.Isolation) > 0 }),
-		writtenIf(volumeKey("", words, func(x *a) *string { return &x.Volume }), func(x *a) bool { return x.Volume != "" }),
-		writtenIf(word("network", "", words.Networks, func(x *a) *string { return &x.Network }), func(x *a) bool { return x.Network != "" }),
-		writtenIf(word("seccomp", "", words.Seccomp, func(x *a) *string { return &x.Seccomp }), func(x *a) bool { return x.Seccomp != "" }),
-		writtenIf(word("capabilities", "", words.Capabilities, func(x *a) *string { return &x.Capabilities }), func(x *a) bool { return x.Capabilities != "" }),
-		writtenIf(text("apparmor", "", 1, func(x *a) *string { return &x.AppArmor }), func(x *a) bool { return x.AppArmor != "" }),
-		writtenIf(value("cpus", "", quota("cpus"), formatNumber, func(x *a) *float64 { return &x.CPUs }), func(x *a) bool { return x.CPUs != 0 }),
-		writtenIf(value("burst", "", quota("burst"), formatNumber, func(x *a) *float64 { return &x.Burst }),
-			func(x *a) bool { return x.Burst != 0 }),
-		writtenIf(value("weight", "", weight, strconv.Itoa, func(x *a) *int { return &x.Weight }),
-			func(x *a) bool { return x.Weight != 0 }),
-		writtenIf(bytesKey("memory", "", 16<<20, 1<<50, func(x *a) *int64 { return &x.Memory }), func(x *a) bool { return x.Memory != 0 }),
-		writtenIf(text("cpuset", "", 1, func(x *a) *string { return &x.CPUSet }), func(x *a) bool { return x.CPUSet != "" }),
-		writtenIf(text("image", "", 1, func(x *a) *string { return &x.Image }), func(x *a) bool { return x.Image != "" }),
-		writtenIf(text("against", "", 1, func(x *a) *string { return &x.Against }), func(x *a) bool { return x.Against != "" }),
+		writtenIf(volumeKey("what is under the data, as at the top", words, func(x *a) *string { return &x.Volume }),
+			func(x *a) bool { return x.Volume != "" }),
+		writtenIf(word("network", "network of the container", words.Networks, func(x *a) *string { return &x.Network }),
+			func(x *a) bool { return x.Network != "" }),
+		writtenIf(word("seccomp", "seccomp profile of the container", words.Seccomp, func(x *a) *string { return &x.Seccomp }),
+			func(x *a) bool { return x.Seccomp != "" }),
+		writtenIf(word("capabilities", "capabilities of the container", words.Capabilities, func(x *a) *string { return &x.Capabilities }),
+			func(x *a) bool { return x.Capabilities != "" }),
+		writtenIf(text("apparmor", "a loaded AppArmor profile, default or unconfined", 1, func(x *a) *string { return &x.AppArmor }),
+			func(x *a) bool { return x.AppArmor != "" }),
+		writtenIf(value("cpus", "CPU quota, as of docker run --cpus", numberShape(leastQuota, mostQuota), quota("cpus"), formatNumber,
+			func(x *a) *float64 { return &x.CPUs }), func(x *a) bool { return x.CPUs != 0 }),
+		writtenIf(value("burst", "unused quota that is saved up, in CPUs", numberShape(leastQuota, mostQuota), quota("burst"), formatNumber,
+			func(x *a) *float64 { return &x.Burst }), func(x *a) bool { return x.Burst != 0 }),
+		writtenIf(value("weight", "cpu.weight: 20 is a request of half a CPU", wholeShape(1, mostWeight), weight, strconv.Itoa,
+			func(x *a) *int { return &x.Weight }), func(x *a) bool { return x.Weight != 0 }),
+		writtenIf(bytesKey("memory", "memory limit", 16<<20, 1<<50, func(x *a) *int64 { return &x.Memory }), func(x *a) bool { return x.Memory != 0 }),
+		writtenIf(text("cpuset", "CPUs: 0-3,6", 1, func(x *a) *string { return &x.CPUSet }), func(x *a) bool { return x.CPUSet != "" }),
+		writtenIf(text("image", "an image that the engine has, or a file for chroot; needs a bound volume", 1, func(x *a) *string { return &x.Image }),
+			func(x *a) bool { return x.Image != "" }),
+		writtenIf(text("against", "another arm to compare it with", 1, func(x *a) *string { return &x.Against }),
+			func(x *a) bool { return x.Against != "" }),
 		writtenIf(key[a]{
-			"set", "",
+			"set", "parameters of the workload for this arm",
 			func(x *a, n *yaml.Node, s *sink) { readSet(x, n, s) },
 			func(x *a) *yaml.Node { return setNode(x.Set) },
+			shape{"type": "object", "additionalProperties": textShape(0)},
 		}, func(x *a) bool { return len(x.Set) > 0 }),
 	}
 }
@@ -91,7 +101,7 @@ func (a ArmSpec) Settings() (all []string) {
 
 // environmentKey is the key environment. Its value is NAME or NAME:LEVELS, with a name from among.
 func environmentKey[T any](help string, among []string, words Words, field func(*T) *string) key[T] {
-	return value("environment", help, func(text string) (string, error) {
+	return value("environment", help, levelledShape(among), func(text string) (string, error) {
 		name, levels, has := strings.Cut(text, ":")
 		if _, err := oneOf("environment", among)(name); err != nil {
 			return "", err

@@ -1,26 +1,33 @@
 package experiment
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// key is one key of a mapping in the file, with its help and how its value is read into a T and
-// written. The tables below are the language of experiment files.
+// key is one key of a mapping in the file, with its help, how its value is read into a T and written, and which
+// values it takes. The tables below are the language of experiment files.
 type key[T any] struct {
 	name, help string
 	read       func(*T, *yaml.Node, *sink)
 	write      func(*T) *yaml.Node
+	takes      shape // for Schema
 }
 
 // experimentKeys are the keys at the top of the file.
 func experimentKeys(words Words) []key[Experiment] {
+	return slices.Concat(questionKeys(words), partKeys(words))
+}
+
+// questionKeys say how precisely, for how long and on what is measured.
+func questionKeys(words Words) []key[Experiment] {
 	type e = Experiment
 	return []key[e]{
-		text("name", "", 1, func(x *e) *string { return &x.Name }),
-		text("title", "", 0, func(x *e) *string { return &x.Title }),
+		about("name of the result; without it the name of the file", text("name", "", 1, func(x *e) *string { return &x.Name })),
+		about("one line for the report", text("title", "", 0, func(x *e) *string { return &x.Title })),
 		duration("budget", "time of the whole run", time.Second, 7*24*time.Hour, false,
 			func(x *e) *time.Duration { return &x.Budget }),
 		ratio("precision", "wanted half-width of the intervals", 0.0001, 0.5,
@@ -31,10 +38,11 @@ func experimentKeys(words Words) []key[Experiment] {
 			"limits", "largest costs that pass, by metric: {throughput: 5%, p99: 10%}",
 			func(x *e, n *yaml.Node, s *sink) { readLimits(x, n, words, s) },
 			func(x *e) *yaml.Node { return writeLimits(x.Limits) },
+			limitsShape(),
 		}, func(x *e) bool { return len(x.Limits) > 0 }),
-		writtenIf(value("until", "decided: the run may stop as soon as every limit is", readUntil,
+		writtenIf(value("until", "decided: the run may stop as soon as every limit is", wordShape([]string{UntilPrecise, UntilDecided}), readUntil,
 			func(bool) string { return UntilDecided }, func(x *e) *bool { return &x.UntilDecided }), func(x *e) bool { return x.UntilDecided }),
-		value("seed", "orders the arms; auto: chosen and recorded", seed, formatAuto[uint64], func(x *e) *uint64 { return &x.Seed }),
+		value("seed", "orders the arms; auto: chosen and recorded", countShape(0, 0), seed, formatAuto[uint64], func(x *e) *uint64 { return &x.Seed }),
 		volumeKey("what is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4 ...", words,
 			func(x *e) *string { return &x.Volume }),
 		word("unequal", "arms that keep less or more of what is committed than the baseline: refuse (skipped) or mark (compared, and every result marked)",
@@ -47,10 +55,18 @@ func experimentKeys(words Words) []key[Experiment] {
 			func(x *e) *time.Duration { return &x.Window }),
 		duration("discard", "thrown away after each thaw; auto: the pilot chooses", time.Millisecond, time.Minute, true,
 			func(x *e) *time.Duration { return &x.Discard }),
+	}
+}
+
+// partKeys say what is compared. arms comes behind the neighbours and before the workloads that name them.
+func partKeys(words Words) []key[Experiment] {
+	type e = Experiment
+	return []key[e]{
 		{
 			"neighbours", "loads that make noise beside an arm",
 			func(x *e, n *yaml.Node, s *sink) { readNeighbours(x, n, words, s) },
 			func(x *e) *yaml.Node { return writeNeighbours(x, words) },
+			byName("neighbour", noneWord, 0, false),
 		},
 		{
 			"arms", words.armsHelp(),
@@ -58,21 +74,25 @@ func experimentKeys(words Words) []key[Experiment] {
 				readArmsKey(&x.Named, &x.Arms, x.baselines(), n, words.withNeighbours(x), s)
 			},
 			func(x *e) *yaml.Node { return writeArms(x.Named, x.Arms, words) },
+			armsShape(words),
 		},
 		{
 			"baseline", "",
 			func(x *e, n *yaml.Node, s *sink) { readBaseline(x, n, words.of(x), s) },
 			func(*e) *yaml.Node { return nil }, // each workload has it
+			described("the arm that the others are compared with", nameShape(words.Arms)),
 		},
 		{
 			"workloads", "",
 			func(x *e, n *yaml.Node, s *sink) { readWorkloads(x, n, words.of(x), s) },
 			func(x *e) *yaml.Node { return writeWorkloads(x, words) },
+			described("loads, by name", byName("workload", "workloads", 1, false)),
 		},
 		{
 			"sizes", "settings to choose with --set size=NAME",
 			func(x *e, n *yaml.Node, s *sink) { readSizes(x, n, s) },
 			func(x *e) *yaml.Node { return writeSizes(x) },
+			sizesShape(),
 		},
 	}
 }
@@ -86,17 +106,19 @@ func workloadKeys(words Words) []key[Workload] {
 			"kind", "",
 			func(x *w, n *yaml.Node, s *sink) { readKind(x, n, words, s) },
 			func(x *w) *yaml.Node { return scalar(x.Kind) },
+			described("the load", wordShape(words.kindNames())),
 		},
 		{
 			"params", "",
 			func(x *w, n *yaml.Node, s *sink) { readParams(x, n, words, s) },
 			func(x *w) *yaml.Node { return writeParams(x, words) },
+			described("parameters of the kind", shape{}),
 		},
-		value("share", "weight in the division of the budget", share, formatNumber, func(x *w) *float64 { return &x.Share }),
-		writtenIf(value("optional", "true: only when --workload names it", truth("optional"), strconv.FormatBool, func(x *w) *bool { return &x.Optional }),
+		value("share", "weight in the division of the budget", numberShape(0.01, 100), share, formatNumber, func(x *w) *float64 { return &x.Share }),
+		writtenIf(value("optional", "true: only when --workload names it", wordShape([]string{"true", "false"}), truth("optional"), strconv.FormatBool, func(x *w) *bool { return &x.Optional }),
 			func(x *w) bool { return x.Optional }),
 		writtenIf(value("objective", "latency that is good enough; the answer says of each arm whether it is",
-			objective, formatObjective, func(x *w) *Objective { return &x.Objective }),
+			patternShape(objectivePattern), objective, formatObjective, func(x *w) *Objective { return &x.Objective }),
 			func(x *w) bool { return x.Objective.Metric != "" }),
 		{
 			"arms", "all: those of the experiment",
@@ -104,6 +126,7 @@ func workloadKeys(words Words) []key[Workload] {
 				readArmsKey(&x.Named, &x.Arms, []string{x.Baseline}, n, words, s)
 			},
 			func(x *w) *yaml.Node { return writeArms(x.Named, x.Arms, words) },
+			armsShape(words),
 		},
 		{
 			"baseline", "what the arms are compared with",
@@ -115,6 +138,7 @@ func workloadKeys(words Words) []key[Workload] {
 				readWord(&x.Baseline, "baseline", have, n, s)
 			},
 			func(x *w) *yaml.Node { return scalar(x.Baseline) },
+			nameShape(words.Arms),
 		},
 	}
 }
@@ -137,27 +161,34 @@ func names[T any](keys []key[T]) []string {
 }
 
 // value makes a key of one value from the functions that read and write its text.
-func value[T, V any](name, help string, parse func(string) (V, error), format func(V) string, field func(*T) *V) key[T] {
+func value[T, V any](name, help string, takes shape, parse func(string) (V, error), format func(V) string, field func(*T) *V) key[T] {
 	return key[T]{
 		name, help,
 		func(x *T, n *yaml.Node, s *sink) { readValue(field(x), name, parse, n, s) },
 		func(x *T) *yaml.Node { return scalar(format(*field(x))) },
+		takes,
 	}
+}
+
+// about describes a key in the schema alone: a file shows what it is.
+func about[T any](text string, k key[T]) key[T] {
+	k.takes = described(text, k.takes)
+	return k
 }
 
 func asIs(text string) string { return text }
 
 func text[T any](name, help string, least int, field func(*T) *string) key[T] {
-	return value(name, help, atLeast(name, least), asIs, field)
+	return value(name, help, textShape(least), atLeast(name, least), asIs, field)
 }
 
 func word[T any](name, help string, words []string, field func(*T) *string) key[T] {
-	return value(name, help, oneOf(name, words), asIs, field)
+	return value(name, help, wordShape(words), oneOf(name, words), asIs, field)
 }
 
 // volumeKey is the key volume: what is under the data directory.
 func volumeKey[T any](help string, words Words, field func(*T) *string) key[T] {
-	return value("volume", help, func(text string) (string, error) { return text, words.volume(text) }, asIs, field)
+	return value("volume", help, textShape(0), func(text string) (string, error) { return text, words.volume(text) }, asIs, field)
 }
 
 func duration[T any](name, help string, least, most time.Duration, auto bool, field func(*T) *time.Duration) key[T] {
@@ -167,17 +198,17 @@ func duration[T any](name, help string, least, most time.Duration, auto bool, fi
 		}
 		return formatDuration(d)
 	}
-	return value(name, help, durationWithin(name, least, most, auto), format, field)
+	return value(name, help, durationShape(least, most, auto), durationWithin(name, least, most, auto), format, field)
 }
 
 func ratio[T any](name, help string, least, most float64, field func(*T) *float64) key[T] {
-	return value(name, help, ratioWithin(name, least, most), formatRatio, field)
+	return value(name, help, ratioShape(least, most), ratioWithin(name, least, most), formatRatio, field)
 }
 
 func bytesKey[T any](name, help string, least, most int64, field func(*T) *int64) key[T] {
-	return value(name, help, bytesWithin(name, least, most), formatBytes, field)
+	return value(name, help, bytesShape(least, most), bytesWithin(name, least, most), formatBytes, field)
 }
 
 func count[T any](name, help string, most int, field func(*T) *int) key[T] {
-	return value(name, help, countUpTo(name, most), formatAuto[int], field)
+	return value(name, help, countShape(1, most), countUpTo(name, most), formatAuto[int], field)
 }

@@ -38,10 +38,11 @@ func placeKey(words Words) key[Neighbour] {
 	return k
 }
 
-// Default limits of a neighbour.
+// Default limits of a neighbour, and the most processes and threads that it may have.
 const (
 	neighbourMemory = 256 << 20
 	neighbourPids   = 1024
+	mostPids        = 1 << 22
 )
 
 func neighbourKeys(words Words) []key[Neighbour] {
@@ -53,6 +54,7 @@ func neighbourKeys(words Words) []key[Neighbour] {
 				readWord(&x.Kind, "kind of neighbour", words.neighbourKinds(), n, s)
 			},
 			func(x *h) *yaml.Node { return scalar(x.Kind) },
+			wordShape(words.neighbourKinds()),
 		},
 		{
 			"params", "",
@@ -68,6 +70,7 @@ func neighbourKeys(words Words) []key[Neighbour] {
 				}
 			},
 			func(x *h) *yaml.Node { k, _ := words.neighbourKind(x.Kind); return paramsNode(x.Params, k) },
+			described("parameters of the kind", shape{}),
 		},
 		writtenIf(placeKey(words), (*h).inPod),
 		bytesKey("memory", "beyond it the kernel ends the neighbour", 1<<20, 1<<44, func(x *h) *int64 { return &x.Memory }),
@@ -75,12 +78,13 @@ func neighbourKeys(words Words) []key[Neighbour] {
 			"pids", "processes and threads that it may have",
 			func(x *h, n *yaml.Node, s *sink) {
 				var v int
-				readValue(&v, "pids", countUpTo("pids", 1<<22), n, s)
+				readValue(&v, "pids", countUpTo("pids", mostPids), n, s)
 				if v > 0 {
 					x.Pids = v
 				}
 			},
 			func(x *h) *yaml.Node { return scalar(formatAuto(x.Pids)) },
+			countShape(1, mostPids),
 		},
 	}
 }

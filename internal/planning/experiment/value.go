@@ -107,9 +107,15 @@ func bytesWithin(name string, least, most int64) func(string) (int64, error) {
 	}
 }
 
-// quota reads a number of CPUs. The kernel's smallest quota is 1 ms in a period of 100 ms.
+// Bounds of a quota in CPUs, and of a weight. The kernel's smallest quota is 1 ms in a period of 100 ms.
+const (
+	leastQuota, mostQuota = 0.01, 4096
+	mostWeight            = 10_000
+)
+
+// quota reads a number of CPUs.
 func quota(name string) func(string) (float64, error) {
-	const least, most = 0.01, 4096
+	const least, most = leastQuota, mostQuota
 	return func(text string) (float64, error) {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(x >= least && x <= most) {
@@ -121,10 +127,9 @@ func quota(name string) func(string) (float64, error) {
 
 // weight reads a weight of the kernel's (cpu.weight).
 func weight(text string) (int, error) {
-	const most = 10_000
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > most {
-		return 0, fmt.Errorf("weight %q is not a whole number from 1 to %d; 100 is the default", text, most)
+	if err != nil || n < 1 || n > mostWeight {
+		return 0, fmt.Errorf("weight %q is not a whole number from 1 to %d; 100 is the default", text, mostWeight)
 	}
 	return n, nil
 }

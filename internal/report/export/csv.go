@@ -19,12 +19,11 @@ import (
 // isolation; they have no verdict.
 func CSV(w io.Writer, e *record.Effects) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{
-		"kind", "workload", "metric", "unit", "arm", "baseline", "arm_value", "baseline_value",
-		"typical_ratio", "typical_low", "typical_high", "total_ratio", "total_low", "total_high",
-		"own_ratio", "own_low", "own_high", "verdict", "reason", "exploratory", "p_value", "p_adjusted",
-		"blocks", "generations", "detectable", "needed_seconds", "slow_windows", "intermittent", "unequal", "seed", "observed_ratio",
-	})
+	var header []string
+	for _, c := range Columns() {
+		header = append(header, c.Name)
+	}
+	out.Write(header)
 	for _, r := range rows(e) {
 		out.Write(r.csv(e.Seed))
 	}
@@ -40,6 +39,9 @@ func CSV(w io.Writer, e *record.Effects) error {
 	}
 	return nil
 }
+
+// Column is a column of CSV.
+type Column struct{ Name, Is string }
 
 func (x row) csv(seed uint64) []string {
 	line := []string{x.kind, Cell(x.Workload), Cell(x.Metric), Cell(x.unit), Cell(x.Arm), Cell(x.Baseline), Field(x.arm), Field(x.baseline)}

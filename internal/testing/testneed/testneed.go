@@ -37,6 +37,21 @@ func Tool(t testing.TB, name string) string {
 	return path
 }
 
+// Python needs a Python 3 that has all these modules, in PATH or Debian's own, and returns its path. name is the package.
+func Python(t testing.TB, name string, modules ...string) string {
+	t.Helper()
+	last := ""
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		out, err := exec.Command(python, "-c", "import "+strings.Join(modules, ", ")).CombinedOutput()
+		if err == nil {
+			return python
+		}
+		last = strings.TrimSpace(string(out) + " " + err.Error())
+	}
+	missing(t, name, last)
+	return ""
+}
+
 // Feature needs something that was tried: err is why it is missing.
 func Feature(t testing.TB, name string, err error) {
 	t.Helper()

@@ -1,4 +1,4 @@
-package nodes
+package enter
 
 import (
 	"os/exec"

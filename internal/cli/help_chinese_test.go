@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/report"
+)
+
+// englishWords are three words in a row that are no command, no name and no value.
+var englishWords = regexp.MustCompile(`\b[a-z]{2,}('s)?,? [a-z]{2,},? [a-z]{2,}\b`)
+
+// typed is what somebody types: it is the same in every language.
+var typed = regexp.MustCompile(`\b(tare|kubectl) [\x21-\x7e]+( [\x21-\x7e]+)*|\[flags\]|<[^>]+>|\([\x20-\x7e]*\)`)
+
+// Help is in Chinese: no command has a line of English, and no line is wider than the terminal.
+func TestHelpIsInChinese(t *testing.T) {
+	chinese := sentences(messages.Chinese)
+	var g grammar
+	parser, err := newParser(&g, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, path := range append(commandPaths(parser.Model.Node), nil) {
+		seen++
+		for i, line := range strings.Split(chineseHelp(t, chinese, path), "\n") {
+			if found := englishWords.FindString(typed.ReplaceAllString(line, "")); found != "" {
+				t.Errorf("tare %s --help, line %d: %q in %s", strings.Join(path, " "), i+1, found, line)
+			}
+			if report.Width(line) > helpWidth && strings.Contains(strings.TrimSpace(line), " ") {
+				t.Errorf("tare %s --help, line %d has %d columns: %s", strings.Join(path, " "), i+1, report.Width(line), line)
+			}
+		}
+	}
+	if seen < 15 {
+		t.Errorf("only %d commands were found", seen)
+	}
+	var text bytes.Buffer
+	if err := helpKubernetes(parser, &text, chinese, 80); err != nil || englishWords.MatchString(typed.ReplaceAllString(text.String(), "")) {
+		t.Errorf("tare help kubernetes: %v\n%s", err, text.String())
+	}
+}
+
+// commandPaths are the commands below a node that are not hidden.
+func commandPaths(n *kong.Node) (all [][]string) {
+	for _, c := range n.Children {
+		if !c.Hidden {
+			all = append(all, strings.Fields(c.Path()))
+			all = append(all, commandPaths(c)...)
+		}
+	}
+	return all
+}
+
+// chineseHelp is the help of a command, in Chinese.
+func chineseHelp(t *testing.T, chinese translation, path []string) (text string) {
+	t.Helper()
+	var out bytes.Buffer
+	defer func() {
+		if _, ok := recover().(helpExit); !ok {
+			t.Errorf("%q printed no help", path)
+		}
+		text = out.String()
+	}()
+	var g grammar
+	parser, err := newParser(&g, &out, &out, kong.Help(helpIn(chinese, helpWidth)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = parser.Parse(append(path, "--help"))
+	t.Errorf("%q: %v", path, err)
+	return ""
+}
+
+func TestFold(t *testing.T) {
+	for _, c := range []struct {
+		line    string
+		columns int
+		want    string
+	}{
+		{"一二三四五", 20, "一二三四五"},
+		{"一二三四五", 6, "一二三|四五"},
+		{"一二三，四五", 6, "一二|三，四|五"},
+		{"  -x    一二三四五", 16, "  -x    一二三四|        五"},
+		{"用 tare run 测量", 10, "用 tare|run 测量"},
+		{"abcdefghijklmnop", 8, "abcdefghijklmnop"},
+		{"", 8, ""},
+	} {
+		if got := strings.Join(fold(c.line, c.columns), "|"); got != c.want {
+			t.Errorf("%q in %d columns: %q, want %q", c.line, c.columns, got, c.want)
+		}
+	}
+	if report.PadRight("中文", 6) != "中文  " || report.Width("a中") != 3 {
+		t.Error("a wide character takes two columns")
+	}
+}
+
+// tare presets is in Chinese: questions, titles and what each needs.
+func TestPresetsAreInChinese(t *testing.T) {
+	chinese := sentences(messages.Chinese)
+	for _, q := range questions {
+		if got := chinese.of(q.title); got == q.title {
+			t.Errorf("%q has no translation", got)
+		}
+	}
+	for _, name := range experiment.Presets() {
+		e, err := parsePreset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := chinese.of(e.Title); got == e.Title || englishWords.MatchString(got) {
+			t.Errorf("%s: %q is %q", name, e.Title, got)
+		}
+		shown := inWords(chinese, e)
+		if found := englishWords.FindString(typed.ReplaceAllString(shown, "")); found != "" || !strings.HasPrefix(shown, "# "+name+"：") {
+			t.Errorf("tare presets show %s has %q in\n%s", name, found, shown)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package enter
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// Place is where this process is.
+type Place int
+
+// The places.
+const (
+	// OnHost is the zero value: nothing shows that this process is in a container.
+	OnHost Place = iota
+	// SeesHost is a container with the process IDs of its host, as of docker run --pid=host. With
+	// --privileged the host can be entered.
+	SeesHost
+	// Enclosed is a container with process IDs of its own.
+	Enclosed
+)
+
+// hostPIDs is the PID namespace of a machine: PROC_PID_INIT_INO of the kernel, the same since Linux 3.8.
+const hostPIDs = "pid:[4026531836]"
+
+// Where says where this process is. A chroot, and a mount namespace with the root directory of the host, are
+// on the host. Files such as /.dockerenv prove nothing: virtual machines are made from images of containers.
+func Where(f proc.FS) Place {
+	switch ns, err := os.Readlink(f.Path("proc/self/ns/pid")); {
+	case err != nil:
+		return OnHost
+	case ns != hostPIDs:
+		return Enclosed
+	}
+	own, ownErr := f.Text("proc/self/mountinfo")
+	first, firstErr := f.Text("proc/1/mountinfo")
+	if ownErr != nil || firstErr != nil || sameNamespace(own, first) {
+		return OnHost
+	}
+	a, b := rootMount(own), rootMount(first)
+	if a == nil || b == nil || a.Major == b.Major && a.Minor == b.Minor && a.Root == b.Root {
+		return OnHost
+	}
+	return SeesHost
+}
+
+// sameNamespace says whether two mountinfo files are of one mount namespace: a mount's ID, the first field of
+// its line, is unique on the machine.
+func sameNamespace(a, b []byte) bool {
+	of := mountIDs(b)
+	return slices.ContainsFunc(mountIDs(a), func(id string) bool { return slices.Contains(of, id) })
+}
+
+func mountIDs(text []byte) (ids []string) {
+	for line := range strings.Lines(string(text)) {
+		id, _, _ := strings.Cut(line, " ")
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// rootMount is the mount that is the root directory; nil: the root directory is no mount, or the text is not
+// understood.
+func rootMount(text []byte) (root *proc.Mount) {
+	all, err := proc.ParseMountInfo(text)
+	if err != nil {
+		return nil
+	}
+	for i := range all {
+		if all[i].Point == "/" {
+			root = &all[i] // a later mount covers an earlier one
+		}
+	}
+	return root
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/base/quantity"
+)
+
+// Language makes reports in one language.
+type Language struct{ catalog messages.Catalog }
+
+// In returns the reports in the language of a catalogue.
+func In(c messages.Catalog) Language { return Language{c} }
+
+// said is a sentence of the record, which has it in English.
+func (in Language) said(english string) string { return in.catalog.Sentence(english) }
+
+// phrase is a sentence of the record or a value: one word is a name, and stays.
+func (in Language) phrase(english string) string {
+	if !strings.Contains(english, " ") {
+		return english
+	}
+	return in.said(english)
+}
+
+// saidAll are several of them.
+func (in Language) saidAll(english []string) (out []string) {
+	for _, s := range english {
+		out = append(out, in.said(s))
+	}
+	return out
+}
+
+// about prints a forecast of seconds.
+func (in Language) about(seconds float64) string { return quantity.AboutIn(in.catalog, seconds) }
+
+// commas joins facts that belong to one subject: "a, b, c".
+func (in Language) commas(parts ...string) string { return in.joinAll("join.comma", parts) }
+
+// semicolons joins clauses.
+func (in Language) semicolons(parts ...string) string { return in.joinAll("join.semicolon", parts) }
+
+// names joins names without a word before the last one.
+func (in Language) names(all []string) string { return in.joinAll("join.names", all) }
+
+// joinAll joins texts in pairs; empty ones are left out.
+func (in Language) joinAll(key messages.Key, parts []string) (out string) {
+	for _, p := range parts {
+		switch {
+		case out == "":
+			out = p
+		case p != "":
+			out = in.text(key, "before", out, "after", p)
+		}
+	}
+	return out
+}
+
+// colon puts what is said behind its subject: "a: b".
+func (in Language) colon(subject, what string) string {
+	return in.text("join.colon", "subject", subject, "what", what)
+}
+
+// mark is what a message of two parts has between them.
+func (in Language) mark(key messages.Key) string {
+	return in.text(key, "before", "", "after", "", "subject", "", "what", "")
+}
+
+// stop ends a sentence.
+func (in Language) stop(s string) sentence { return in.msg("join.stop", "sentence", s) }
+
+// stated is a sentence on subjects, without the full stop that it may already have.
+func (in Language) stated(subjects, what string) sentence {
+	return in.msg("join.stated", "subjects", subjects, "what", strings.TrimRight(what, "."))
+}
