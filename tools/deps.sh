@@ -35,6 +35,7 @@ want_tests() {
 		tmux tmux
 		zsh zsh
 		fish fish
+		/usr/share/bash-completion/bash_completion bash-completion
 		mandoc mandoc
 		mariadbd mariadb-server
 		sysbench sysbench

@@ -236,6 +236,9 @@ func TestCompleteOfPlugin(t *testing.T) {
 	}
 }
 
+// bashCompletion is of a package that kubectl's completion in bash needs.
+const bashCompletion = "/usr/share/bash-completion/bash_completion"
+
 // shells are started without the user's own files. load loads the script of completion.
 var shells = map[string]struct{ start, load string }{
 	"bash":        {"bash --norc --noprofile -i", "source <(tare completion bash)"},
@@ -243,6 +246,7 @@ var shells = map[string]struct{ start, load string }{
 	"zsh-package": {"zsh -f -i", "mkdir ../f; tare completion zsh >../f/_tare; fpath=(../f $fpath); autoload -U compinit; compinit -u -D"},
 	"fish":        {"fish --no-config -i", "tare completion fish | source"},
 
+	"bash-kubectl": {"bash --norc --noprofile -i", "source " + bashCompletion + "; source <(kubectl completion bash)"},
 	"zsh-kubectl":  {"zsh -f -i", "autoload -U compinit; compinit -u -D; source <(kubectl completion zsh)"},
 	"fish-kubectl": {"fish --no-config -i", "kubectl completion fish | source"},
 }
@@ -255,6 +259,10 @@ func TestCompletionInShells(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testneed.Tool(t, strings.Fields(shells[name].start)[0])
+			if name == "bash-kubectl" {
+				_, err := os.Stat(bashCompletion)
+				testneed.Feature(t, "bash-completion", err)
+			}
 			term := newTerm(t, newTypist(t, playedCluster(t)), name)
 			if strings.HasSuffix(name, "-kubectl") {
 				testneed.Tool(t, "kubectl")

@@ -108,7 +108,7 @@ func (o *onFaults) run(fault faultfs.Fault) {
 	o.fs.KeepSynced(record.RecordFile)
 	o.fs.Arm(fault, nil)
 	code, said := o.tool(append(append([]string{"run"}, areas[o.area]...),
-		"--beside", "--no-progress", "--scratch="+o.dir("scratch"), "-o", filepath.Join(o.dir("record"), "result"))...)
+		"--force", "--no-progress", "--scratch="+o.dir("scratch"), "-o", filepath.Join(o.dir("record"), "result"))...)
 	o.fs.Disarm()
 	hit := o.fs.Hit()
 	o.t.Logf("%v: exit %d", hit[:min(len(hit), 1)], code)

@@ -171,7 +171,7 @@ func besideRun(t *testing.T, args []string) {
 		args = args[1:]
 	}
 	b := standBeside(t)
-	run := tool(append(args, "-q", "--beside", "-o", filepath.Join(state, "result"))...)
+	run := tool(append(args, "-q", "--force", "-o", filepath.Join(state, "result"))...)
 	var said strings.Builder
 	run.Stdout, run.Stderr = &said, &said
 	must(t, run.Start())

@@ -100,7 +100,7 @@ func (k *killed) scratch() string { return filepath.Join(k.state, "scratch") }
 // start starts another run.
 func (k *killed) start(args ...string) {
 	k.t.Helper()
-	args = append(args, "--beside", "--budget=60s", "-o", k.dir(len(k.runs)))
+	args = append(args, "--force", "--budget=60s", "-o", k.dir(len(k.runs)))
 	if args[0] == "run" {
 		args = append(args, "--no-progress", "--scratch", k.scratch())
 	}

@@ -76,7 +76,7 @@ func (s *soak) tool(args ...string) *exec.Cmd {
 func (s *soak) watched(every time.Duration, args []string) (r soaked) {
 	s.t.Helper()
 	dir := filepath.Join(s.base, fmt.Sprintf("result-%d", time.Now().UnixNano()))
-	cmd := s.tool(append(args, "-q", "--beside", "--scratch="+filepath.Join(s.base, "scratch"), "-o", dir)...)
+	cmd := s.tool(append(args, "-q", "--force", "--scratch="+filepath.Join(s.base, "scratch"), "-o", dir)...)
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
 	must(s.t, cmd.Start())

@@ -73,7 +73,7 @@ func (s *stoppedRun) start() {
 	s.t.Helper()
 	file := filepath.Join(s.state, "experiment.yaml")
 	must(s.t, os.WriteFile(file, []byte(stoppedExperiment), 0o600))
-	s.cmd = s.tool("run", file, "--beside", "--no-progress", "--scratch", s.scratch(), "-o", s.dir())
+	s.cmd = s.tool("run", file, "--force", "--no-progress", "--scratch", s.scratch(), "-o", s.dir())
 	s.cmd.Stdout, s.cmd.Stderr = &s.said, &s.said
 	must(s.t, errors.Join(s.cmd.Start(), s.group.Add(s.cmd.Process.Pid)))
 	for end := time.Now().Add(2 * time.Minute); !strings.Contains(read(filepath.Join(s.dir(), record.RecordFile)), `"block"`); time.Sleep(20 * time.Millisecond) {

@@ -234,7 +234,7 @@ func (k *completer) armsOfImport(string) (a completion) {
 	return a
 }
 
-// workloads are those of the experiment or of the result of the line, and kinds of loads.
+// workloads are those of the experiment or of the result of the line.
 func (k *completer) workloads(word string) (a completion) {
 	if k.node.Name == "check" {
 		if len(k.args) == 0 {
@@ -248,12 +248,11 @@ func (k *completer) workloads(word string) (a completion) {
 	}
 	if e := k.chosen(); e != nil {
 		for _, w := range e.Workloads {
-			a.values = append(a.values, candidate{w.Name, w.Kind})
-		}
-	}
-	for _, w := range catalog.Workloads() {
-		if !slices.ContainsFunc(a.values, func(c candidate) bool { return c.value == w.Name() }) {
-			a.values = append(a.values, candidate{w.Name(), w.Title()})
+			title := w.Kind
+			if kind, ok := catalog.Workload(w.Kind); ok {
+				title = kind.Title()
+			}
+			a.values = append(a.values, candidate{w.Name, title})
 		}
 	}
 	return listOf(word, a)

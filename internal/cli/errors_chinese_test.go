@@ -25,7 +25,7 @@ func TestErrorsAreInChinese(t *testing.T) {
 		{[]string{"run", "--volume", "nfs:x"}, exitUsage,
 			"tare: --volume：卷 \"nfs:x\"：应为 nfs:SERVER:/PATH，挂载选项写在逗号后面：nfs:SERVER:/PATH,vers=4.2,nconnect=4\n"},
 		{[]string{"run", "--max-cost", "foo=5%"}, exitUsage,
-			"tare: 这个结果里没有指标 \"foo\"；可用的有：throughput、p50、p95、p99、cpu_per_op 和 efficiency\n提示：tare run --help\n"},
+			"tare: 这个实验里没有指标 \"foo\"；可用的有：throughput、p50、p95、p99、cpu_per_op 和 efficiency\n提示：tare run --help\n"},
 		{[]string{"run", "--verbose", "--format", "json"}, exitUsage,
 			"tare: --verbose 在这里不起作用：--format 是 json\n提示：两者去掉一个：--verbose 只是让文本更详细，其他格式本来就有全部内容\n"},
 	} {

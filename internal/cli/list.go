@@ -71,6 +71,9 @@ func (l listCommand) Run(c *console) error {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
 		return &usageError{hint.New(noResult(root), "tare list DIR"), ""}
 	}
+	if _, err := os.ReadDir(root); err != nil {
+		return hint.New(err, "its owner can: sudo tare list")
+	}
 	if l.Format == "json" {
 		return export.Object(c.stdout, listing{listSchema, resultsBelow(root, report.In(messages.In(messages.English)))})
 	}
@@ -94,9 +97,7 @@ func resultsBelow(root string, in report.Language) []foundResult {
 			continue
 		}
 		seen[dir] = true
-		if x, ok := describeResult(dir, in); ok {
-			all = append(all, x)
-		}
+		all = append(all, describeResult(dir, in))
 	}
 	slices.SortStableFunc(all, func(a, b foundResult) int { return b.Started.Compare(a.Started) })
 	return all
@@ -107,34 +108,42 @@ func isAdvice(dir string) bool {
 	return err == nil
 }
 
-// describeResult describes a result. ok is false for a directory of another program with a plan.json.
-func describeResult(dir string, in report.Language) (x foundResult, ok bool) {
-	x = foundResult{Dir: dir, Kind: listedRun, Started: startOf(dir), Bytes: sizeOf(dir)}
+// describeResult describes a result; one that cannot be read by the error.
+func describeResult(dir string, in report.Language) foundResult {
+	x := foundResult{Dir: dir, Kind: listedRun, Started: startOf(dir), Bytes: sizeOf(dir)}
 	switch {
 	case isAdvice(dir):
 		a, err := record.ReadAdvice(dir)
-		if err != nil {
-			return x, false
+		if x.Kind = listedAdvice; err != nil {
+			x.Answer = unread(dir, err)
+			return x
 		}
-		x.Kind, x.Experiment, x.Answer = listedAdvice, a.Experiment, adviceInWords(a)
+		x.Experiment, x.Answer = a.Experiment, adviceInWords(a)
 		if t, err := time.Parse(time.RFC3339, a.Started); err == nil {
 			x.Started = t
 		}
-		return x, true
+		return x
 	case isNodes(dir):
 		n, err := record.ReadNodes(dir)
-		if err != nil {
-			return x, false
+		if x.Kind = listedNodes; err != nil {
+			x.Answer = unread(dir, err)
+			return x
 		}
-		x.Kind, x.Experiment, x.Answer = listedNodes, n.Experiment, quantity.Count(len(n.Nodes), "node")
-		return x, true
+		x.Experiment, x.Answer = n.Experiment, quantity.Count(len(n.Nodes), "node")
+		return x
 	}
 	p, err := record.ReadPlan(dir)
 	if err != nil {
-		return x, false
+		x.Answer = unread(dir, err)
+		return x
 	}
 	x.Experiment, x.Answer = p.Experiment, answerIn(dir, in)
-	return x, true
+	return x
+}
+
+// unread is an error about a result, without its directory.
+func unread(dir string, err error) string {
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), dir+": "), dir+"/")
 }
 
 // answerIn is the answer of a result in one line: from the effects that its run wrote, else from its record.
@@ -144,7 +153,7 @@ func answerIn(dir string, in report.Language) string {
 	}
 	_, e, err := analyse(dir)
 	if err != nil {
-		return strings.TrimPrefix(err.Error(), dir+": ")
+		return unread(dir, err)
 	}
 	return in.Sentence(e)
 }

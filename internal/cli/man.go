@@ -88,6 +88,7 @@ func (m *manual) name() string { return strings.ReplaceAll(m.node.FullPath(), " 
 
 func (m *manual) page() string {
 	m.macro("TH", strings.ToUpper(m.name()), "1", m.date, "tare "+version(), manualTitle)
+	m.macro("nh") // words with hyphens are for copying
 	m.macro("SH", "NAME")
 	about, detail := m.node.Help, m.node.Detail
 	if m.node == m.root {

@@ -84,6 +84,9 @@ func (p *planCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	if err := limitable(built); err != nil {
+		return err
+	}
 	built.Record.Command = on.command(p.command(built.Record.Seed))
 	if p.Format == "json" {
 		err := export.Object(c.stdout, planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds(), leastDeciding(built)})

@@ -71,7 +71,13 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		return
 	}
 	p.row("run it", strings.Join(r.Command, " "))
-	p.row("all steps", "tare plan -v; nothing was changed yet")
+	p.row("all steps", planOf(r.Command)+" -v; nothing was changed yet")
+}
+
+// planOf is the command that plans what a command runs.
+func planOf(run []string) string {
+	args := slices.DeleteFunc(slices.Clone(run), func(a string) bool { return strings.HasPrefix(a, "--seed=") })
+	return strings.Replace(strings.Join(args, " "), "tare run", "tare plan", 1)
 }
 
 // skipped prints each reason once, with the arms or loads and the remedy.

@@ -28,6 +28,7 @@ func (reportCommand) Help() string {
 
 func (r reportCommand) Run(c *console) error {
 	var err error
+	named := r.Dir != ""
 	if r.Dir, err = c.resultGiven(r.Dir); err != nil {
 		return err
 	}
@@ -39,6 +40,9 @@ func (r reportCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	if !hasBlocks(effects) && !r.Format.program() {
+		return hint.New(fmt.Errorf("%s: no window was measured", r.Dir), "tare run measures anew; tare doctor says how busy this host is")
+	}
 	if r.Open {
 		return openPage(c, r.Dir, func(dir string) (string, error) { return c.writePage(dir, result, effects) })
 	}
@@ -46,7 +50,7 @@ func (r reportCommand) Run(c *console) error {
 		return c.page(c.stdout, result, effects)
 	}
 	g, _ := ownGate(result, effects) // tare check says why there is none
-	return c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: r.Dir, Gate: g})
+	return c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: r.Dir, Named: named, Gate: g})
 }
 
 // nodes prints the comparison of several nodes.

@@ -30,17 +30,18 @@ func (r *markdownRenderer) section(s section) {
 			r.put(export.MarkdownLine(escape(s.about)), "\n\n")
 		}
 	}
+	open := false
 	for i, b := range s.blocks {
-		folded := i > 0 && !s.fold
-		if folded {
+		if i > 0 && !s.fold && b.title != "" { // a block without a title belongs to the one before
+			if open {
+				r.put("</details>\n\n")
+			}
 			r.open(b.title)
+			open = true
 		}
 		r.block(b)
-		if folded {
-			r.put("</details>\n\n")
-		}
 	}
-	if s.fold {
+	if open || s.fold {
 		r.put("</details>\n\n")
 	}
 }

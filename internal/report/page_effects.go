@@ -33,13 +33,17 @@ func (in Language) drawn(label, note string, x record.Effect, margin float64) ch
 }
 
 // answered is drawn for a row of the answer. Where the table decides by another metric, or finds the row invalid,
-// the verdict is the table's, too. That of a pod beside a neighbour is not about the effect alone.
+// the verdict is the table's, too; the mark stays that of the metric that is drawn. The verdict of a pod beside a
+// neighbour is not about the effect alone.
 func (in Language) answered(label, note string, r record.AnswerRow, margin float64) chart.Effect {
 	d := in.drawn(label, note, *r.Effect, margin)
 	open := r.Says.Word == record.SaysUndecided && r.Effect.Verdict == record.Undecided
 	if r.Beside == nil && !open && (r.Says.Metric != "" || r.Says.Word == record.SaysInvalid) {
 		said := in.answerCell(r)
-		d.Word, d.Tone = export.Clean(said.text), toneClass[said.tone]
+		d.Word = export.Clean(said.text)
+		if r.Says.Word == record.SaysInvalid {
+			d.Tone = toneClass[said.tone]
+		}
 	}
 	return d
 }

@@ -312,5 +312,10 @@ func TestForestAgrees(t *testing.T) {
 		if n := strings.Count(b.String(), `class="word">`+c.want+`<`); n != 2 {
 			t.Errorf("%s: in %d figures, want 2", c.want, n)
 		}
+		// The mark is that of the metric that is drawn.
+		in := english.answered("a", "", *row, 0.01)
+		if want := map[bool]string{true: "unsure", false: "broken"}[c.says.Metric != ""]; in.Tone != want {
+			t.Errorf("%s: drawn as %q, want %q", c.want, in.Tone, want)
+		}
 	}
 }

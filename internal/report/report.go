@@ -13,6 +13,7 @@ type Options struct {
 	Verbose bool         // everything, not only the answer
 	Gate    *record.Gate // the answer to the limits of the run; nil: it has none
 	Dir     string       // the result directory, for commands to type; empty: not known
+	Named   bool         // Dir was named, and may be no result that a command finds without its name
 }
 
 const (
@@ -34,7 +35,7 @@ func (in Language) Text(w io.Writer, e *record.Effects, o Options) error {
 	}
 	d := in.screen(e, o.Dir, o.Gate)
 	if e.Imported == nil {
-		d.end(in.rest(e))
+		d.end(in.rest(e, o))
 	}
 	return Print(w, d, o)
 }

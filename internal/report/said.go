@@ -17,7 +17,8 @@ func (in Language) Sentence(e *record.Effects) string {
 	var by arrange.Grouped[string]
 	for _, t := range a.Tables {
 		for _, r := range t.Rows {
-			if r.Says.Word != "" {
+			coming := r.Says.Word == record.SaysSkipped && e.Ended == record.EndedRunning
+			if r.Says.Word != "" && !coming {
 				by.Add(in.verdictOf(r.Says), sized(r, in.rowName(a, t, r)))
 			}
 		}
@@ -35,6 +36,7 @@ func (in Language) Sentence(e *record.Effects) string {
 		parts = append(parts, in.text("said.rows", "verdict", verdict, "rows", in.list(rows)))
 	}
 	switch {
+	case len(parts) == 0 && e.Ended == record.EndedRunning:
 	case len(parts) == 0 && len(a.Tables) > 0:
 		parts = []string{in.text("said.levels")}
 	case len(parts) == 0:

@@ -54,4 +54,9 @@ func TestSentence(t *testing.T) {
 	if got, want := english.Sentence(e), "slower: d -10.0 %; protects: c; undecided: b; as d, within ±3 %: a"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	rows = []record.AnswerRow{{Workload: "db", Says: record.Says{Word: record.SaysSkipped}}}
+	e = &record.Effects{Ended: record.EndedRunning, Answer: &record.Answers{Tables: []record.AnswerTable{{Question: record.AskedLayers, Rows: rows}}}}
+	if got, want := english.Sentence(e), "still running"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

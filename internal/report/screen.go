@@ -176,11 +176,16 @@ func (in Language) droppedWindows(d record.Dropped) sentence {
 }
 
 // rest says where everything else is, on the last line of the screen.
-func (in Language) rest(e *record.Effects) item {
-	if n := len(in.warnings(e).items); n > 0 {
-		return item{text: in.msg("rest.warnings", "n", n)}
+func (in Language) rest(e *record.Effects, o Options) item {
+	named := ""
+	if o.Named {
+		named = " " + quote(o.Dir)
 	}
-	return item{text: in.msg("rest.open")}
+	command := in.text("rest.report", "dir", named)
+	if n := len(in.warnings(e).items); n > 0 {
+		return item{text: in.msg("rest.warnings", "n", n, "report", command)}
+	}
+	return item{text: in.msg("rest.open", "report", command)}
 }
 
 // failedChecks names the checks that failed, with their loads.

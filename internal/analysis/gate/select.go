@@ -116,7 +116,7 @@ func Planned(p record.Plan) error {
 		said = append(said, w.Values...)
 	}
 	for _, l := range p.Limits {
-		if err := (Selection{}).among(metrics, said, l); err != nil {
+		if err := (Selection{}).among(metrics, said, l, true); err != nil {
 			return err
 		}
 	}
@@ -137,12 +137,14 @@ func (s Selection) checkMetric(e *record.Effects, l record.Limit) error {
 	if len(metrics) == 0 {
 		return hint.New(fmt.Errorf("%w: the result has no effect%s", ErrNothing, ofArms(s.Arms)), "tare report shows what there is and why")
 	}
-	return s.among(metrics, said, l)
+	return s.among(metrics, said, l, false)
 }
 
-// among checks a limit against the metrics that there are; said describes those of the loads.
-func (s Selection) among(metrics []string, said []record.Metric, l record.Limit) error {
+// among checks a limit against the metrics that there are in a result, or planned; said describes those of the loads.
+func (s Selection) among(metrics []string, said []record.Metric, l record.Limit, planned bool) error {
 	switch {
+	case !slices.Contains(metrics, l.Metric) && planned:
+		return wrong("no metric %q in this experiment%s", s.called(l.Metric), hint.DidYouMean(l.Metric, metrics))
 	case !slices.Contains(metrics, l.Metric):
 		return wrong("no metric %q in this result%s", s.called(l.Metric), hint.DidYouMean(l.Metric, metrics))
 	case !(l.Most >= 0):

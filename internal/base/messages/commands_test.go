@@ -25,7 +25,7 @@ var alsoWords = []string{"internal/cli", "internal/planning/experiment", "intern
 
 // command matches a command that somebody types, a quoted name, and a path: they are the same in every language.
 var command = regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s，；：（）]*[/=.*][^\s，；：（）]*|--?[a-z]\S*|` +
-	`\btare (run|plan|doctor|presets|advise|report|check|compare|import|calibrate|cache|image|cleanup|version|help)( [a-z]+-[a-z-]+| show| load| prune| list| ab\b)*|` +
+	`\btare (run|plan|doctor|presets|advise|report|check|compare|import|calibrate|cache|image|cleanup|config|completion|list|version|help)( [a-z]+-[a-z-]+| show| load| prune| list| ab\b)*|` +
 	`\b(apt|apt-get|dnf) install( [a-z0-9.+-]+)*|\bchmod \S+|\b(modprobe|systemctl|sysctl|docker|podman|kubectl|mount|ceph|rbd|make|echo|cpupower)( [a-z-]+)+|` +
 	`sh, head, (sleep, chmod and )?wc|image inspect|service account|cpu (group|cgroup)|page cache|bounding set|ambient capabilities`)
 

@@ -84,8 +84,8 @@ func TestText(t *testing.T) {
 		got, want string
 	}{
 		{english().Text("says.noloss", "bound", "0.7 %"), "no loss above 0.7 %"},
-		{english().Text("rest.warnings", "n", 1), "Charts, latencies, every layer and check, 1 warning: tare report --open (or -v)"},
-		{english().Text("rest.warnings", "n", 3), "Charts, latencies, every layer and check, 3 warnings: tare report --open (or -v)"},
+		{english().Text("rest.warnings", "n", 1, "report", "tare report"), "Charts, latencies, every layer and check, 1 warning: tare report --open (or -v)"},
+		{english().Text("rest.warnings", "n", 3, "report", "tare report"), "Charts, latencies, every layer and check, 3 warnings: tare report --open (or -v)"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

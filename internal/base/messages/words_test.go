@@ -45,72 +45,76 @@ func literals(t *testing.T, path string) (found []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var look func(n ast.Node) bool
-	skip := func(e ast.Expr) bool {
-		_, literal := e.(*ast.BasicLit)
-		return literal
-	}
-	walk := func(nodes ...ast.Expr) {
-		for _, n := range nodes {
-			if n != nil && !skip(n) {
-				ast.Inspect(n, look)
-			}
+	r := reader{}
+	ast.Inspect(file, r.look)
+	return r.found
+}
+
+// reader collects literals.
+type reader struct{ found []string }
+
+// look is of ast.Inspect.
+func (r *reader) look(n ast.Node) bool {
+	switch x := n.(type) {
+	case *ast.ImportSpec, *ast.Field:
+		return false
+	case *ast.ValueSpec:
+		return !slices.ContainsFunc(x.Names, func(i *ast.Ident) bool { return slices.Contains(keyed, i.Name) })
+	case *ast.AssignStmt:
+		for i, value := range x.Rhs {
+			r.value(value, len(x.Lhs) == len(x.Rhs) && slices.Contains(keyed, last(x.Lhs[i])))
 		}
-	}
-	look = func(n ast.Node) bool {
-		switch x := n.(type) {
-		case *ast.ImportSpec, *ast.Field:
+		return false
+	case *ast.KeyValueExpr: // a key is for the program
+		r.value(x.Value, slices.Contains(keyed, last(x.Key)))
+		return false
+	case *ast.IndexExpr:
+		r.walk(x.X, x.Index)
+		return false
+	case *ast.CaseClause:
+		r.walk(x.List...)
+		for _, s := range x.Body {
+			ast.Inspect(s, r.look)
+		}
+		return false
+	case *ast.BinaryExpr:
+		if x.Op != token.ADD {
+			r.walk(x.X, x.Y)
 			return false
-		case *ast.ValueSpec:
-			return !slices.ContainsFunc(x.Names, func(i *ast.Ident) bool { return slices.Contains(keyed, i.Name) })
-		case *ast.AssignStmt:
-			for i, r := range x.Rhs {
-				if len(x.Lhs) == len(x.Rhs) && slices.Contains(keyed, last(x.Lhs[i])) {
-					walk(pairs(r)...)
-				} else {
-					ast.Inspect(r, look)
+		}
+	case *ast.CallExpr:
+		if quiet.MatchString(name(x.Fun)) {
+			for _, a := range x.Args {
+				if b, is := a.(*ast.BinaryExpr); !is || b.Op != token.ADD { // a key of two parts
+					r.walk(a)
 				}
 			}
 			return false
-		case *ast.KeyValueExpr: // a key is for the program
-			if slices.Contains(keyed, last(x.Key)) {
-				walk(pairs(x.Value)...)
-			} else {
-				ast.Inspect(x.Value, look)
-			}
-			return false
-		case *ast.IndexExpr:
-			walk(x.X, x.Index)
-			return false
-		case *ast.CaseClause:
-			walk(x.List...)
-			for _, s := range x.Body {
-				ast.Inspect(s, look)
-			}
-			return false
-		case *ast.BinaryExpr:
-			if x.Op != token.ADD {
-				walk(x.X, x.Y)
-				return false
-			}
-		case *ast.CallExpr:
-			if quiet.MatchString(name(x.Fun)) {
-				for _, a := range x.Args {
-					if b, is := a.(*ast.BinaryExpr); !is || b.Op != token.ADD { // a key of two parts
-						walk(a)
-					}
-				}
-				return false
-			}
-		case *ast.BasicLit:
-			if s, err := strconv.Unquote(x.Value); x.Kind == token.STRING && err == nil && word.MatchString(s) && !strings.Contains(s, "<") {
-				found = append(found, s)
-			}
 		}
-		return true
+	case *ast.BasicLit:
+		if s, err := strconv.Unquote(x.Value); x.Kind == token.STRING && err == nil && word.MatchString(s) && !strings.Contains(s, "<") {
+			r.found = append(r.found, s)
+		}
 	}
-	ast.Inspect(file, look)
-	return found
+	return true
+}
+
+// value looks at what a name gets.
+func (r *reader) value(e ast.Expr, keyed bool) {
+	if keyed {
+		r.walk(pairs(e)...)
+	} else {
+		ast.Inspect(e, r.look)
+	}
+}
+
+// walk looks at expressions, but not at those that are a literal.
+func (r *reader) walk(nodes ...ast.Expr) {
+	for _, n := range nodes {
+		if _, literal := n.(*ast.BasicLit); n != nil && !literal {
+			ast.Inspect(n, r.look)
+		}
+	}
 }
 
 // pairs are what is behind names in a list of them, or the expression itself.
