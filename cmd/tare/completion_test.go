@@ -139,7 +139,7 @@ func completions() []placeIn {
 		{"run mine.yaml --arms ", []string{"cold", "warm"}, []string{"cgroup"}},
 		{"run mine.yaml --arms=warm,", []string{"--arms=warm,cold"}, []string{"--arms=warm,warm"}},
 		{"run fifo --arms ", nil, []string{"cold", "cgroup"}},
-		{"run mine.yaml --workload ", []string{"w", "fio"}, nil},
+		{"run mine.yaml --workload ", []string{"w"}, []string{"fio"}},
 		{"run mine.yaml --set w.", []string{"w.size=", ":nospace"}, []string{"window="}},
 		{"run --max-cost ", []string{"throughput=", "p99=", ":nospace"}, nil},
 		{"run --format ", []string{"json", "openmetrics"}, nil},

@@ -23,7 +23,7 @@ type calibrateCommand struct {
 	Seed   uint64     `placeholder:"N" help:"Seed for the planted losses and the order of the arms."`
 	Output newDir     `short:"o" group:"output" placeholder:"DIR" help:"Result directory, which tare creates. Default: tare-result-DATE-TIME here."`
 	Format planFormat `group:"output" default:"text" placeholder:"text|json" help:"Output format."`
-	Beside bool       `name:"force" group:"output" help:"Calibrate although another run is active (noisier)."`
+	Beside bool       `name:"force" group:"output" hidden:"" help:"Calibrate although another run is active (noisier)."`
 	progressFlags
 }
 

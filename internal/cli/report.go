@@ -40,9 +40,6 @@ func (r reportCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if !hasBlocks(effects) && !r.Format.program() {
-		return hint.New(fmt.Errorf("%s: no window was measured", r.Dir), "tare run measures anew; tare doctor says how busy this host is")
-	}
 	if r.Open {
 		return openPage(c, r.Dir, func(dir string) (string, error) { return c.writePage(dir, result, effects) })
 	}

@@ -37,7 +37,7 @@ type runCommand struct {
 	Output   newDir `short:"o" group:"output" placeholder:"DIR" help:"Result directory, which tare creates. Default: tare-result-DATE-TIME here."`
 	Format   format `group:"output" default:"text" placeholder:"FORM" help:"Output format: ${forms}."`
 	Verbose  bool   `short:"v" group:"output" help:"Everything as text: each layer, metric, probe and check."`
-	Beside   bool   `name:"force" group:"output" help:"Run although another run is active (noisier)."`
+	Beside   bool   `name:"force" group:"output" hidden:"" help:"Run although another run is active (noisier)."`
 	Continue string `group:"output" placeholder:"DIR" help:"Add to the result in this directory: same experiment, same host."`
 	progressFlags
 }
