@@ -53,7 +53,9 @@ const CompleteCommand = "__complete"
 //	:files    names of files, too, which the shell finds
 //	:dirs     names of directories, too
 //
-// kubectl gets the words of cobra, with which its own completion is made, in their place. args are the shell and the words so far without the program, the last one being completed. bash splits
+// In their place kubectl gets the words of cobra, with which its own completion is made.
+//
+// args are the shell and the words so far without the program, the last one being completed. bash splits
 // words at = and :, so it gives the whole line up to the cursor and the part of the last word that it
 // replaces. Complete prints nothing where it knows nothing: an error would be printed into the user's line.
 func Complete(args []string) int {

@@ -72,7 +72,7 @@ func (l listCommand) Run(c *console) error {
 		return &usageError{hint.New(noResult(root), "tare list DIR"), ""}
 	}
 	if _, err := os.ReadDir(root); err != nil {
-		return hint.New(err, "its owner can: sudo tare list")
+		return hint.New(err, "sudo tare list "+root)
 	}
 	if l.Format == "json" {
 		return export.Object(c.stdout, listing{listSchema, resultsBelow(root, report.In(messages.In(messages.English)))})

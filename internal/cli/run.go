@@ -194,7 +194,7 @@ func (r *runCommand) show(c *console, dir string) (*record.Result, *record.Effec
 	case r.Format == "html":
 		err = errors.Join(err, c.page(c.stdout, result, effects))
 	case hasBlocks(effects) || r.Format.program():
-		err = errors.Join(err, c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: dir, Gate: g}))
+		err = errors.Join(err, c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: dir, Named: !filepath.IsLocal(dir), Gate: g}))
 	}
 	c.noteResults(dir, written && hasBlocks(effects))
 	return result, effects, err

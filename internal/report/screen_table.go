@@ -198,7 +198,9 @@ func (in Language) reasons(e *record.Effects, t record.AnswerTable) []sentence {
 	if t.Question == record.AskedLayers && t.Subject == "" && !t.Container {
 		var top arrange.Grouped[string]
 		for _, r := range t.Rows {
-			top.Add(r.Arm, r.Workload)
+			if r.Arm != "" { // measured
+				top.Add(r.Arm, r.Workload)
+			}
 		}
 		for arm, loads := range top.All() {
 			notes = append(notes, in.msg("layers.upto", "layer", in.layerName(arm), "loads", in.list(loads)))

@@ -180,21 +180,19 @@ func further(a *record.Answers) record.NextStep {
 // known.
 func needed(a *record.Answers) (sum float64) {
 	longest := map[string]float64{}
-	unknown := anyRow(a.Tables, func(s record.Says) bool {
-		return s.Word == record.SaysUndecided && !s.Answered() && s.Seconds == 0
-	})
 	for _, t := range a.Tables {
 		for _, r := range t.Rows {
-			if r.Says.Word == record.SaysUndecided && !r.Says.Answered() {
+			switch {
+			case r.Says.Word != record.SaysUndecided || r.Says.Answered():
+			case r.Says.Seconds == 0:
+				return 0
+			default:
 				longest[r.Workload] = max(longest[r.Workload], r.Says.Seconds)
 			}
 		}
 	}
 	for _, load := range slices.Sorted(maps.Keys(longest)) {
 		sum += longest[load]
-	}
-	if unknown {
-		return 0
 	}
 	return sum
 }

@@ -43,6 +43,9 @@ func (m *Maker) Tables(roots []Root) (string, error) {
 func (p *page) section(t reflect.Type) {
 	fmt.Fprintf(&p.out, "\n### %s\n\n", p.labels[t])
 	if text := p.m.source.describe(t, "", false); text != "" {
+		if rest, ok := strings.CutPrefix(text, t.Name()); ok { // a name of Go's may begin with a small letter
+			text = p.labels[t] + rest
+		}
 		fmt.Fprintf(&p.out, "%s\n\n", text)
 	}
 	if values := p.m.source.values(t); values != "" {
