@@ -39,7 +39,7 @@ lint: ## formatting, vet, staticcheck, the layers, sentences, and the types on t
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 	@sh tools/layers.sh
 	@sh tools/race.sh -n
-	$(GO) -C tools run ./sentences ../internal/analysis ../internal/host/doctor ../internal/host/isolation ../internal/host/probe ../internal/logs ../internal/measure ../internal/planning/plan ../internal/report/export
+	$(GO) -C tools run ./sentences ../internal/analysis ../internal/arms/environment ../internal/host/doctor ../internal/host/durability ../internal/host/isolation ../internal/host/probe ../internal/logs ../internal/measure ../internal/outside/dirtar ../internal/outside/enter ../internal/planning/plan ../internal/report/export
 	$(GO) -C tools run ./typecheck .. arm64
 
 FUZZTIME ?= 20s
@@ -69,8 +69,8 @@ hostile: ## quick beside bursts of other processes, half-widths of each load; an
 one-percent: ## in how many of TARETEST_RUNS runs a planted loss of 1 % is found in TARETEST_BUDGET; TARETEST_HOGS=1: beside bursts
 	TARETEST_TIER=one-percent $(GO) test -count=1 -v -timeout 240m -run TestOnePercent ./cmd/tare
 
-forecast: ## tare doctor and tare plan foretell the same bracket, TARETEST_RUNS times in turn
-	TARETEST_TIER=forecast $(GO) test -count=1 -v -timeout 20m -run 'TestForecast$$' ./cmd/tare
+forecast: ## the least budgets that tare plan names suffice, TARETEST_RUNS runs of each of four presets
+	TARETEST_TIER=forecast $(GO) test -count=1 -v -timeout 8h -run 'TestForecast$$' ./cmd/tare
 
 kill: ## runs killed at TARETEST_KILLS random instants, in TARETEST_SEED's order, or stopped; nothing may be left, and no other process be touched
 	TARETEST_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill$$|TestKillWhatInstalls|TestForeign|TestSignalsWithEngines|TestStopped' ./cmd/tare

@@ -47,6 +47,12 @@ type AdviceStage struct {
 	Dir     string  `json:"dir"`
 	Seconds float64 `json:"seconds"`
 	Seed    uint64  `json:"seed"`
+	// Foreign is the share of the CPUs that other processes used in every arm, the largest of the loads; 0: none, or
+	// not known.
+	Foreign float64 `json:"foreign,omitempty"`
+	// Dropped and Warnings are those of the result.
+	Dropped  *Dropped  `json:"dropped,omitempty"`
+	Warnings []Warning `json:"warnings,omitempty"`
 }
 
 // AdviceNoLoss is an arm without a shown loss.
@@ -65,8 +71,14 @@ type AdviceLoss struct {
 	Baseline  string `json:"baseline"`
 	Neighbour string `json:"neighbour,omitempty"` // beside the arm
 	Lost      Ratio  `json:"lost"`
-	// Causes have the largest share first. Their shares are parts of the logarithm of Lost.
+	// Differs has what differs in Arm, each "name=value"; "default" is the value of what only Baseline sets.
+	Differs []string `json:"differs,omitempty"`
+	// Causes have the largest share first. Their shares are parts of the logarithm of Lost. Empty: no cause is
+	// found; Grown has then what the kernel counted more of than in Baseline.
 	Causes []CauseShare `json:"causes"`
+	// Excluded are causes that a counter of the kernel excludes.
+	Excluded []ExcludedCause `json:"excluded,omitempty"`
+	Grown    []Evidence      `json:"grown,omitempty"` // of a loss without a cause
 	// Candidates are in the order in which they were tried: the largest expected part of the loss first.
 	Candidates []Candidate    `json:"candidates"`
 	Standing   AdviceStanding `json:"standing"`
@@ -75,7 +87,7 @@ type AdviceLoss struct {
 	// Proof is the result of StageProof alone, from launches that no choice depended on.
 	Proof *RemedyResult `json:"proof,omitempty"`
 	// Reason says why Standing is not StandingProved.
-	Reason string `json:"reason,omitempty"`
+	Reason Said `json:"reason,omitzero"`
 }
 
 // AdviceStanding is how far the remedy of a loss is proved.
@@ -128,12 +140,20 @@ func LossCauses() []LossCause {
 type CauseShare struct {
 	// Causes has more than one if the record cannot tell them apart. Tells then names the arms that would.
 	Causes []LossCause `json:"causes"`
-	Tells  string      `json:"tells,omitempty"`
-	// Share is the part of the logarithm of the loss; nil: not known, see Tells.
+	Tells  Said        `json:"tells,omitzero"`
+	// Share is the part of the logarithm of the loss; nil: not measured.
 	Share *Share `json:"share,omitempty"`
 	// By says from which data: a layer, the only difference of the arms, or the parts of the throughput.
-	By       CauseBy    `json:"by"`
+	By CauseBy `json:"by"`
+	// Stage is the directory of the stage that measured a share ByRemedy; empty: the share is of StageLoss.
+	Stage    string     `json:"stage,omitempty"`
 	Evidence []Evidence `json:"evidence,omitempty"`
+}
+
+// ExcludedCause is a cause that cannot be: the counter that rises with it did not, or too little.
+type ExcludedCause struct {
+	Cause    LossCause `json:"cause"`    // what cannot be
+	Evidence Evidence  `json:"evidence"` // the counter
 }
 
 // CauseBy is how a share of a cause is known.
@@ -168,10 +188,12 @@ type Candidate struct {
 
 // RemedyResult is what a remedy did in one stage.
 type RemedyResult struct {
+	Stage string `json:"stage,omitempty"` // its directory
 	// Gained is the arm with the remedy over the arm that lost, with intervals that hold together for
-	// all arms of the stage; Left is that arm over the baseline, with an interval of its own.
+	// all arms of the stage. Left is that arm over the baseline, and Lost the arm that lost: the effects of the stage.
 	Gained *Ratio `json:"against_lost,omitempty"`
 	Left   *Ratio `json:"against_baseline,omitempty"`
+	Lost   *Ratio `json:"lost,omitempty"`
 	// Regained is the part of the loss, as in Price.
 	Regained *Share `json:"share_regained,omitempty"`
 	// Kept is the neighbour's work over its work beside the arm that lost.

@@ -58,7 +58,7 @@ type AnswerTable struct {
 	// Options are the arms that name another arm, against that arm (AskedArms).
 	Options []Effect `json:"options,omitempty"`
 	// Invalid is the reason why no row is comparable; empty when they are.
-	Invalid string `json:"invalid,omitempty"`
+	Invalid Said `json:"invalid,omitzero"`
 }
 
 // Objective is the largest level of a metric that is good enough, in its unit.
@@ -74,7 +74,7 @@ type ArmLevel struct {
 	Low      float64 `json:"low,omitempty"`
 	High     float64 `json:"high,omitempty"`
 	Launches int     `json:"launches,omitempty"`
-	Reason   string  `json:"reason,omitempty"`
+	Reason   Said    `json:"reason,omitzero"`
 }
 
 // CPULimit is the CPU limit of an arm and what became of it.
@@ -149,24 +149,35 @@ func (w AnswerWord) Decided() bool {
 // Says is the answer of a row.
 type Says struct {
 	Word AnswerWord `json:"verdict,omitempty"`
-	// Metric is the metric that decides, if it is not the table's: CPU per operation where the
-	// throughput is undecided or the outcome of a competition for the CPUs.
-	Metric string `json:"metric,omitempty"`
-	// Bound is the largest loss (or difference) that the data allow, as a ratio; 0: not known.
+	// CPU says whether CPU time per operation is shown to differ; the word is never about it.
+	CPU CPUWord `json:"cpu,omitempty"`
+	// Bound is the largest loss (with no_difference: the largest difference) that typical effect, total and dropped
+	// windows allow, as a ratio; 0: unknown.
 	Bound float64 `json:"bound,omitempty"`
 	// Seconds is how much more time would decide an undecided row; 0: not known.
 	Seconds float64 `json:"seconds,omitempty"`
 	// Reason says why the row is invalid, skipped or has no interval; Remedy what would help.
-	Reason string  `json:"reason,omitempty"`
-	Remedy string  `json:"remedy,omitempty"`
+	Reason Said    `json:"reason,omitzero"`
+	Remedy Said    `json:"remedy,omitzero"`
 	Causes []Cause `json:"causes,omitempty"`
 	// Protects: beside the neighbour the isolation is shown to give back more than half of the loss
 	// (AskedNeighbour), or the pod is shown to lose less than the one that loses most (AskedPods). As is
 	// an arm that does not differ from this one by more than Within, a ratio.
+	// Against is the arm that Protects compares with.
 	Protects bool    `json:"protects,omitempty"`
+	Against  string  `json:"against,omitempty"`
 	As       string  `json:"as,omitempty"`
 	Within   float64 `json:"within,omitempty"`
 }
+
+// CPUWord is the verdict on CPU time per operation; empty: no difference is shown.
+type CPUWord string
+
+// The verdicts on CPU time per operation.
+const (
+	SaysMoreCPU CPUWord = "more_cpu"
+	SaysLessCPU CPUWord = "less_cpu"
+)
 
 // Answered reports whether a row has an answer: a verdict, or a conclusion about other arms.
 func (s Says) Answered() bool { return s.Word.Decided() || s.Protects || s.As != "" }
@@ -209,7 +220,7 @@ type Offer struct {
 type NextStep struct {
 	Kind    NextKind `json:"kind"`
 	Seconds float64  `json:"seconds,omitempty"` // of NextContinue
-	Remedy  string   `json:"remedy,omitempty"`  // of NextProvide
+	Remedy  Said     `json:"remedy,omitzero"`   // of NextProvide
 }
 
 // NextKind is a kind of advice.

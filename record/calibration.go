@@ -47,7 +47,7 @@ type PlantedLoss struct {
 	Measured *Worsening `json:"measured,omitempty"`
 	Covered  bool       `json:"covered"` // the interval holds the planted loss
 	Found    bool       `json:"found"`   // the interval does not hold 0
-	Reason   string     `json:"reason,omitempty"`
+	Reason   Said       `json:"reason,omitzero"`
 }
 
 // Proportion is Count out of Of.

@@ -14,6 +14,6 @@ type Check struct {
 type Warning struct {
 	Workload string `json:"workload,omitempty"`
 	Arm      string `json:"arm,omitempty"`
-	Text     string `json:"text"`
-	Remedy   string `json:"remedy,omitempty"`
+	Text     Said   `json:"text"`
+	Remedy   Said   `json:"remedy,omitzero"`
 }

@@ -73,9 +73,12 @@ type Change struct {
 	// Change is After over Before, a ratio of ratios: 0.97 in throughput means that the arm loses
 	// 3 % more than before.
 	Change *Ratio `json:"change,omitempty"`
-	// Verdict compares the two: cost means that the arm costs more than before, gain less.
+	// Bound and AtMost are as in Effect.
+	Bound  *Ratio  `json:"bound,omitempty"`
+	AtMost float64 `json:"at_most,omitempty"`
+	// Verdict compares the two: slower means that the arm loses more than before.
 	Verdict     Verdict `json:"verdict"`
-	Reason      string  `json:"reason,omitempty"`
+	Reason      Said    `json:"reason,omitzero"`
 	Exploratory bool    `json:"exploratory,omitempty"` // as in Effect
 	Primary     bool    `json:"primary,omitempty"`     // Metric is the primary one of the workload
 	// Subject: the question of the experiment is about this arm.

@@ -6,6 +6,7 @@ type Effects struct {
 	Schema     string   `json:"schema"`
 	Statistics int      `json:"statistics,omitempty"` // version of the rules of judging; 0: older than version 2
 	Experiment string   `json:"experiment"`
+	Title      string   `json:"title,omitempty"` // as in Plan
 	Command    []string `json:"command,omitempty"`
 	Seed       uint64   `json:"seed"`
 	Started    string   `json:"started"`
@@ -14,6 +15,9 @@ type Effects struct {
 	Margin     float64  `json:"margin"`
 	Precision  float64  `json:"precision"`
 	Host       Host     `json:"host"`
+	// Programs and Adopted are those of the Plan.
+	Programs []Program `json:"programs,omitempty"`
+	Adopted  []Adopted `json:"adopted,omitempty"`
 	// Calibrated is Manifest.Calibrated.
 	Calibrated *Calibrated `json:"calibrated,omitempty"`
 
@@ -33,7 +37,8 @@ type Effects struct {
 	Series    []Series         `json:"-"`               // the single windows, for charts
 
 	// Imported is set if another tool measured and tare read its output. Then Single describes each
-	// run of that tool, and Caveats says what such figures cannot show; reports print it first.
+	// run of that tool, and Caveats says what such figures cannot show. Of a run that failed Caveats says why.
+	// Reports print it first.
 	Imported *Imported        `json:"imported,omitempty"`
 	Caveats  []Warning        `json:"caveats,omitempty"`
 	Single   []ImportedSeries `json:"single_runs,omitempty"`
@@ -51,27 +56,34 @@ type Verdict int
 
 // The verdicts.
 const (
-	Undecided  Verdict = iota // neither shown nor ruled out
-	Cost                      // worse than the baseline
-	Gain                      // better than the baseline
-	Negligible                // no difference larger than the margin, typical and total
-	Invalid                   // the data allow no verdict
-	NoLoss                    // no loss larger than the margin, typical and total; a larger gain is possible
+	Undecided    Verdict = iota // neither shown nor ruled out
+	Slower                      // worse than the baseline
+	Faster                      // better than the baseline
+	NoDifference                // no difference larger than the margin, typical and total
+	Invalid                     // the data allow no verdict
+	NoLoss                      // no loss larger than the margin, typical and total; a larger gain is possible
+	MoreCPU                     // more CPU time per operation than the baseline
+	LessCPU                     // less
 )
 
-var verdictNames = words{"undecided", "cost", "gain", "negligible", "invalid", "no_loss"}
+var verdictNames = words{"undecided", "slower", "faster", "no_difference", "invalid", "no_loss", "more_cpu", "less_cpu"}
 
 func (v Verdict) String() string { return verdictNames.of(int(v), "invalid") }
+
+// Worse reports whether the arm is shown to be worse than the baseline.
+func (v Verdict) Worse() bool { return v == Slower || v == MoreCPU }
+
+// Better reports whether the arm is shown to be better than the baseline.
+func (v Verdict) Better() bool { return v == Faster || v == LessCPU }
+
+// Differs reports whether the arm is shown to differ from the baseline.
+func (v Verdict) Differs() bool { return v.Worse() || v.Better() }
 
 // MarshalText writes the verdict's name.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// UnmarshalText reads a verdict's name; an unknown one is undecided. Earlier builds wrote "no loss".
+// UnmarshalText reads a verdict's name; an unknown one is undecided.
 func (v *Verdict) UnmarshalText(b []byte) error {
-	if string(b) == "no loss" {
-		*v = NoLoss
-		return nil
-	}
 	i, _ := verdictNames.find("verdict", b)
 	*v = Verdict(i)
 	return nil
@@ -116,7 +128,7 @@ type Effect struct {
 	// Own is the typical effect with its interval before the correction for many arms.
 	Own     *Ratio  `json:"own"`
 	Verdict Verdict `json:"verdict"`
-	Reason  string  `json:"reason,omitempty"` // why undecided, invalid or not known
+	Reason  Said    `json:"reason,omitzero"` // why undecided, invalid or not known
 	// Unjudged says that this arm gets no verdict, whatever its interval, because the arm
 	// Workload.Question was not shown to differ.
 	Unjudged bool `json:"unjudged,omitempty"`
@@ -126,13 +138,17 @@ type Effect struct {
 	// Exploratory marks metrics other than the primary one: their false discovery rate is 10 %,
 	// in place of a family-wise error rate of 5 %.
 	Exploratory bool `json:"exploratory,omitempty"`
-	// Bound is the interval, widened by the worst case for the dropped windows (Lee 2009). It is nil
-	// if equally many windows of both arms were dropped.
-	Bound *Ratio `json:"bound_for_dropped,omitempty"`
+	// Bound is the farthest that the typical effect, the total (with room for stalls that were not seen) and dropped
+	// windows (the worst case of Lee 2009) allow. The end of a shown effect that is nearer to 1 is the typical one's.
+	// nil: unknown, or an arm has fewer launches than a verdict needs.
+	Bound *Ratio `json:"bound,omitempty"`
+	// AtMost is the largest loss in Bound, as a ratio (0.05 is 5 % less throughput, or 5 % more of a latency); with
+	// no_difference the largest difference. 0: no loss, unknown, or undecided and larger than a half.
+	AtMost float64 `json:"at_most,omitempty"`
 	// Parts splits a difference in throughput; nil for other metrics and without CPU time.
 	Parts *Parts `json:"parts,omitempty"`
 	// Unequal says how the two arms differ in durability; empty: they do not.
-	Unequal string `json:"unequal,omitempty"`
+	Unequal Said `json:"unequal,omitzero"`
 	// NetworkAlone marks an option whose two arms differ in nothing but their network.
 	NetworkAlone bool `json:"network_alone,omitempty"`
 	// P is the p-value, Adjusted the p-value corrected for many arms. Both are nil if the ratios are
@@ -171,20 +187,20 @@ type ArmLaunches struct {
 	Odd bool `json:"odd,omitempty"`
 }
 
-// Parts are the two factors of a throughput ratio: CPU time per second, and operations per CPU
-// second. Their product is about the ratio; it is not exact because all three are robust estimates.
+// Parts are the two factors of a throughput ratio: CPU time received per second, over CPU time per
+// operation. Their quotient is about the ratio; it is not exact because all three are robust estimates.
 // The interval of each factor is not corrected for many arms.
 type Parts struct {
-	CPU        Ratio `json:"cpu_per_second"`
-	Efficiency Ratio `json:"operations_per_cpu_second"`
+	CPU   Ratio `json:"cpu_per_second"`
+	PerOp Ratio `json:"cpu_per_op"`
 	// Most is the factor that is shown to differ, the larger one if both are; empty: neither.
 	Most string `json:"most,omitempty"`
 }
 
 // The factors of a throughput ratio.
 const (
-	PartCPU        = "cpu"        // the arm got less (or more) CPU time
-	PartEfficiency = "efficiency" // more (or less) CPU time per operation
+	PartCPU   = "cpu"        // the arm got less (or more) CPU time
+	PartPerOp = "cpu_per_op" // more (or less) CPU time per operation
 )
 
 // WorkloadResult has the results that concern all arms of a workload.
@@ -217,8 +233,8 @@ type WorkloadResult struct {
 	// StealSlope is the change of log throughput for a change of the log share of wanted CPU time
 	// that the hypervisor granted. Throughput is compared at the same share. 0: it is not adjusted.
 	StealSlope float64 `json:"steal_slope,omitempty"`
-	// NoiseFloor is the half-width of the twin's 95 % interval (primary metric, typical effect), not
-	// corrected for the loads of the run.
+	// NoiseFloor is the far end of the twin's 95 % interval in the primary metric, as a ratio, not corrected for the loads
+	// of the run as the interval of Twin is; 0: unknown.
 	NoiseFloor float64 `json:"noise_floor"`
 	// WindowNoise is the standard deviation of the log ratio of consecutive windows of baseline and
 	// twin.
@@ -254,21 +270,23 @@ type Checks struct {
 	// Detectable is the smallest deviation that the check would have found, as a ratio (0.02 is
 	// 2 %); 0: not known. It says how much "ok" is worth.
 	Detectable float64 `json:"detectable,omitempty"`
-	Text       string  `json:"text"`
+	Text       Said    `json:"text"`
 	Ratio      *Ratio  `json:"ratio,omitempty"`
-	Remedy     string  `json:"remedy,omitempty"`
+	Remedy     Said    `json:"remedy,omitzero"`
 	Subject    string  `json:"subject,omitempty"` // the arm it is about
 }
 
 // ArmResult has an arm's metrics in their own units.
 type ArmResult struct {
-	Workload string           `json:"workload"`
-	Arm      string           `json:"arm"`
-	Title    string           `json:"title"`
-	Values   map[string]Value `json:"values"` // by metric
-	Windows  int              `json:"windows"`
-	Errors   uint64           `json:"errors"`
-	Cut      uint64           `json:"cut"`
+	Workload string `json:"workload"`
+	Arm      string `json:"arm"`
+	Title    string `json:"title"`
+	// Values has the level of each metric. Of an arm with an effect it is the baseline's level times the typical effect, so
+	// that both have the same weights.
+	Values  map[string]Value `json:"values"`
+	Windows int              `json:"windows"`
+	Errors  uint64           `json:"errors"`
+	Cut     uint64           `json:"cut"`
 	// Stalled is how many windows have no operation.
 	Stalled int `json:"stalled_windows,omitempty"`
 	// Reached is the level of the metric of the workload's objective.
@@ -318,7 +336,7 @@ type ArmModes struct {
 	// Detectable is the distance at which two equally frequent levels would be found, as a ratio
 	// (0.2 is 20 %); 0: not known, see Reason.
 	Detectable float64 `json:"detectable,omitempty"`
-	Reason     string  `json:"reason,omitempty"`
+	Reason     Said    `json:"reason,omitzero"`
 	// Differ lists probe values that differ between the slower and the faster mode.
 	Differ []ModeDifference `json:"differ,omitempty"`
 }
@@ -331,5 +349,5 @@ type ModeDifference struct {
 	Slow   float64 `json:"slow"`
 	Fast   float64 `json:"fast"`
 	P      float64 `json:"p_adjusted"` // corrected for all values that were compared
-	Text   string  `json:"text"`       // part of a sentence, with the numbers
+	Text   Said    `json:"text"`       // part of a sentence, with the numbers
 }

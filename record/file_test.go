@@ -21,7 +21,7 @@ func runLine() Line { return Line{Time: began, Run: &Run{Schema: RecordSchema, I
 func blockLine(n int) Line {
 	w := Window{Arm: "host", Seconds: 0.5, Ops: uint64(100 + n), First: 50, FirstSeconds: 0.25,
 		Latency: histogram([]int64{int64(n), 1000, 2000, 1 << 20}),
-		Probes:  map[string]Value{"cpu.used": Number(0.5), "cpu.throttled": Missing("no quota")}}
+		Probes:  map[string]Value{"cpu.used": Number(0.5), "cpu.throttled": Missing(InProse("no quota"))}}
 	return Line{Time: began.Add(time.Duration(n) * time.Second), Block: &Block{Workload: "oltp", Number: n, Windows: []Window{w}}}
 }
 
@@ -52,7 +52,7 @@ func write(t testing.TB, lines ...Line) (dir, path string) {
 var compare = cmp.AllowUnexported(Value{})
 
 func TestARecordRoundTrips(t *testing.T) {
-	lines := []Line{runLine(), blockLine(0), blockLine(1), {Time: began, Warning: &Warning{Text: "loud", Remedy: "quiet"}},
+	lines := []Line{runLine(), blockLine(0), blockLine(1), {Time: began, Warning: &Warning{Text: InProse("loud"), Remedy: InProse("quiet")}},
 		{Time: began, End: &End{Reason: "budget"}}}
 	dir, _ := write(t, lines...)
 	r, err := Read(dir)
@@ -151,7 +151,7 @@ func TestAPowerCutLosesOnlyWhatWasNotSynced(t *testing.T) {
 // A hole in synced lines is damage.
 func TestAHoleFarFromTheEnd(t *testing.T) {
 	line := blockLine(0)
-	line.Warning = &Warning{Text: strings.Repeat("x", 1<<20)}
+	line.Warning = &Warning{Text: InProse(strings.Repeat("x", 1<<20))}
 	dir, path := write(t, runLine(), blockLine(0), line, line, line, line)
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -198,7 +198,7 @@ func TestScanLeavesBlocksInTheFile(t *testing.T) {
 	for n := range 200 {
 		lines = append(lines, blockLine(n))
 	}
-	lines = append(lines, Line{Time: began, Warning: &Warning{Text: "loud"}}, Line{Time: began, End: &End{Reason: "budget"}})
+	lines = append(lines, Line{Time: began, Warning: &Warning{Text: InProse("loud")}}, Line{Time: began, End: &End{Reason: "budget"}})
 	dir, path := write(t, lines...)
 	r, err := Scan(dir)
 	if err != nil {
@@ -297,11 +297,11 @@ func TestARecordIsNotOverwritten(t *testing.T) {
 	if _, err := Create(dir); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a second record in the same directory: %v", err)
 	}
-	if err := WriteJSON(dir, PlanFile, Plan{Schema: PlanSchema, Seed: 4}); err != nil {
+	if err := WriteJSON(dir, PlanFile, Plan{Schema: PlanSchema, Seed: 3, Budget: 4}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Read(dir)
-	if err != nil || r.Plan.Seed != 4 || len(r.Lines) != 1 {
+	if err != nil || r.Plan.Budget != 4 || len(r.Lines) != 1 {
 		t.Errorf("after writing the plan again: %+v (%v)", r, err)
 	}
 	files, err := os.ReadDir(dir)
@@ -325,7 +325,7 @@ func large(windows int) []Line {
 			for i := range probes {
 				w.Probes[fmt.Sprintf("probe.metric%d", i)] = Number(float64(i*n) / 7)
 			}
-			w.Probes["probe.metric0"] = Missing("not on this kernel")
+			w.Probes["probe.metric0"] = Missing(InProse("not on this kernel"))
 			block.Windows = append(block.Windows, w)
 		}
 		lines = append(lines, Line{Time: began, Block: block})

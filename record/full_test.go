@@ -36,7 +36,7 @@ func TestARecordOnAFullDisk(t *testing.T) {
 	if err := record.WriteJSON(dir, record.PlanFile, record.Plan{Schema: record.PlanSchema}); err != nil {
 		t.Fatal(err)
 	}
-	said := record.Line{Warning: &record.Warning{Text: strings.Repeat("x", 3000)}}
+	said := record.Line{Warning: &record.Warning{Text: record.InProse(strings.Repeat("x", 3000))}}
 	kept := 0
 	for ; err == nil && kept < 100; kept++ {
 		err = w.Append(said)

@@ -41,14 +41,12 @@ type Judgement struct {
 	Most float64    `json:"most"`
 	// Total says that Cost is the total effect, because the loss is intermittent and the typical
 	// effect hides it.
-	Total  bool   `json:"total,omitempty"`
-	Reason string `json:"reason,omitempty"` // why undecided or invalid
+	Total  bool `json:"total,omitempty"`
+	Reason Said `json:"reason,omitzero"` // why undecided or invalid
 	// Unjudged says that this judgement stays undecided because the arm of the workload's question
 	// is not shown to exceed the limit.
-	Unjudged bool `json:"unjudged,omitempty"`
-	// Unlaunched says that this judgement is undecided because an arm has too few launches.
-	Unlaunched bool    `json:"unlaunched,omitempty"`
-	Needed     float64 `json:"needed_seconds,omitempty"`
+	Unjudged bool    `json:"unjudged,omitempty"`
+	Needed   float64 `json:"needed_seconds,omitempty"`
 }
 
 // Worsening is how much worse an arm is than its baseline, as a ratio; negative: better.

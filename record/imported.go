@@ -35,9 +35,11 @@ type Observed struct {
 	Tool     string `json:"tool"`
 	Version  string `json:"version,omitempty"`
 	// Complete says that the output has the tool's own summary of the run.
-	Complete bool    `json:"complete"`
-	Seconds  float64 `json:"seconds,omitempty"` // length of the run; 0: not known
-	Errors   uint64  `json:"errors,omitempty"`
+	Complete bool `json:"complete"`
+	// Host is the machine of the run, if a table names it; machines are a level above runs.
+	Host    string  `json:"host,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"` // length of the run; 0: not known
+	Errors  uint64  `json:"errors,omitempty"`
 	// Load has the settings that define the load: runs whose Load differs are different loads.
 	// Other has settings that may differ between runs of one load.
 	Load    []Setting `json:"load,omitempty"`

@@ -152,7 +152,7 @@ func readLine(br *bufio.Reader, b []byte) ([]byte, error) {
 
 // inOrder waits for each line in turn, checks it and calls use.
 func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path string, size int64, use func(*Line, int)) error {
-	at, kept := int64(0), 0
+	at, kept, order := int64(0), 0, newSequence(&r.Plan)
 	for p := range lines {
 		<-p.done
 		if p.err == nil && p.line.Block == nil && p.line != (Line{}) {
@@ -175,6 +175,9 @@ func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path strin
 			if err := readBy(fmt.Sprintf("%s:%d", path, p.number), p.line.Run.Schema, RecordSchema); err != nil {
 				return err
 			}
+		}
+		if err := order.add(&p.line, p.number); err != nil {
+			return fmt.Errorf("%s:%d: %w", path, p.number, err)
 		}
 		use(&p.line, len(p.raw))
 		at += int64(len(p.raw))

@@ -61,7 +61,7 @@ type NodeTrust struct {
 	// to differ from 1.
 	Twin        *Ratio `json:"twin,omitempty"`
 	TwinDiffers bool   `json:"twin_differs,omitempty"`
-	// NoiseFloor is the half-width of the twin's interval; 0 when not known.
+	// NoiseFloor is the far end of the twin's interval, as a ratio; 0: unknown.
 	NoiseFloor float64 `json:"noise_floor,omitempty"`
 	// Failed lists the kinds of the checks that failed, Untold those that are undecided for lack of
 	// data, Held those that passed.
@@ -96,7 +96,7 @@ type NodeArm struct {
 	Others  map[string]*Ratio `json:"others,omitempty"`
 	Against map[string]*Ratio `json:"against_the_others,omitempty"`
 	// Apart has the nodes that are not compared with the others, and the reasons.
-	Apart map[string]string `json:"not_compared,omitempty"`
+	Apart map[string]Said `json:"not_compared,omitempty"`
 }
 
 // NodeFact is one property of the nodes' hosts, or one setting of arms as read back there.

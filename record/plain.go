@@ -116,8 +116,8 @@ func (p *plain) values(m *map[string]Value) bool {
 	}
 	return p.object(func(key string) bool {
 		if len(p.b) > 0 && p.b[0] == '{' {
-			why := ""
-			ok := p.object(func(key string) bool { return key == "missing" && p.name(&why) })
+			var why Said
+			ok := p.object(func(key string) bool { return key == "missing" && p.said(&why) })
 			(*m)[key] = Missing(why)
 			return ok
 		}
@@ -126,6 +126,21 @@ func (p *plain) values(m *map[string]Value) bool {
 		(*m)[key] = Number(x)
 		return ok
 	})
+}
+
+// said reads a code without values, or a text.
+func (p *plain) said(s *Said) bool {
+	var code, text string
+	if len(p.b) == 0 || p.b[0] != '{' {
+		ok := p.name(&text)
+		*s = InProse(text)
+		return ok
+	}
+	ok := p.object(func(key string) bool { return key == "code" && p.name(&code) || key == "text" && p.name(&text) })
+	if *s = (Said{Code: code}); code == Prose {
+		*s = InProse(text)
+	}
+	return ok && (text == "" || code == Prose)
 }
 
 // object reads {"key":value,...} and calls field to read the value of each key.

@@ -33,7 +33,7 @@ func drawValues(rt *rapid.T, name string) map[string]Value {
 	}
 	return rapid.MapOfN(rapid.StringMatching(`[a-z._]{1,12}`), rapid.Custom(func(rt *rapid.T) Value {
 		if rapid.Bool().Draw(rt, "missing") {
-			return Missing(rapid.StringMatching(`[ -!#-%'-;=?-\[\]-~]{1,20}`).Draw(rt, "reason"))
+			return Missing(InProse(rapid.StringMatching(`[ -!#-%'-;=?-\[\]-~]{1,20}`).Draw(rt, "reason")))
 		}
 		return Number(rapid.Float64().Draw(rt, "number"))
 	}), 1, 5).Draw(rt, name)

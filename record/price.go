@@ -17,7 +17,7 @@ type Price struct {
 	// Rows are the arms beside the neighbour, the unprotected one first.
 	Rows []PriceRow `json:"rows"`
 	// Invalid is the reason why the data allow no answer; empty when they do.
-	Invalid string `json:"invalid,omitempty"`
+	Invalid Said `json:"invalid,omitzero"`
 	// Explained has explanations of surprising rows from the probes.
 	Explained []Explanation `json:"explained"`
 }
@@ -37,7 +37,7 @@ type PriceRow struct {
 	// Kept is the neighbour's work over its work beside the unprotected arm: 1.0 is all, 0 none, so
 	// Low may be 0. nil: not known, see Reason.
 	Kept   *Ratio `json:"neighbour_work,omitempty"`
-	Reason string `json:"reason,omitempty"`
+	Reason Said   `json:"reason,omitzero"`
 }
 
 // Of finds what is regained in a metric; the zero value if the row does not have the metric.
@@ -53,14 +53,22 @@ func (r PriceRow) Of(name string) Regained {
 // Regained is one metric of a row.
 type Regained struct {
 	Metric string `json:"metric"`
-	// Alone is the ratio of this arm to the arm without the neighbour, Unprotected its ratio to the arm
-	// without isolation. Both are typical effects; nil: unknown.
-	Alone       *Ratio `json:"against_alone,omitempty"`
-	Unprotected *Ratio `json:"against_unprotected,omitempty"`
+	// Effect is that of this arm against the arm without the neighbour; nil: unknown. Unprotected is the typical ratio
+	// to the arm without isolation; nil: unknown.
+	Effect      *Effect `json:"against_alone,omitempty"`
+	Unprotected *Ratio  `json:"against_unprotected,omitempty"`
 	// Share is the regained part of the loss: 1 all, 0 nothing, negative when the mechanism costs
 	// more than it regains. nil: not known, see Reason; for instance, no loss was shown.
 	Share  *Share `json:"share_regained,omitempty"`
-	Reason string `json:"reason,omitempty"`
+	Reason Said   `json:"reason,omitzero"`
+}
+
+// Alone is the typical ratio to the arm without the neighbour; nil: unknown.
+func (r Regained) Alone() *Ratio {
+	if r.Effect == nil {
+		return nil
+	}
+	return r.Effect.Typical
 }
 
 // Share is a part of something, with its interval.
@@ -78,7 +86,7 @@ type Explanation struct {
 	Arm      string     `json:"arm"`
 	Against  string     `json:"against"` // the other arm of the comparison
 	Rule     string     `json:"rule"`
-	Text     string     `json:"text"` // one sentence, with the numbers
+	Text     Said       `json:"text"` // one sentence, with the numbers
 	Evidence []Evidence `json:"evidence"`
 }
 

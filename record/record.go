@@ -2,6 +2,7 @@ package record
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -29,9 +30,10 @@ const (
 // record.
 type Plan struct {
 	Schema     string     `json:"schema"`
-	Experiment string     `json:"experiment"` // name of the preset or file
-	Source     string     `json:"source"`     // the experiment as YAML, complete
-	Command    []string   `json:"command"`    // arguments that repeat the run
+	Experiment string     `json:"experiment"`      // name of the preset or file
+	Title      string     `json:"title,omitempty"` // what the experiment asks, in a line
+	Source     string     `json:"source"`          // the experiment as YAML, complete
+	Command    []string   `json:"command"`         // arguments that repeat the run
 	Seed       uint64     `json:"seed"`
 	Budget     float64    `json:"budget_seconds"`
 	Precision  float64    `json:"precision"` // wanted half-width, as a ratio (0.01 is 1 %)
@@ -40,7 +42,21 @@ type Plan struct {
 	Workloads  []Workload `json:"workloads"`
 	// Adopted are settings of the user's own server that the servers have otherwise or not at all.
 	Adopted []Adopted `json:"adopted,omitempty"`
+	// Programs are the servers and clients of all loads.
+	Programs []Program `json:"programs,omitempty"`
 }
+
+// Program is a server or client program.
+type Program struct {
+	Name    string `json:"name"`    // of the product: MySQL, sysbench
+	Version string `json:"version"` // without the suffixes of a distribution
+	Path    string `json:"path"`    // on the host
+	// Server is true for a server.
+	Server bool `json:"server,omitempty"`
+}
+
+// String is the name with the version: "MySQL 8.0.15".
+func (p Program) String() string { return strings.TrimSpace(p.Name + " " + p.Version) }
 
 // Adopted is a setting of the user's own server that the servers of the arms do not have as it stands.
 type Adopted struct {
@@ -81,6 +97,8 @@ type Workload struct {
 	Arms     []Arm    `json:"arms"`
 	// Neighbours describes the neighbours that arms name.
 	Neighbours []Neighbour `json:"neighbours,omitempty"`
+	// Known is what earlier runs on this host showed of this load; nil: nothing is known.
+	Known *Known `json:"known,omitempty"`
 }
 
 // Neighbour is a workload in a role: it makes noise beside an arm and is
@@ -202,13 +220,13 @@ func (a Arm) Chosen() []Setting {
 type Left struct {
 	Workload string `json:"workload,omitempty"`
 	Arm      string `json:"arm"` // empty: the whole workload
-	Reason   string `json:"reason"`
-	Remedy   string `json:"remedy,omitempty"`
+	Reason   Said   `json:"reason"`
+	Remedy   Said   `json:"remedy,omitzero"`
 }
 
-// LeftBudget is the reason for a workload that was skipped because the time budget was used up.
+// LeftBudget is the code of the reason for a workload that was skipped because the time budget was used up.
 // Left.Arm is then its baseline.
-const LeftBudget = "the time budget was used up before its turn"
+const LeftBudget = "budget_used"
 
 // Setting is one setting: the wanted value, and the value that was read back from the kernel or server.
 type Setting struct {
@@ -265,6 +283,11 @@ type Manifest struct {
 	Probes     []ProbeMetric        `json:"probes,omitempty"`
 	// Unequal lists arms that were compared although their durability differs from their baseline's.
 	Unequal []Unequal `json:"unequal,omitempty"`
+	// Files are the SHA-256, hexadecimal, of the programs, libraries and scripts of the host that the arms
+	// executed, by path. A path had the same file at every launch.
+	Files map[string]string `json:"files,omitempty"`
+	// Data are the data sets in the cache on which the arms ran.
+	Data []DataSet `json:"data,omitempty"`
 	// Calibrated is this user's last calibration of this host before the run; nil: none.
 	Calibrated *Calibrated `json:"calibrated,omitempty"`
 	// Imported is set when another tool measured and tare read its output.
@@ -315,7 +338,7 @@ type Pilot struct {
 	Discard  float64 `json:"discard_seconds"` // settle time after each thaw
 	Blocks   int     `json:"blocks"`          // blocks per generation
 	Pause    string  `json:"pause"`           // "freezer v1", "freezer v2", "load" or "stream"
-	Why      string  `json:"why"`             // the reason for Window and Discard, in words
+	Why      Said    `json:"why"`             // the reasons for Window and Discard
 	// Foreign and Steal are limits in CPUs above which older versions dropped a block; now 0.
 	Foreign float64     `json:"foreign_limit_cpus"`
 	Steal   float64     `json:"steal_limit_cpus"`

@@ -12,27 +12,27 @@ import (
 type Value struct {
 	number float64
 	known  bool
-	reason string
+	reason Said
 }
 
 // Number makes a known value; NaN and infinities become missing.
 func Number(x float64) Value {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return Missing("not a finite number")
+		return Missing(Say("not_finite"))
 	}
 	return Value{number: x, known: true}
 }
 
 // Missing makes a missing value.
-func Missing(reason string) Value { return Value{reason: reason} }
+func Missing(reason Said) Value { return Value{reason: reason} }
 
 // Get returns the number and whether there is one.
 func (v Value) Get() (float64, bool) { return v.number, v.known }
 
-// Reason says why there is no number; empty when there is one.
-func (v Value) Reason() string {
-	if !v.known && v.reason == "" {
-		return "not observed"
+// Reason says why there is no number; nothing when there is one.
+func (v Value) Reason() Said {
+	if !v.known && v.reason.IsZero() {
+		return Say("not_observed")
 	}
 	return v.reason
 }
@@ -42,7 +42,7 @@ func (v Value) String() string {
 	if v.known {
 		return strconv.FormatFloat(v.number, 'g', -1, 64)
 	}
-	return "(" + v.Reason() + ")"
+	return "(" + v.Reason().String() + ")"
 }
 
 // MarshalJSON writes a bare number, or {"missing": reason}.
@@ -51,7 +51,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 		return strconv.AppendFloat(nil, v.number, 'g', -1, 64), nil
 	}
 	return json.Marshal(struct {
-		Missing string `json:"missing"`
+		Missing Said `json:"missing"`
 	}{v.Reason()})
 }
 
@@ -66,7 +66,7 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	var m struct {
-		Missing string `json:"missing"`
+		Missing Said `json:"missing"`
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
 		return fmt.Errorf("value is neither a number nor {\"missing\": reason}: %s", b)

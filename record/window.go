@@ -66,12 +66,17 @@ func (w Window) Rate() float64 { return float64(w.Ops) / w.Seconds }
 
 // End closes a record.
 type End struct {
-	Reason string `json:"reason"` // "precision", EndedDecided, "budget", "interrupted", "error", EndedFull
+	Reason string `json:"reason"` // "precision", EndedDecided, "budget", "interrupted", EndedError, EndedFull
+	// Detail is the error of EndedError and EndedFull, and Remedy what helps against it.
 	Detail string `json:"detail,omitempty"`
+	Remedy string `json:"remedy,omitempty"`
 	Self   Self   `json:"self"`
 	// Room has the resources of the host and how much of each was free at the worst moment.
 	Room []Room `json:"room,omitempty"`
 }
+
+// EndedError means that the run failed. More time does not help.
+const EndedError = "error"
 
 // EndedDecided means that every limit of the plan was decided.
 const EndedDecided = "decided"

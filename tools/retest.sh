@@ -5,8 +5,12 @@
 # $TARETEST_FLAKY.
 set -eu
 packages='' format=standard-quiet
-report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+report=$work/report
+touch "$report"
+# The tests may be those of another architecture.
+env -u GOARCH go build -modfile=tools/go.mod -o "$work/gotestsum" gotest.tools/gotestsum
 for arg; do # separate packages from flags
 	shift
 	case $arg in
@@ -16,7 +20,7 @@ for arg; do # separate packages from flags
 	set -- "$@" "$arg"
 done
 status=0
-go tool -modfile=tools/go.mod gotestsum --format $format --no-color --hide-summary skipped \
+"$work/gotestsum" --format $format --no-color --hide-summary skipped \
 	--rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race --rerun-fails-report "$report" --packages "${packages# }" -- "$@" || status=$?
 [ -z "${TARETEST_FLAKY:-}" ] || sed "s/^/$(git rev-parse --short HEAD) /" "$report" >>"$TARETEST_FLAKY"
 exit $status

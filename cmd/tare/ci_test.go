@@ -161,8 +161,23 @@ func TestGitLabTemplate(t *testing.T) {
 	for name, value := range job.Variables {
 		env = append(env, name+"="+value)
 	}
-	env = append(env, "CI_PROJECT_DIR="+dir, "TARE_SOURCE=file://"+root, "TARE_RUN=half.yaml --budget 2m --until-decided", "TARE_LIMITS=throughput=80%",
+	source := filepath.Join(dir, "source")
+	head := "git clone --quiet --bare " + root + " " + source + " && git -C " + source + " tag -f " + job.Variables["TARE_VERSION"] + " HEAD >&2 && git -C " + source + " rev-parse HEAD"
+	env = append(env, "CI_PROJECT_DIR="+dir, "TARE_SOURCE=file://"+source, "TARE_RUN=half.yaml --budget 2m --until-decided", "TARE_LIMITS=throughput=80%",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
+	code, out := ciStep(t, dir, head, env...)
+	lines := strings.Fields(out)
+	if code != 0 || len(lines) == 0 {
+		t.Fatal(code, out)
+	}
+	clone := strings.Join(job.BeforeScript[:len(job.BeforeScript)-1], "\n")
+	if code, out := ciStep(t, dir, clone, append(env, "TARE_COMMIT=0123")...); code != 1 || !strings.Contains(out, "and TARE_COMMIT is 0123") {
+		t.Errorf("another commit: exit code %d\n%s", code, out)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, ".tare")); err != nil {
+		t.Fatal(err)
+	}
+	env = append(env, "TARE_COMMIT="+lines[len(lines)-1])
 	script := strings.Join(append(job.BeforeScript, job.Script...), "\n") // a runner joins them
 	if code, out := ciStep(t, dir, script, env...); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, out)
@@ -172,6 +187,27 @@ func TestGitLabTemplate(t *testing.T) {
 	for _, path := range job.Artifacts.Paths {
 		if _, err := os.Stat(filepath.Join(dir, path)); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// What is meant to be copied names a version, and what runs with rights on a host the digest of its image. A second
+// kubectl create of the Job is another Job.
+func TestTemplatesNameAVersion(t *testing.T) {
+	var job struct {
+		Metadata struct {
+			Name         string
+			GenerateName string `yaml:"generateName"`
+		}
+	}
+	readYAML(t, "../../docs/job.yaml", &job)
+	if job.Metadata.Name != "" || job.Metadata.GenerateName == "" {
+		t.Errorf("%+v", job)
+	}
+	for path, want := range map[string]string{"docs/job.yaml": "@sha256:", "ci/tare.gitlab-ci.yml": "TARE_VERSION: v"} {
+		b, err := os.ReadFile(filepath.Join("../..", path))
+		if err != nil || !strings.Contains(string(b), want) || strings.Contains(string(b), ":latest") {
+			t.Errorf("%s: %v\n%s", path, err, b)
 		}
 	}
 }

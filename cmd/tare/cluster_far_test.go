@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/testing/environmenttest"
 	"github.com/tarelab/tare/internal/testing/imagebuild"
@@ -123,12 +124,12 @@ func farDeleted(t *testing.T, admin *kubetest.Admin) string {
 	}
 	gone := time.Now().Add(5 * time.Second) // its grace, and the kubelet's turn
 	r := d.end(0)
-	said, needed, relaunched, later := false, false, false, false
+	found, needed, relaunched, later := false, false, false, false
 	for _, l := range r.Lines {
 		// Where launches take long, the launch ends before the pod does.
 		needed = needed || l.Block != nil && l.Block.Generation == 0 && l.Time.After(gone)
-		if w := l.Warning; w != nil && w.Arm == "burstable" && strings.Contains(w.Text, "the stream to the pod broke") {
-			said = true
+		if w := l.Warning; w != nil && w.Arm == "burstable" && strings.Contains(said.English(w.Text), "the stream to the pod broke") {
+			found = true
 		}
 		if p := l.Pilot; p != nil && p.Pause != "stream" {
 			t.Errorf("paused by %q", p.Pause)
@@ -145,13 +146,13 @@ func farDeleted(t *testing.T, admin *kubetest.Admin) string {
 			if _, ok := w.Probes["cpu.time"].Get(); w.Start <= 0 || !ok {
 				t.Errorf("window %+v", w)
 			}
-			if why := w.Probes["cpu.steal"].Reason(); !strings.Contains(why, "--node-helper") {
+			if why := w.Probes["cpu.steal"].Reason(); !strings.Contains(said.English(why), "--node-helper") {
 				t.Errorf("what only the node shows: %q", why)
 			}
 		}
 	}
-	if needed && !said || relaunched && !later {
-		t.Errorf("said why: %v, measured in the next launch: %v\n%s", said, later, drops(r))
+	if needed && !found || relaunched && !later {
+		t.Errorf("said why: %v, measured in the next launch: %v\n%s", found, later, drops(r))
 	}
 	farDescribed(t, r)
 	return id
@@ -169,7 +170,7 @@ func farDescribed(t *testing.T, r *record.Result) {
 		left[l.Arm] = l
 	}
 	for _, arm := range []string{"host", "directory"} {
-		if !strings.Contains(left[arm].Remedy, "--node-helper") {
+		if !strings.Contains(said.English(left[arm].Remedy), "--node-helper") {
 			t.Errorf("%s is left out for %+v", arm, left[arm])
 		}
 	}
@@ -291,7 +292,7 @@ func sharedNamespace(t *testing.T, admin *kubetest.Admin, space string) (pods fu
 			}
 		}
 	})
-	text, err := kube.SharedRBAC(farUser, space, farRights)
+	text, err := kube.SharedRBAC(kube.For{User: farUser}, space, farRights)
 	if err != nil {
 		t.Fatal(err)
 	}

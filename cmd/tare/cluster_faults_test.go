@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/testing/environmenttest"
 	"github.com/tarelab/tare/internal/testing/kubetest"
@@ -100,10 +101,10 @@ func podsLost(t *testing.T, admin *kubetest.Admin) string {
 	fillMemory(t, admin, namespace, "burstable")
 	r := d.end(0)
 	for arm, why := range map[string]string{"besteffort": "EvictionByEvictionAPI", "burstable": "out-of-memory killer"} {
-		said, dropped, later := false, 0, false
+		found, dropped, later := false, 0, false
 		for _, l := range r.Lines {
-			if w := l.Warning; w != nil && w.Arm == arm && strings.Contains(w.Text, why) {
-				said = true
+			if w := l.Warning; w != nil && w.Arm == arm && strings.Contains(said.English(w.Text), why) {
+				found = true
 			}
 			for _, w := range ofLine(l) {
 				switch {
@@ -114,8 +115,8 @@ func podsLost(t *testing.T, admin *kubetest.Admin) string {
 				}
 			}
 		}
-		if !said || dropped == 0 || !later {
-			t.Errorf("%s: said %q: %v, %d windows dropped, measured in the next launch: %v\n%s", arm, why, said, dropped, later, drops(r))
+		if !found || dropped == 0 || !later {
+			t.Errorf("%s: said %q: %v, %d windows dropped, measured in the next launch: %v\n%s", arm, why, found, dropped, later, drops(r))
 		}
 	}
 	return id
@@ -199,7 +200,7 @@ func serverAway(t *testing.T, admin *kubetest.Admin) string {
 	r := d.end(0)
 	windows, warned := map[string]int{}, false
 	for _, l := range r.Lines {
-		if w := l.Warning; w != nil && strings.Contains(w.Text, "did not answer for") {
+		if w := l.Warning; w != nil && strings.Contains(said.English(w.Text), "did not answer for") {
 			warned = true
 		}
 		if l.Block == nil {

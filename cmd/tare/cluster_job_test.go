@@ -47,7 +47,7 @@ func TestClusterJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, b := admin.Do(t, http.MethodPost, jobs, object); code != http.StatusCreated {
+	if code, b := admin.Do(t, http.MethodPost, jobs, object); code != http.StatusCreated || json.Unmarshal(b, &job) != nil {
 		t.Fatalf("%d %s", code, b)
 	}
 	t.Cleanup(func() {

@@ -125,7 +125,16 @@ func TestClusterLines(t *testing.T) {
 
 	removed := l.snippet("kubectl patch", "", "1.5")
 	l.must(removed.Lines[0])
-	l.pod("without a limit", limited(""))
+	without := l.pod("without a limit", limited(""))
+	added := l.snippet("kubectl resize", "2", "")
+	l.must(added.Lines[0])
+	if p := l.pod("limited in place", limited("2")); p.UID != without.UID {
+		t.Error("the pod was made anew for a limit")
+	}
+	l.must(added.Undo[0])
+	if p := l.pod("made anew", limited("")); p.UID == without.UID {
+		t.Error("a limit was taken away in place")
+	}
 	l.must(removed.Undo[0])
 	if p := l.pod("back", limited("1500m")); p.UID == first.UID {
 		t.Error("the pod is the first one")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,4 +30,16 @@ func commandLine(t *testing.T, home, cache string, args ...string) *exec.Cmd {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
 	cmd.WaitDelay = held
 	return cmd
+}
+
+// tareSays runs tare and returns what it prints, with its exit code.
+func tareSays(t *testing.T, home string, args ...string) (string, int) {
+	t.Helper()
+	cmd := commandLine(t, home, home, args...)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
 }

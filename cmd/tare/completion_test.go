@@ -159,7 +159,6 @@ func completions() []placeIn {
 		{"check before --arm ", []string{"host", "container"}, nil},
 		{"check before --workload ", []string{"db"}, nil},
 		{"advise ", []string{"colocation", "before"}, nil},
-		{"advise before --apply ", []string{"unit:", ":nospace"}, nil},
 		{"import host=a.log --baseline ", []string{"host"}, nil},
 		{"image load x --into ", []string{"docker", "podman", "containerd"}, nil},
 		{"completion ", []string{"bash", "zsh", "fish"}, nil},

@@ -150,7 +150,7 @@ func TestForeign(t *testing.T) {
 	for _, args := range []string{
 		"run quick --workload=commit --arms=host,container --set=commit.log=1MiB --budget=3s",
 		"run colocation --budget=10s",
-		"run mysql-colocation --set=mysql.size=1000 --budget=12s",
+		"run mysql-colocation --set=mysql.size=1000 --budget=16s",
 		"run quick --workload=commit --arms=host,crun,podman,docker,gvisor --set=commit.log=1MiB --budget=8s",
 		"killed run colocation --budget=10m",
 		"killed run quick --workload=commit --arms=host,crun,podman,docker --set=commit.log=1MiB --budget=10m",

@@ -29,7 +29,8 @@ import (
 // victims are runs that are killed: all presets that a host without a cluster has, with little
 // data, built-in loads under all layers, neighbours with every mechanism, containers of every
 // engine, a sandbox, file systems of their own, a calibration. Victims after "fresh" find no data
-// set in the cache, and are mostly killed while they prepare one.
+// set in the cache, and are mostly killed while they prepare one. Victims after "dumped" load a dump, those after "entered"
+// run in a container from which tare enters the host, those after "continued" add to a result.
 var victims = []string{
 	"run quick --workload=oltp-read-write",
 	"run quick --workload=commit",
@@ -51,6 +52,10 @@ var victims = []string{
 	"run redis-layers --workload=socket --set=socket.keys=1000",
 	"run quick --workload=oltp-read-only,rpc-open",
 	"fresh run clickhouse-colocation --set=clickhouse.rows=10000",
+	"dumped run mysql-layers --arms=host,cgroup",
+	"entered run quick --set=commit.log=1MiB --workload=commit --arms=host,runc",
+	"continued run quick --set=commit.log=1MiB --workload=commit --arms=host,cgroup",
+	"dumped run postgres-layers --arms=host,cgroup",
 }
 
 // campaign is what the kills of a campaign share.
@@ -67,9 +72,11 @@ type killed struct {
 	t     *testing.T
 	state string // and what else is this kill's own, in one directory
 	fresh bool
-	group cgroup.Group
-	runs  []*exec.Cmd
-	said  bytes.Buffer
+	// entered says that the runs are in a container. They leave k.group when they enter the host.
+	entered bool
+	group   cgroup.Group
+	runs    []*exec.Cmd
+	said    bytes.Buffer
 }
 
 func (k *killed) tool(args ...string) *exec.Cmd {
@@ -100,11 +107,19 @@ func (k *killed) scratch() string { return filepath.Join(k.state, "scratch") }
 // start starts another run.
 func (k *killed) start(args ...string) {
 	k.t.Helper()
-	args = append(args, "--force", "--budget=60s", "-o", k.dir(len(k.runs)))
-	if args[0] == "run" {
-		args = append(args, "--no-progress", "--scratch", k.scratch())
+	args = append(args, "--force", "--budget=60s")
+	switch further := slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--continue=") }); {
+	case args[0] != "run":
+		args = append(args, "-o", k.dir(len(k.runs)))
+	case further:
+		args = append(args, "--no-progress")
+	default:
+		args = append(args, "-o", k.dir(len(k.runs)), "--no-progress", "--scratch", k.scratch())
 	}
 	cmd := k.tool(args...)
+	if k.entered {
+		cmd = k.contained(args...)
+	}
 	cmd.Stdout, cmd.Stderr = &k.said, &k.said
 	if err := errors.Join(cmd.Start(), k.group.Add(cmd.Process.Pid)); err != nil {
 		k.t.Fatal(err)
@@ -114,6 +129,7 @@ func (k *killed) start(args ...string) {
 
 // alone kills the runs and nothing that they started.
 func (k *killed) alone() {
+	k.killContainer()
 	for _, cmd := range k.runs {
 		_ = cmd.Process.Kill()
 	}
@@ -129,6 +145,9 @@ func (k *killed) wait() {
 		if s, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGKILL {
 			k.t.Errorf("%v ended by itself: %v", cmd.Args[2:], cmd.ProcessState)
 		}
+	}
+	if k.entered {
+		k.endInside()
 	}
 }
 
@@ -184,6 +203,10 @@ var ways = map[string]func(k *killed){
 		if err := k.group.Kill(); err != nil {
 			k.t.Error(err)
 		}
+		if k.entered { // it is in none of its container's
+			k.alone()
+			return
+		}
 		k.wait()
 	},
 	"the process, and a cleanup":                     func(k *killed) { k.alone(); k.cleanup() },
@@ -235,10 +258,17 @@ func (c *campaign) kill(t *testing.T, args []string, after time.Duration, way fu
 		t.Fatal(err)
 	}
 	k := &killed{campaign: c, t: t, state: t.TempDir()}
-	if k.fresh = args[0] == "fresh"; k.fresh {
+	how := args[0]
+	if k.fresh, k.entered = how == "fresh" || how == "dumped", how == "entered"; how != "run" && how != "calibrate" {
 		args = args[1:]
 	}
 	must(t, os.MkdirAll(k.scratch(), 0o755))
+	switch how {
+	case "dumped":
+		args = append(args, k.dumped()...)
+	case "continued":
+		args = []string{"run", k.begin(args)}
+	}
 	before := lookAtHost(t, k.scratch())
 	if k.group, err = tree.Make(fmt.Sprint("tare-service", os.Getpid()), nil); err != nil {
 		t.Fatal(err)

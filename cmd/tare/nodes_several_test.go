@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/testing/environmenttest"
 	"github.com/tarelab/tare/internal/testing/imagebuild"
@@ -165,7 +166,7 @@ func oneLost(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(b, &side)
 	}
-	if err != nil || len(side.Nodes) != 1 || len(side.Left) != 1 || side.Left[0].Arm != o.second.Name || side.Left[0].Remedy == "" {
+	if err != nil || len(side.Nodes) != 1 || len(side.Left) != 1 || side.Left[0].Arm != o.second.Name || side.Left[0].Remedy.IsZero() {
 		t.Errorf("side by side: %v %s", err, b)
 	}
 }
@@ -241,10 +242,10 @@ func clientOnTheOther(t *testing.T) {
 	for _, l := range r.Manifest.Left {
 		left[l.Arm] = l
 	}
-	if l := left["nowhere"]; !strings.Contains(l.Reason, `no node "nowhere"`) || !strings.Contains(l.Remedy, there) {
+	if l := left["nowhere"]; !strings.Contains(said.English(l.Reason), `no node "nowhere"`) || !strings.Contains(said.English(l.Remedy), there) {
 		t.Errorf("a node that is not there: %+v", l)
 	}
-	if l := left["same"]; !strings.Contains(l.Reason, "the node of the server") || !strings.Contains(l.Remedy, "client=pod") {
+	if l := left["same"]; !strings.Contains(said.English(l.Reason), "the node of the server") || !strings.Contains(said.English(l.Remedy), "client=pod") {
 		t.Errorf("the server's own node: %+v", l)
 	}
 }

@@ -132,7 +132,7 @@ func (m made) manifest() record.Manifest {
 	return record.Manifest{
 		Schema: record.ManifestSchema, Started: began, Tare: m.version, User: "root",
 		Host: record.Host{Name: m.host, Kernel: m.kernel, Arch: "amd64", CPUModel: "a processor", CPUs: 2, Memory: 8 << 30, Cgroup: "v2"},
-		Left: []record.Left{{Workload: "db", Arm: "nat", Reason: "no nftables on this host", Remedy: "install nftables"}},
+		Left: []record.Left{{Workload: "db", Arm: "nat", Reason: record.InProse("no nftables on this host"), Remedy: record.InProse("install nftables")}},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/cli"
+	"github.com/tarelab/tare/internal/databases/foreign"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/outside/enter"
@@ -17,7 +18,7 @@ import (
 
 // roles are all hidden commands: the jobs for which tare starts its own binary.
 func roles() []hidden.Role {
-	return slices.Concat(launch.Roles(), agent.Roles(), []hidden.Role{
+	return slices.Concat(launch.Roles(), agent.Roles(), foreign.Roles(), []hidden.Role{
 		{
 			Name: launch.GuardCommand, Run: func([]string) int { return launch.GuardMain(catalog.Steps()) },
 			Purpose: "takes back what a run left when tare was killed, and freezes the arms when tare is silent",

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/testing/testneed"
@@ -148,7 +149,7 @@ func (s *stoppedRun) end(before hostLook) (dropped map[string]int, warned int) {
 	dropped = map[string]int{}
 	kept := 0
 	for _, l := range r.Lines {
-		if l.Warning != nil && strings.HasPrefix(l.Warning.Text, launch.ErrSilent.Error()) {
+		if l.Warning != nil && strings.HasPrefix(said.English(l.Warning.Text), launch.ErrSilent.Error()) {
 			warned++
 		}
 		if l.Block == nil {

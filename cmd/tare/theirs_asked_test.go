@@ -94,7 +94,7 @@ func TestTheirServersAreAsked(t *testing.T) {
 				t.Error("the password is in the plan")
 			}
 			refusedPlan(t, "hint: --like-password FILE", a.preset, "--like="+dsn, "--like-password="+written(t, "password", "guessed\n"))
-			refusedPlan(t, "hint: check host and port", a.preset, "--like="+a.scheme+"://someone@127.0.0.1:1")
+			refusedPlan(t, "hint: check host, port and TLS", a.preset, "--like="+a.scheme+"://someone@127.0.0.1:1")
 		})
 	}
 }
@@ -148,7 +148,7 @@ func TestTheirPasswordIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer master.Close()
-	cmd := newRun(t).tool("plan", "postgres-layers", "--arms=host", "--like="+dsn)
+	cmd := newRun(t).tool("plan", "postgres-layers", "--arms=host,cgroup", "--like="+dsn)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	err = cmd.Start()

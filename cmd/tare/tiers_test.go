@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/record"
@@ -34,7 +35,7 @@ func answered(t *testing.T, into any, args ...string) {
 // TestTruth: losses of known size are measured as what they are, in throughput and in operations
 // per CPU second. One interval in twenty misses. The tier fails only beyond twice the interval's
 // width, or if an interval is too wide to say anything: on a host whose CPUs others take,
-// throughput says little, and efficiency much.
+// throughput says little, and CPU per operation much.
 func TestTruth(t *testing.T) {
 	testneed.Long(t, "truth")
 	testneed.Root(t)
@@ -60,11 +61,11 @@ func TestTruth(t *testing.T) {
 		if off := math.Abs(l.Planted - (l.Measured.High+l.Measured.Low)/2); off > 2*half+grain {
 			t.Errorf("the truth is %.2f half-widths away", off/half)
 		}
-		if widest := map[string]float64{"throughput": 0.25, "efficiency": 0.03}[l.Metric]; half > widest {
+		if widest := map[string]float64{"throughput": 0.25, "cpu_per_op": 0.03}[l.Metric]; half > widest {
 			t.Errorf("an interval of ±%.1f %% says nothing", 100*half)
 		}
 	}
-	if metrics["throughput"] == 0 || metrics["efficiency"] == 0 {
+	if metrics["throughput"] == 0 || metrics["cpu_per_op"] == 0 {
 		t.Errorf("not both metrics: %v", metrics)
 	}
 	t.Logf("covered %+v, false positives %+v, smallest %+v", c.Covered, c.FalsePositives, c.Smallest)
@@ -91,7 +92,7 @@ func TestLimits(t *testing.T) {
 	for _, arm := range e.Arms {
 		cpus, limited := limits[arm.Arm]
 		done, ok := arm.Values["throughput"].Get()
-		perCPU, also := arm.Values["efficiency"].Get()
+		perOp, also := arm.Values["cpu_per_op"].Get()
 		if !limited || !ok || !also {
 			continue
 		}
@@ -99,7 +100,7 @@ func TestLimits(t *testing.T) {
 		if x := find(&e, "spin", arm.Arm, "throughput"); x != nil && x.Typical != nil {
 			t.Logf("%.1f CPUs: %.3f [%.3f, %.3f] of the host's throughput", cpus, x.Typical.Ratio, x.Typical.Low, x.Typical.High)
 		}
-		if got := done / perCPU; got > cpus+0.015 || got < cpus/2 {
+		if got := done * perOp; got > cpus+0.015 || got < cpus/2 {
 			t.Errorf("%.1f CPUs had %.3f CPU seconds per second", cpus, got)
 		} else {
 			t.Logf("%.1f CPUs had %.3f CPU seconds per second", cpus, got)
@@ -120,7 +121,7 @@ func TestHostile(t *testing.T) {
 	answered(t, &e, "run", "quick", "--budget="+setting("TARETEST_BUDGET", "3m"))
 	for _, w := range e.Workloads {
 		arm := subject(&e, w.Name)
-		for _, metric := range []string{"throughput", "efficiency"} {
+		for _, metric := range []string{"throughput", "cpu_per_op"} {
 			x := find(&e, w.Name, arm, metric)
 			valid := x != nil && x.Typical != nil && x.Verdict != record.Invalid
 			t.Logf("%-16s %-10s of %s: %s, a valid answer: %v", w.Name, metric, arm, halfWidth(x), valid)
@@ -135,7 +136,7 @@ func TestHostile(t *testing.T) {
 }
 
 // TestHostileSteady: two busy processes of somebody else, wherever they run, do not change what the
-// container is found to cost: in 9 of 10 pairs of runs, with and without them, efficiency and
+// container is found to cost: in 9 of 10 pairs of runs, with and without them, CPU per operation and
 // throughput against the host differ by an interval that contains 0 and is at most ±6 % wide.
 func TestHostileSteady(t *testing.T) {
 	testneed.Long(t, "hostile")
@@ -158,7 +159,7 @@ func TestHostileSteady(t *testing.T) {
 			testneed.Hogs(t, place)
 			beside = run(t)
 		})
-		for _, metric := range []string{"efficiency", "throughput"} {
+		for _, metric := range []string{"cpu_per_op", "throughput"} {
 			x, y := find(alone, "oltp-read-only", "cgroup", metric), find(beside, "oltp-read-only", "cgroup", metric)
 			if x == nil || y == nil || x.Own == nil || y.Own == nil {
 				t.Errorf("pair %d, %s: no interval: %+v, %+v", i, metric, x, y)
@@ -173,7 +174,7 @@ func TestHostileSteady(t *testing.T) {
 			}
 		}
 	}
-	for _, metric := range []string{"efficiency", "throughput"} {
+	for _, metric := range []string{"cpu_per_op", "throughput"} {
 		if held[metric] < pairs*9/10 {
 			t.Errorf("%s: unmoved and known to ±6 %% in %d of %d pairs", metric, held[metric], pairs)
 		}
@@ -197,7 +198,7 @@ func TestOnePercent(t *testing.T) {
 		metrics  []string
 	}{
 		{"pauses", "{idle: 0.01}", []string{"throughput"}},
-		{"more work", "{work: 1.01010101}", []string{"throughput", "efficiency"}},
+		{"more work", "{work: 1.01010101}", []string{"throughput", "cpu_per_op"}},
 	} {
 		found, held := map[string]int{}, map[string]int{}
 		for i := range runs {
@@ -268,7 +269,7 @@ func halfWidth(x *record.Effect) string {
 	case x == nil:
 		return "skipped"
 	case x.Typical == nil:
-		return "no interval: " + x.Reason
+		return "no interval: " + said.English(x.Reason)
 	}
 	half := math.Sqrt(x.Typical.High/x.Typical.Low) - 1
 	return fmt.Sprintf("%+.1f %% ±%.1f %%, %s", 100*(x.Typical.Ratio-1), 100*half, x.Verdict)

@@ -25,7 +25,8 @@ workloads:
 
 // TestUMLCeph: an RBD image and a CephFS by the kernel's clients against a directory of this
 // machine, without and with a delay between the machine and the cluster. A commit takes longer by
-// the delay twice: there and back.
+// the delay twice: there and back. The cluster's own share may double beside that: its processes and the machine
+// share CPUs with whatever else runs.
 func TestUMLCeph(t *testing.T) {
 	c := cephtest.Reach(t)
 	volumes := []string{"bind", "rbd:" + cephtest.Pool + "/tare", "cephfs:data:/"}
@@ -44,7 +45,7 @@ func TestUMLCeph(t *testing.T) {
 			t.Logf("%s: a commit takes %v to %v longer with a delay of %v in each direction", arm, least, longest, by)
 			if by == 0 {
 				most[kind] = longest
-			} else if longest < 2*delay || least > 2*delay+most[kind] {
+			} else if longest < 2*delay || least > 2*delay+2*most[kind] {
 				t.Errorf("%s: a commit takes %v to %v longer, %v were planted, and up to %v are its own", arm, least, longest, 2*delay, most[kind])
 			}
 			if kind == "rbd" && !strings.Contains(p.setting(arm, "volume.mapping"), "osd_request_timeout") {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -189,6 +190,42 @@ func TestUMLNFS(t *testing.T) {
 	if b, _ := os.ReadFile("/proc/self/mountinfo"); strings.Contains(string(b), "10.77.") {
 		t.Errorf("left mounted: %s", b)
 	}
+}
+
+// TestUMLOneConnection: the kernel has one connection to a server of version 4, so two ways to it are
+// refused before the run, and directories on it are said to share it.
+func TestUMLOneConnection(t *testing.T) {
+	server := nfstest.StartAway(t, 64)
+	v := newOnV2(t, "uml")
+	file := v.experiment(nfsExperiment)
+	asked := func(code int, says string, volumes ...string) {
+		t.Helper()
+		args := []string{"plan", file}
+		for _, volume := range volumes {
+			args = append(args, "--volume", volume)
+		}
+		cmd := v.tool(args...)
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != code || !strings.Contains(strings.Join(strings.Fields(string(out)), " "), says) {
+			t.Errorf("%q: code %d, want %d with %q: %s", volumes, cmd.ProcessState.ExitCode(), code, says, out)
+		}
+	}
+	asked(2, "nconnect=1 and nconnect=4", server.Volume(""), server.Volume(",nconnect=4"))
+	asked(2, "proto=tcp and proto=rdma", server.Volume(",proto=tcp"), server.Volume(",proto=rdma,port=20049"))
+	asked(2, "in two runs", server.Volume(",proto=rdma"), server.Volume(",proto=tcp"))
+	point := t.TempDir()
+	if out, err := exec.Command("mount.nfs", server.Address+":"+server.Dir, point, "-o", "vers=4.2,nconnect=2").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	defer exec.Command("umount", point).Run()
+	asked(2, "umount "+point, server.Volume(""))
+	asked(0, "one NFS server ("+server.Address+")", "dir:"+point, server.Volume(",nconnect=2"))
+	other := t.TempDir()
+	if out, err := exec.Command("mount.nfs", server.Address+":"+server.Dir, other, "-o", "vers=4.2,nconnect=2,nosharecache").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	defer exec.Command("umount", other).Run()
+	asked(0, "one NFS server ("+server.Address+")", "dir:"+point, "dir:"+other)
 }
 
 // checkWire checks that the delay is in the handshake and in the round trip of a WRITE, and not in

@@ -33,9 +33,9 @@ func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 		return nil, fmt.Errorf("%s: the plan has no workload", r.Dir)
 	}
 	out := &record.Effects{
-		Schema: record.EffectsSchema, Statistics: Statistics, Experiment: r.Plan.Experiment, Command: r.Plan.Command, Seed: r.Plan.Seed,
+		Schema: record.EffectsSchema, Statistics: Statistics, Experiment: r.Plan.Experiment, Title: r.Plan.Title, Command: r.Plan.Command, Seed: r.Plan.Seed,
 		Margin: r.Plan.Margin, Precision: r.Plan.Precision, Host: r.Manifest.Host, Calibrated: r.Manifest.Calibrated,
-		Left: r.Manifest.Left, Ended: unfinished(r), Dropped: record.Dropped{Reasons: map[string]int{}, Said: map[string]string{}},
+		Programs: r.Plan.Programs, Adopted: r.Plan.Adopted, Left: r.Manifest.Left, Ended: unfinished(r), Dropped: record.Dropped{Reasons: map[string]int{}, Said: map[string]string{}},
 	}
 	if !r.Manifest.Started.IsZero() {
 		out.Started = r.Manifest.Started.UTC().Format(time.RFC3339)
@@ -65,6 +65,7 @@ func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 		}
 	}
 	analyseLoads(out, tables, r, draws)
+	out.Warnings = append(out.Warnings, adoptedWarnings(r.Plan.Adopted)...)
 	out.Answer = answer.Of(out)
 	return out, nil
 }
@@ -87,6 +88,7 @@ func readRecord(out *record.Effects, r *record.Result) ([]*table, error) {
 		tables, windows = append(tables, t), append(windows, &points{table: newTable(load, 0), counted: t, by: map[string][]record.Point{}})
 	}
 	var first, last time.Time
+	var failed record.End
 	err := r.Each(func(l *record.Line) {
 		if first.IsZero() {
 			first = l.Time
@@ -100,9 +102,9 @@ func readRecord(out *record.Effects, r *record.Result) ([]*table, error) {
 		case l.Warning != nil:
 			out.Warnings = append(out.Warnings, *l.Warning)
 		case l.End != nil:
-			out.Ended, out.Self, out.Room = l.End.Reason, l.End.Self, l.End.Room
+			out.Ended, out.Self, out.Room, failed = l.End.Reason, l.End.Self, l.End.Room, *l.End
 		case l.Run != nil:
-			out.Ended = unfinished(r) // until the End line of this run
+			out.Ended, failed = unfinished(r), record.End{} // until the End line of this run
 		}
 		for i, t := range tables {
 			t.line(l)
@@ -111,6 +113,9 @@ func readRecord(out *record.Effects, r *record.Result) ([]*table, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if failed.Detail != "" {
+		out.Caveats = append(out.Caveats, caution{record.InProse(failed.Detail), record.InProse(failed.Remedy)}.of("", ""))
 	}
 	for i, t := range tables {
 		out.Series = append(out.Series, windows[i].series()...)
@@ -135,7 +140,7 @@ func analyseLoads(out *record.Effects, tables []*table, r *record.Result, draws 
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0)) // bounds memory: further goroutines would only wait for a CPU
 	for i, t := range tables {
-		parts[i] = &record.Effects{Margin: out.Margin, Precision: out.Precision, Host: out.Host}
+		parts[i] = &record.Effects{Margin: out.Margin, Precision: out.Precision, Host: out.Host, Ended: out.Ended}
 		t.twins = twins
 		slots <- struct{}{}
 		wait.Go(func() {
@@ -164,16 +169,16 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	pools := t.pools()
 	t.addArms(out, pools, r.Manifest)
 	out.Kernel = append(out.Kernel, kernel(t, r.Manifest.Probes)...)
-	all, found := t.fitAll(pools), modes(t)
+	all, found := t.fitAll(pools), modes(t, out.Margin)
 	judged, cpuTime := t.judgedHere()
-	effects := len(out.Effects)
+	base := compared{table: t, margin: out.Margin, losses: t.losses(), unequal: r.Manifest.Unequal, modes: found}
 	for _, name := range t.metrics() {
 		f := all[name]
 		if f == nil {
 			continue
 		}
-		c := compared{table: t, fits: f, margin: out.Margin, losses: t.losses(), unequal: r.Manifest.Unequal, modes: found}
-		if slices.Contains(judged, name) {
+		c := base
+		if c.fits = f; slices.Contains(judged, name) {
 			c.judged = len(judged)
 		}
 		list, twin := c.effects()
@@ -184,10 +189,11 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 		out.Remainder = append(out.Remainder, remainder...)
 		out.Options = append(out.Options, c.options()...)
 	}
-	t.parts(out.Effects[effects:], pools)
+	t.parts(out.Effects, pools)
+	weigh(out)
 	out.Modes = append(out.Modes, found...)
-	t.addLaunches(out.Effects[effects:], all, found)
-	out.Prices = append(out.Prices, prices(t, all, out)...)
+	t.addLaunches(out.Effects, all, found)
+	out.Prices = append(out.Prices, prices(base, all, out.Effects)...)
 	w := t.workloadResult(out, all, cpuTime)
 	w.Judged, w.StealSlope, w.Objective = judged, stealSlope(all), t.load.Objective
 	if primary := all[t.load.Primary]; primary != nil {
@@ -199,13 +205,33 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	out.Warnings = append(out.Warnings, warnings(t, all[t.load.Primary], out)...)
 }
 
+// weigh gives the levels of the arms the weights of their effects: each is the baseline's level times the arm's typical
+// effect. The mean over all windows of an arm has others, and may be above the baseline where the effect is a loss.
+func weigh(out *record.Effects) {
+	for _, x := range slices.Concat(out.Effects, out.Twin) {
+		var level, base map[string]record.Value
+		for _, a := range out.Arms {
+			switch a.Arm {
+			case x.Arm:
+				level = a.Values
+			case x.Baseline:
+				base = a.Values
+			}
+		}
+		of, known := base[x.Metric].Get()
+		if _, too := level[x.Metric].Get(); known && too && x.Typical != nil {
+			level[x.Metric] = record.Number(of * x.Typical.Ratio)
+		}
+	}
+}
+
 // judgedHere returns the metrics that get a verdict on this host, and the check of CPU time
 // against steal. If that check fails, the kernel counts stolen time as CPU time of the arm, and
-// efficiency (operations per CPU second) gets no verdict.
+// CPU time per operation gets no verdict.
 func (t *table) judgedHere() (judged []string, cpuTime record.Checks) {
 	cpuTime = t.cpuTimeCheck()
 	for _, name := range t.judged() {
-		if name != metric.Efficiency.Name || cpuTime.OK {
+		if name != metric.CPUPerOp.Name || cpuTime.OK {
 			judged = append(judged, name)
 		}
 	}
@@ -264,7 +290,7 @@ func (t *table) workloadResult(out *record.Effects, all map[string]*fits, cpuTim
 		}
 		w.Forecast = t.foretell(all)
 		if own := t.twinInterval(primary); own.Half() <= widest {
-			w.NoiseFloor = own.Half()
+			w.NoiseFloor = record.Ratio{Low: math.Exp(own.Lo), High: math.Exp(own.Hi)}.Most()
 		}
 	}
 	w.Checks = t.allChecks(primary, out.Margin)

@@ -98,7 +98,7 @@ func changes(group []paired, margin float64, questions int) []record.Change {
 		proofs[i] = g.proof
 	}
 	first := group[0]
-	s := standard{judged: !first.after.Exploratory, better: first.better, margin: margin}
+	s := standard{judged: !first.after.Exploratory, better: first.better, margin: margin, cpu: first.after.Metric == metric.CPUPerOp.Name}
 	all := ofEstimates(total, bothStopped, questions)
 	var out []record.Change
 	for i, r := range ofEstimates(typical, bothStopped, questions).judge(all, proofs, s) {
@@ -133,7 +133,7 @@ func (g paired) change(r ruling) record.Change {
 	case g.after.Typical == nil:
 		c.Reason = unknownAfter(g.after.Reason)
 	default:
-		c.Verdict, c.Reason = r.verdict, r.reason
+		r.fillChange(&c)
 	}
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
@@ -61,7 +62,7 @@ func TestChangesCover(t *testing.T) {
 			for i, x := range cs {
 				d := math.Exp(now[i] - old[i])
 				all = all && (x.Change == nil || x.Change.Low <= d && d <= x.Change.High)
-				false1 = false1 || i > 0 && (x.Verdict == record.Cost || x.Verdict == record.Gain)
+				false1 = false1 || i > 0 && x.Verdict.Differs()
 			}
 			if !all {
 				missed++
@@ -87,9 +88,9 @@ func TestChanges(t *testing.T) {
 		return record.Effect{Workload: "db", Metric: metric, Arm: arm, Baseline: "host", Typical: r, Total: r, Generations: 6, Exploratory: metric != "throughput"}
 	}
 	invalid := effect("throughput", "d", ratio(1, 0.01, 5))
-	invalid.Verdict, invalid.Reason = record.Invalid, "9 of 10 blocks had to be dropped"
+	invalid.Verdict, invalid.Reason = record.Invalid, record.InProse("9 of 10 blocks had to be dropped")
 	missing := effect("throughput", "e", nil)
-	missing.Reason = "no window of this arm counts"
+	missing.Reason = record.Say("no_window")
 	before := &record.Effects{Effects: []record.Effect{
 		effect("throughput", "a", ratio(0.98, 0.003, 8)), effect("throughput", "b", ratio(0.98, 0.003, 8)), effect("throughput", "c", ratio(0.98, 0.003, 8)),
 		invalid, effect("throughput", "e", ratio(0.98, 0.003, 8)), effect("throughput", "gone", ratio(1, 0.1, 5)), effect("p99", "a", ratio(1.1, 0.01, 8)),
@@ -104,14 +105,14 @@ func TestChanges(t *testing.T) {
 		verdict record.Verdict
 		reason  string
 	}{
-		{"a", record.Cost, ""}, {"b", record.Negligible, ""}, {"c", record.Undecided, "too wide"},
-		{"d", record.Invalid, "old result: 9 of 10"}, {"e", record.Undecided, "undecided in the new result: no window"}, {"a", record.Gain, ""},
+		{"a", record.Slower, ""}, {"b", record.NoDifference, ""}, {"c", record.Undecided, "too wide"},
+		{"d", record.Invalid, "old result: 9 of 10"}, {"e", record.Undecided, "undecided in the new result: no window"}, {"a", record.Faster, ""},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d changes, want %d: %+v", len(got), len(want), got)
 	}
 	for i, w := range want {
-		if x := got[i]; x.Arm != w.arm || x.Verdict != w.verdict || !strings.Contains(x.Reason, w.reason) {
+		if x := got[i]; x.Arm != w.arm || x.Verdict != w.verdict || !strings.Contains(said.English(x.Reason), w.reason) {
 			t.Errorf("%s %s: %v %q, want %v %q", x.Metric, x.Arm, x.Verdict, x.Reason, w.verdict, w.reason)
 		}
 	}

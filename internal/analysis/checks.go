@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tarelab/tare/internal/analysis/observe"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
@@ -237,21 +238,21 @@ const (
 )
 
 // cpuTimeCheck checks whether the kernel's CPU time excludes stolen time: then used and
-// stolen time add up to at most the time of all CPUs. Kind is empty where efficiency is not
-// judged.
+// stolen time add up to at most the time of all CPUs. Kind is empty where CPU time per
+// operation is not judged.
 func (t *table) cpuTimeCheck() record.Checks {
 	out := record.Checks{OK: true}
 	for _, name := range t.judged() {
-		if name == metric.Efficiency.Name {
+		if name == metric.CPUPerOp.Name {
 			out.Kind = "cpu time"
 		}
 	}
 	used, capacity := 0.0, 0.0
 	var part struct{ used, stolen, capacity float64 } // of the current stretch
 	for w := range t.all() {
-		steal := t.value(w, stolen)
+		steal := t.value(w, observe.Stolen)
 		x := t.value(w, CPUMetric) + steal
-		if others := t.value(w, foreign); others > 0 {
+		if others := t.value(w, observe.Foreign); others > 0 {
 			x += others
 		}
 		if math.IsNaN(x) {
@@ -291,10 +292,12 @@ func warnings(t *table, primary *fits, out *record.Effects) []record.Warning {
 	var ws []record.Warning
 	add := func(c caution) { ws = append(ws, c.of(t.load.Name, "")) }
 	if t.load.Note != "" {
-		add(caution{text: t.load.Note})
+		add(caution{text: record.InProse(t.load.Note)})
 	}
 	if len(t.rows) == 0 {
-		add(noBlock())
+		if out.Ended != record.EndedError {
+			add(noBlock())
+		}
 		return ws
 	}
 	if t.single {
@@ -302,7 +305,7 @@ func warnings(t *table, primary *fits, out *record.Effects) []record.Warning {
 	}
 	ws = append(ws, t.oddLaunches(primary)...)
 	for _, e := range out.Twin {
-		if e.Workload == t.load.Name && e.Metric == t.load.Primary && (e.Verdict == record.Cost || e.Verdict == record.Gain) {
+		if e.Workload == t.load.Name && e.Metric == t.load.Primary && e.Verdict.Differs() {
 			add(twinDiffers())
 		}
 	}

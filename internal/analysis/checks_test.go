@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -41,7 +42,7 @@ func TestOrderWithinLaunches(t *testing.T) {
 			x.Ops = x.Ops * 9 / 10
 		}
 	})
-	if c := check(t, r, "order"); !c.Known || c.OK || c.Subject != "container" || c.Remedy == "" {
+	if c := check(t, r, "order"); !c.Known || c.OK || c.Subject != "container" || c.Remedy.IsZero() {
 		t.Errorf("windows of the container resemble each other, and there are three launches: %+v", c)
 	}
 }
@@ -58,8 +59,8 @@ func TestOddLaunches(t *testing.T) {
 	})
 	named := func(e *record.Effects) (out []string) {
 		for _, w := range e.Warnings {
-			if strings.Contains(w.Text, "launches") {
-				out = append(out, w.Arm+": "+w.Text)
+			if strings.Contains(said.English(w.Text), "launches") {
+				out = append(out, w.Arm+": "+said.English(w.Text))
 			}
 		}
 		return out
@@ -72,7 +73,7 @@ func TestOddLaunches(t *testing.T) {
 		t.Errorf("one launch at 43 %%: %q", got)
 	}
 	odd := find(after.Effects, "throughput", "rootfs")
-	if odd.Launches == nil || !odd.Launches.Odd || odd.Launches.Count != 7 || odd.Verdict == record.Cost || odd.Own.High < 1 {
+	if odd.Launches == nil || !odd.Launches.Odd || odd.Launches.Count != 7 || odd.Verdict.Worse() || odd.Own.High < 1 {
 		t.Errorf("rootfs: %v %+v %+v", odd.Verdict, odd.Launches, odd.Own)
 	}
 	half := func(e *record.Effects) float64 {
@@ -140,7 +141,7 @@ func TestScheduleOfOpenLoads(t *testing.T) {
 		if got.Kind != c.want.Kind || got.OK != c.want.OK || got.Known != c.want.Known || got.Subject != c.want.Subject {
 			t.Errorf("%s: %+v", c.name, got)
 		}
-		if got.Known && !got.OK && (got.Remedy == "" || !strings.Contains(got.Text, "20.0 %")) {
+		if got.Known && !got.OK && (got.Remedy.IsZero() || !strings.Contains(said.English(got.Text), "20.0 %")) {
 			t.Errorf("%s: %q, %q", c.name, got.Text, got.Remedy)
 		}
 	}

@@ -43,7 +43,7 @@ func TestClasses(t *testing.T) {
 		"guaranteed-busy": {"guaranteed", "guaranteed", 9_000.0 / 9_500, 300},
 	} {
 		row := rowOf(t, p, arm)
-		x := row.Back[0].Alone
+		x := row.Back[0].Alone()
 		if row.Alone != want.alone || row.Environment != want.environment {
 			t.Errorf("%s: in %s against %s", arm, row.Environment, row.Alone)
 		}

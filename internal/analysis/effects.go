@@ -18,13 +18,15 @@ const trim = 0.10
 type compared struct {
 	*table
 	*fits
-	judged  int // number of metrics that are judged together; 0: this one is not judged
-	margin  float64
-	losses  *losses // windows that were dropped
-	unequal []record.Unequal
-	modes   []record.ArmModes // of all arms
-	noise   stat.Interval     // of the twin, around 0
-	shut    bool              // the question is not shown to differ: see gate
+	judged      int // number of metrics that are judged together; 0: this one is not judged
+	margin      float64
+	losses      *losses // windows that were dropped
+	unequal     []record.Unequal
+	modes       []record.ArmModes // of all arms
+	noise       stat.Interval     // of the twin, around 0
+	twinDiffers *record.Ratio     // the twin's effect where it differs, which only the primary metric's does; else nil
+	forRemedies bool              // the twin counts for pairs without the baseline, too
+	shut        record.Said       // why the arms that are not the question are not judged; see closed
 }
 
 // pair is an arm and the arm that it is compared with.
@@ -33,9 +35,12 @@ type pair struct{ arm, base string }
 // effects compares every arm with the control. The twin is judged alone, as it tests the
 // method and not the arms.
 func (c *compared) effects() (effects, twin []record.Effect) {
-	c.noise = stat.Interval{}
+	c.noise, c.shut = stat.Interval{}, record.Said{}
 	if t := c.twin(); t != "" {
 		twin = []record.Effect{c.judgeTwin(t)}
+		if x := twin[0]; x.Verdict.Differs() {
+			c.twinDiffers = x.Typical
+		}
 		if own := c.twinInterval(c.fits); own.Half() <= widest {
 			half := max(own.Hi, -own.Lo) // around 0: the twin's own deviation is noise, too
 			c.noise = stat.Interval{Lo: -half, Hi: half}
@@ -51,9 +56,10 @@ func (c *compared) effects() (effects, twin []record.Effect) {
 			pairs = append(pairs, pair{a, c.load.Baseline})
 		}
 		effects = append(effects, c.judgeAll(pairs)...)
+		if c.closed(effects) { // the question is the first group
+			c.shut = notJudged(c.question, c.load.Baseline)
+		}
 	}
-	c.shut = c.closed(effects)
-	c.gate(effects)
 	place := func(a, b record.Effect) int { return cmp.Compare(c.index[a.Arm], c.index[b.Arm]) }
 	slices.SortStableFunc(effects, place)
 	return effects, twin
@@ -69,7 +75,6 @@ func (c *compared) steps() (steps, remainder []record.Effect) {
 		}
 	}
 	steps = c.judgeAll(pairs)
-	c.gate(steps)
 	for _, e := range steps {
 		if c.arm(e.Arm).Remainder {
 			remainder = append(remainder, e)
@@ -93,7 +98,6 @@ func (c *compared) options() []record.Effect {
 	for i, p := range pairs {
 		options[i].NetworkAlone = networkAlone(c.arm(p.arm), c.arm(p.base))
 	}
-	c.gate(options)
 	return options
 }
 
@@ -114,7 +118,10 @@ func (c *compared) judgeAll(pairs []pair) []record.Effect {
 	for i, p := range pairs {
 		typical[i], total[i] = c.contrast(c.typical, p.arm, p.base), c.contrast(c.total, p.arm, p.base)
 	}
-	s := standard{judged: c.judged > 0, better: c.Better, margin: c.margin, noise: c.noise}
+	s := standard{judged: c.judged > 0, better: c.Better, margin: c.margin, cpu: c.Name == metric.CPUPerOp.Name, noise: c.noise, shut: c.shut}
+	if len(pairs) > 0 && (c.forRemedies || pairs[0].base == c.load.Baseline) {
+		s.twin = c.twinDiffers
+	}
 	all, proofs := ofContrasts(c.total, total, c.alpha, c.judged), make([]proof, len(pairs))
 	for i, p := range pairs {
 		proofs[i] = c.proof(p)
@@ -126,21 +133,24 @@ func (c *compared) judgeAll(pairs []pair) []record.Effect {
 	}
 	out := make([]record.Effect, len(pairs))
 	for i, p := range pairs {
-		out[i] = c.blank(p)
-		if why := c.whyNot(c.fits, p.arm, p.base); why != "" {
-			out[i].Reason = why
-			continue
-		}
-		rulings[i].fill(&out[i])
-		out[i].Total = shown(all.est[i], rulings[i].total.shown)
-		c.bound(&out[i], rulings[i], p)
-		withhold(&out[i])
-		c.intermittent(&out[i], p)
-		if out[i].Verdict == record.Undecided {
+		out[i] = c.effectOf(p, rulings[i], all.est[i])
+		if out[i].Verdict == record.Undecided && rulings[i].verdict == record.Undecided {
 			out[i].Needed = c.toDecide(rulings[i], typical[i], alone)
 		}
 	}
 	return out
+}
+
+// effectOf writes a ruling down as the effect of a pair.
+func (c *compared) effectOf(p pair, r ruling, total stat.Estimate) record.Effect {
+	e := c.blank(p)
+	if why := c.whyNot(c.fits, p.arm, p.base); !why.IsZero() {
+		e.Reason = why
+		return e
+	}
+	r.fill(&e, total)
+	c.intermittent(&e, p)
+	return e
 }
 
 // proof is the amount of data behind the effect of a pair.
@@ -149,6 +159,10 @@ func (c *compared) proof(p pair) proof {
 	if c.Name == metric.Throughput.Name || c.says(c.Name) {
 		out.windows = min(len(c.windowsOf(p.arm)), len(c.windowsOf(p.base)))
 	}
+	if out.alike = c.alike(p); c.idle(p.base) {
+		out.invalid = idleBaseline
+	}
+	out.dropped, out.why = c.losses.bound(c.fits, p.arm, p.base)
 	out.twoSpeeds = slices.ContainsFunc(c.modes, func(m record.ArmModes) bool {
 		return m.Modes != nil && (m.Arm == p.arm || m.Arm == p.base)
 	})
@@ -176,14 +190,6 @@ func (c *compared) toDecide(r ruling, contrast []float64, level float64) float64
 	return max(width, stalls, total, metric.MoreLaunches(r.proof.launches, c.launches(), c.seconds))
 }
 
-// withhold removes all numbers from an effect whose interval is too wide to be shown:
-// programs would read a mean or a p-value without its interval as a result.
-func withhold(e *record.Effect) {
-	if e.Typical == nil {
-		e.Total, e.Own, e.Bound, e.P, e.Adjusted, e.Detectable = nil, nil, nil, nil, nil, 0
-	}
-}
-
 func (c *compared) blank(p pair) record.Effect {
 	return record.Effect{
 		Unequal:  c.unequalTo(p.arm, p.base),
@@ -193,24 +199,47 @@ func (c *compared) blank(p pair) record.Effect {
 	}
 }
 
-// bound widens the interval by what dropped windows may hide. An effect whose verdict does
-// not survive that is invalid.
-func (c *compared) bound(e *record.Effect, r ruling, p pair) {
-	by, text := c.losses.bound(c.fits, p.arm, p.base)
-	if text == "" {
-		return
+// idle reports whether a baseline (with its twin, where it is the load's) finished no operation in half of its windows
+// or more, in a metric that is a ratio of operations.
+func (c *compared) idle(base string) bool {
+	if c.Name != metric.Throughput.Name && byOperation[c.Name] == "" {
+		return false
 	}
-	v, wide := r.widened(by)
-	e.Bound = shown(r.est, wide)
-	if e.Verdict != record.Undecided && v != e.Verdict {
-		e.Verdict, e.Reason = record.Invalid, text
+	windows := c.windowsOf(base)
+	if t := c.twin(); t != "" && base == c.load.Baseline {
+		windows = slices.Concat(windows, c.windowsOf(t))
 	}
+	idle := 0
+	for _, w := range windows {
+		if w.ops == 0 {
+			idle++
+		}
+	}
+	return idle > 0 && 2*idle >= len(windows)
+}
+
+// leastAlike is the number of blocks from which equal ones are no chance.
+const leastAlike = 4
+
+// alike reports whether all blocks of a pair have the same ratio, but for so few that the fit clips them.
+func (c *compared) alike(p pair) bool {
+	if c.typical == nil || c.typical.Contrast(c.contrast(c.typical, p.arm, p.base)).Known() {
+		return false
+	}
+	blocks := c.blocksOf(c.fits, p.arm)
+	mid, same := stat.Median(blocks), 0
+	for _, b := range blocks {
+		if b == mid {
+			same++
+		}
+	}
+	return len(blocks) >= leastAlike && 10*same >= 9*len(blocks)
 }
 
 // intermittent marks a loss in only a part of the windows, which the typical effect does
 // not show: mean and trimmed mean differ by more than their noise.
 func (c *compared) intermittent(e *record.Effect, p pair) {
-	if c.Quantile != 0 || e.Typical == nil || e.Total == nil || p.base != c.load.Baseline {
+	if c.Quantile != 0 || e.Typical == nil || e.Total == nil || p.base != c.load.Baseline || c.fewInWindows(p.arm) || c.fewInWindows(p.base) {
 		return
 	}
 	blocks := c.blocksOf(c.fits, p.arm)
@@ -229,8 +258,23 @@ func (c *compared) intermittent(e *record.Effect, p pair) {
 	e.Intermittent, e.Slow = true, finite(stat.Share(blocks, limit))
 }
 
-// parts splits changes of throughput into CPU time and operations per CPU time:
-// log throughput = log(CPU seconds per second) + log(operations per CPU second).
+// leastInWindow is the number of operations in a typical window from which windows of 0 are stalls. With fewer the
+// logarithms of mere counts are so skewed that the mean and the trimmed mean differ.
+const leastInWindow = 10
+
+// fewInWindows reports whether the typical window of an arm has fewer than leastInWindow operations.
+func (t *table) fewInWindows(arm string) bool {
+	var ops []float64
+	for i := range t.rows {
+		if w := t.at(&t.rows[i], arm); w != nil {
+			ops = append(ops, float64(w.ops))
+		}
+	}
+	return stat.Median(ops) < leastInWindow
+}
+
+// parts splits changes of throughput into CPU time received and CPU time per operation:
+// log throughput = log(CPU seconds per second) - log(CPU seconds per operation).
 func (t *table) parts(effects []record.Effect, pools []*pooled) {
 	var received *fits
 	for i := range effects {
@@ -239,7 +283,7 @@ func (t *table) parts(effects []record.Effect, pools []*pooled) {
 			continue
 		}
 		at := slices.IndexFunc(effects, func(x record.Effect) bool {
-			return x.Metric == metric.Efficiency.Name && x.Arm == e.Arm && x.Baseline == e.Baseline
+			return x.Metric == metric.CPUPerOp.Name && x.Arm == e.Arm && x.Baseline == e.Baseline
 		})
 		if at < 0 || effects[at].Own == nil {
 			continue
@@ -253,24 +297,24 @@ func (t *table) parts(effects []record.Effect, pools []*pooled) {
 			continue
 		}
 		own := *effects[at].Own
-		e.Parts = &record.Parts{CPU: *cpu, Efficiency: own, Most: mostOf(*cpu, own)}
+		e.Parts = &record.Parts{CPU: *cpu, PerOp: own, Most: mostOf(*cpu, own)}
 	}
 }
 
 // mostOf names the part that is shown to change, the larger one of two; empty where no
 // change is shown.
-func mostOf(cpu, efficiency record.Ratio) string {
+func mostOf(cpu, perOp record.Ratio) string {
 	size := func(r record.Ratio) float64 {
-		if r.Low <= 1 && r.High >= 1 {
+		if r.Side() == 0 {
 			return 0
 		}
 		return math.Abs(math.Log(r.Ratio))
 	}
-	switch a, b := size(cpu), size(efficiency); {
+	switch a, b := size(cpu), size(perOp); {
 	case a == 0 && b == 0:
 		return ""
 	case b >= a:
-		return record.PartEfficiency
+		return record.PartPerOp
 	}
 	return record.PartCPU
 }

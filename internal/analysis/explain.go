@@ -3,6 +3,7 @@ package analysis
 import (
 	"math"
 
+	"github.com/tarelab/tare/internal/analysis/observe"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
@@ -33,15 +34,8 @@ type rule struct {
 	// needs are the observations that the rule reads, which are its evidence. The rule is
 	// skipped where one of them is missing.
 	needs []string
-	says  func(rc *ruleContext) string
+	says  func(rc *ruleContext) record.Said
 }
-
-// Observations are values of probes. A name that ends in perOp is per operation of the
-// workload, the others are per second.
-const (
-	neighbourCPU = "neighbour cpu.time"
-	perOp        = " per op"
-)
 
 // explain applies the rules to the loss without isolation, and to every mechanism against
 // the arm without isolation.
@@ -50,7 +44,7 @@ func (g isolationGroup) explain() []record.Explanation {
 	ask := func(arm, against string, rules []rule) {
 		rc := g.context(arm, against)
 		for _, r := range rules {
-			if text := rc.ask(r); text != "" {
+			if text := rc.ask(r); !text.IsZero() {
 				out = append(out, record.Explanation{Arm: arm, Against: against, Rule: r.name, Text: text, Evidence: rc.cite(r.needs)})
 			}
 		}
@@ -72,10 +66,10 @@ func (g isolationGroup) explain() []record.Explanation {
 
 func (g isolationGroup) context(arm, against string) *ruleContext {
 	rc := &ruleContext{group: &g, arm: arm, against: against, deltas: map[string]delta{}}
-	if f := g.fits[g.load.Primary]; f != nil && g.whyNot(f, arm, against) == "" && arm != against {
+	if f := g.fits[g.load.Primary]; f != nil && g.whyNot(f, arm, against).IsZero() && arm != against {
 		c := g.contrast(f.typical, arm, against)
 		mean := f.typical.Contrast(c).Mean
-		if f.typical.Interval(c, 1-g.alpha).Beyond(0) && math.Abs(mean) >= math.Log1p(g.margin) {
+		if f.typical.Interval(c, 1-g.alpha).Beyond(0) && math.Abs(mean) >= math.Log1p(g.judging.margin) {
 			rc.faster = (mean > 0) == (f.Better > 0)
 			rc.slower = !rc.faster
 		}
@@ -83,14 +77,14 @@ func (g isolationGroup) context(arm, against string) *ruleContext {
 	return rc
 }
 
-func (rc *ruleContext) ask(r rule) string {
+func (rc *ruleContext) ask(r rule) record.Said {
 	for _, name := range r.needs {
 		if _, ok := rc.deltas[name]; ok {
 			continue
 		}
 		x, ok := rc.group.delta(name, rc.arm, rc.against)
 		if !ok {
-			return ""
+			return record.Said{}
 		}
 		rc.deltas[name] = x
 	}
@@ -100,23 +94,13 @@ func (rc *ruleContext) ask(r rule) string {
 func (rc *ruleContext) cite(names []string) []record.Evidence {
 	var all []record.Evidence
 	for _, n := range names {
-		e := record.Evidence{Metric: n, Unit: "s", Per: "second", Arm: rc.deltas[n].arm, Against: rc.deltas[n].against}
-		if base, ok := cutPerOp(n); ok {
-			e.Metric, e.Per = base, "operation"
-		}
-		if n == migrations || n == preempted {
-			e.Unit = "1"
+		e := record.Evidence{Metric: n, Unit: observe.Unit(n), Per: "second", Arm: rc.deltas[n].arm, Against: rc.deltas[n].against}
+		if probe, ok := observe.Cut(n); ok {
+			e.Metric, e.Per = probe, "operation"
 		}
 		all = append(all, e)
 	}
 	return all
-}
-
-func cutPerOp(name string) (string, bool) {
-	if n := len(name) - len(perOp); n > 0 && name[n:] == perOp {
-		return name[:n], true
-	}
-	return name, false
 }
 
 // delta compares an observation between two arms, block by block, with the error over

@@ -4,95 +4,76 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tarelab/tare/internal/analysis/observe"
 	"github.com/tarelab/tare/record"
 )
 
-// Observations that rules read.
-const (
-	waiting    = "cpu.wait" // of all threads, so it may exceed 1 s per second
-	waitPerOp  = waiting + perOp
-	cpuPerTask = CPUMetric + perOp
-	throttled  = "cpu.throttled"
-	stolen     = "cpu.steal"
-	preempted  = "switches.involuntary" + perOp
-	migrations = "cpu.migrations" + perOp
-	stalledIO  = "pressure.io.some"
-	stalledMem = "pressure.memory.some"
-)
-
-// Differences that count as large: a twentieth of a CPU or of the time, or a tenth more.
-const (
-	aTwentieth = 0.05
-	aTenth     = 1.1
-)
-
 // lossRules explain the loss without isolation.
-var lossRules = []rule{
-	{ruleWaiting, []string{waiting, neighbourCPU}, func(rc *ruleContext) string {
-		w, n := rc.deltas[waiting], rc.deltas[neighbourCPU]
-		if !rc.slower || !w.grows(aTwentieth) {
-			return ""
-		}
-		return saysWaiting(w, n)
-	}},
-	{ruleDearer, []string{cpuPerTask}, dearer},
-	{ruleDisks, []string{stalledIO}, stalled(stalledIO, forDisks)},
-	{ruleMemory, []string{stalledMem}, stalled(stalledMem, forMemory)},
-	{ruleSteal, []string{stolen}, steals},
-}
+var lossRules = append([]rule{{ruleWaiting, []string{observe.Waiting, observe.NeighbourCPU}, func(rc *ruleContext) record.Said {
+	w, n := rc.deltas[observe.Waiting], rc.deltas[observe.NeighbourCPU]
+	if !rc.slower || !w.grows() {
+		return record.Said{}
+	}
+	return saysWaiting(w, n)
+}}}, observed(func(o observe.Observation) observe.Sentence { return o.Alone })...)
 
 // mechanismRules explain a mechanism that makes the load slower, or changes nothing.
-var mechanismRules = []rule{
-	{rulePinning, []string{waiting, neighbourCPU}, func(rc *ruleContext) string {
-		w, n := rc.deltas[waiting], rc.deltas[neighbourCPU]
+var mechanismRules = append([]rule{
+	{rulePinning, []string{observe.Waiting, observe.NeighbourCPU}, func(rc *ruleContext) record.Said {
+		w, n := rc.deltas[observe.Waiting], rc.deltas[observe.NeighbourCPU]
 		if !rc.has("cpuset.pinned") || !rc.slower || !w.more || n.more {
-			return ""
+			return record.Said{}
 		}
 		return saysPinned(w, n)
 	}},
-	{ruleWaitsLonger, []string{waiting, neighbourCPU}, func(rc *ruleContext) string {
-		w, n := rc.deltas[waiting], rc.deltas[neighbourCPU]
-		if rc.has("cpuset.pinned") || !rc.slower || !w.grows(aTwentieth) {
-			return ""
+	{ruleWaitsLonger, []string{observe.Waiting, observe.NeighbourCPU}, func(rc *ruleContext) record.Said {
+		w, n := rc.deltas[observe.Waiting], rc.deltas[observe.NeighbourCPU]
+		if rc.has("cpuset.pinned") || !rc.slower || !w.grows() {
+			return record.Said{}
 		}
 		return saysWaitsLonger(w, n)
 	}},
-	{rulePriority, []string{waiting, neighbourCPU}, func(rc *ruleContext) string {
-		w, n := rc.deltas[waiting], rc.deltas[neighbourCPU]
+	{rulePriority, []string{observe.Waiting, observe.NeighbourCPU}, func(rc *ruleContext) record.Said {
+		w, n := rc.deltas[observe.Waiting], rc.deltas[observe.NeighbourCPU]
 		if !rc.only("nice", "sched.idle", "sched.batch") || !besideGroups(rc.group.arm(rc.arm)) || rc.faster || rc.slower || w.more || w.less {
-			return ""
+			return record.Said{}
 		}
 		return saysPriority(w, n)
 	}},
-	{ruleFewerCPUs, []string{waiting, neighbourCPU}, func(rc *ruleContext) string {
-		w, n := rc.deltas[waiting], rc.deltas[neighbourCPU]
-		if !rc.has("cpuset.split") || rc.faster || !w.grows(aTwentieth) {
-			return ""
+	{ruleFewerCPUs, []string{observe.Waiting, observe.NeighbourCPU}, func(rc *ruleContext) record.Said {
+		w, n := rc.deltas[observe.Waiting], rc.deltas[observe.NeighbourCPU]
+		if !rc.has("cpuset.split") || !rc.slower || !w.grows() {
+			return record.Said{}
 		}
 		return saysFewerCPUs(w, n)
 	}},
-	{ruleMoved, []string{migrations}, func(rc *ruleContext) string {
-		m := rc.deltas[migrations]
-		if !rc.slower || !m.more || m.arm < aTenth*m.against {
-			return ""
+}, observed(func(o observe.Observation) observe.Sentence { return o.Isolated })...)
+
+// remainingRules explain the loss that remains with a mechanism.
+var remainingRules = []rule{
+	{observe.Of(observe.CPUPerOp).Alone.Rule, []string{observe.WaitPerOp, observe.CPUPerOp}, func(rc *ruleContext) record.Said {
+		if rc.deltas[observe.WaitPerOp].more { // the load waits, too
+			return record.Said{}
 		}
-		return saysMoved(m)
+		return rc.observed(observe.Of(observe.CPUPerOp), observe.Of(observe.CPUPerOp).Alone)
 	}},
-	{rulePreempted, []string{preempted}, func(rc *ruleContext) string {
-		p := rc.deltas[preempted]
-		if !rc.slower || !p.more || p.arm < 2*p.against {
-			return ""
-		}
-		return saysPreempted(p)
-	}},
-	{ruleThrottled, []string{throttled}, func(rc *ruleContext) string {
-		t := rc.deltas[throttled]
-		if rc.faster || !t.grows(aTwentieth) {
-			return ""
-		}
-		return saysThrottled(t)
-	}},
-	{ruleSteal, []string{stolen}, steals},
+}
+
+// observed are the rules of the table's rows that have a sentence.
+func observed(sentence func(observe.Observation) observe.Sentence) (all []rule) {
+	for _, o := range observe.Table(func(o observe.Observation) bool { return !sentence(o).None() }) {
+		all = append(all, rule{sentence(o).Rule, []string{o.Name}, func(rc *ruleContext) record.Said { return rc.observed(o, sentence(o)) }})
+	}
+	return all
+}
+
+// observed says an observation that is shown to be more by so much that it counts, in an arm that is slower.
+func (rc *ruleContext) observed(o observe.Observation, s observe.Sentence) record.Said {
+	x := rc.deltas[o.Name]
+	if !rc.slower || !x.more || !o.Counts(x.arm, x.against) {
+		return record.Said{}
+	}
+	return s.Say(x.arm, x.against)
 }
 
 // besideGroups says whether arm and neighbour compete as two cpu groups: the arm is a container or a
@@ -101,46 +82,8 @@ func besideGroups(a record.Arm) bool {
 	return a.RunsAs == record.AsService || a.RunsAs == "" && a.Environment != "host"
 }
 
-// remainingRules explain the loss that remains with a mechanism.
-var remainingRules = []rule{
-	{ruleDearer, []string{waitPerOp, cpuPerTask}, func(rc *ruleContext) string {
-		if rc.deltas[waitPerOp].more { // the load waits, too
-			return ""
-		}
-		return dearer(rc)
-	}},
-}
-
-// dearer explains a loss in which the load needs more CPU time per operation: caches, memory
-// bandwidth, the other thread of a core, the clock.
-func dearer(rc *ruleContext) string {
-	c := rc.deltas[cpuPerTask]
-	if !rc.slower || !c.more || c.arm < aTenth*c.against {
-		return ""
-	}
-	return saysDearer(c)
-}
-
-func stalled(metric, on string) func(*ruleContext) string {
-	return func(rc *ruleContext) string {
-		p := rc.deltas[metric]
-		if !rc.slower || !p.grows(aTwentieth) {
-			return ""
-		}
-		return saysStalled(on, p)
-	}
-}
-
-func steals(rc *ruleContext) string {
-	x := rc.deltas[stolen]
-	if !rc.slower || !x.grows(aTwentieth) {
-		return ""
-	}
-	return saysStolen(x)
-}
-
-// grows reports whether the arm is shown to have more, by at least this many seconds a second.
-func (x delta) grows(by float64) bool { return x.more && x.arm-x.against >= by }
+// grows reports whether the arm is shown to wait so much longer that it counts.
+func (x delta) grows() bool { return x.more && x.arm-x.against >= observe.ATwentieth }
 
 // has reports whether a mechanism is among those of the arm, at any level.
 func (rc *ruleContext) has(name string) bool { return slices.Contains(rc.names(), name) }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/analysis/observe"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -52,47 +54,47 @@ func TestRules(t *testing.T) {
 		f     fair
 		quiet []fair
 	}{
-		{"waiting for a CPU", "none", probed("cpu.idle", better, [2]float64{1, 0.9}, one(waiting, 0.1, 0.9, 0.2)...), []fair{
-			probed("cpu.idle", better, [2]float64{1, 0.9}, one(waiting, 0.5, 0.5, 0.5)...),                          // no more than alone
-			probed("cpu.idle", [3]float64{6_000, 6_000, 6_000}, [2]float64{1, 0.9}, one(waiting, 0.1, 0.9, 0.2)...), // no loss
-			probed("cpu.idle", better, [2]float64{1, 0.9}, one("pressure.cpu.some", 0.1, 0.9, 0.2)...),              // not observed
+		{"waiting for a CPU", "none", probed("cpu.idle", better, [2]float64{1, 0.9}, one(observe.Waiting, 0.1, 0.9, 0.2)...), []fair{
+			probed("cpu.idle", better, [2]float64{1, 0.9}, one(observe.Waiting, 0.5, 0.5, 0.5)...),                          // no more than alone
+			probed("cpu.idle", [3]float64{6_000, 6_000, 6_000}, [2]float64{1, 0.9}, one(observe.Waiting, 0.1, 0.9, 0.2)...), // no loss
+			probed("cpu.idle", better, [2]float64{1, 0.9}, one("pressure.cpu.some", 0.1, 0.9, 0.2)...),                      // not observed
 		}},
 		{"more CPU time for the same work", "none", probed("cpu.idle", better, [2]float64{1, 0.9}, one(CPUMetric, 1, 1.2, 1)...), []fair{
 			probed("cpu.idle", better, [2]float64{1, 0.9}, one(CPUMetric, 1, 0.6, 0.9)...), // the same for each operation
 		}},
-		{"waiting for disks", "none", probed("io.max", better, [2]float64{1, 0.9}, one(stalledIO, 0.1, 0.6, 0.2)...), []fair{
-			probed("io.max", better, [2]float64{1, 0.9}, one(stalledIO, 0.01, 0.02, 0.01)...), // too little to matter
+		{"waiting for disks", "none", probed("io.max", better, [2]float64{1, 0.9}, one(observe.DiskStall, 0.1, 0.6, 0.2)...), []fair{
+			probed("io.max", better, [2]float64{1, 0.9}, one(observe.DiskStall, 0.01, 0.02, 0.01)...), // too little to matter
 		}},
-		{"waiting for memory", "none", probed("memory.max", better, [2]float64{1, 0.9}, one(stalledMem, 0, 0.4, 0)...), nil},
-		{"steal", "none", probed("cpu.idle", better, [2]float64{1, 0.9}, one(stolen, 0.01, 0.3, 0.01)...), nil},
-		{"pinning concentrates the neighbour's weight", "it", probed("cpuset.pinned", worse, [2]float64{1, 0.95}, one(waiting, 0.1, 0.5, 0.9)...), []fair{
-			probed("cpuset.pinned", better, [2]float64{1, 0.95}, one(waiting, 0.1, 0.5, 0.9)...), // it is faster
-			probed("cpuset.pinned", worse, [2]float64{1, 1.5}, one(waiting, 0.1, 0.5, 0.9)...),   // the neighbour took more
-			probed("cpuset.pinned", worse, [2]float64{1, 0.95}, one(waiting, 0.1, 0.5, 0.5)...),  // nobody waits longer
-			probed("cpu.weight", worse, [2]float64{1, 0.95}, one(waiting, 0.1, 0.5, 0.9)...),     // it is not pinned
+		{"waiting for memory", "none", probed("memory.max", better, [2]float64{1, 0.9}, one(observe.MemoryStall, 0, 0.4, 0)...), nil},
+		{"steal", "none", probed("cpu.idle", better, [2]float64{1, 0.9}, one(observe.Stolen, 0.01, 0.3, 0.01)...), nil},
+		{"pinning concentrates the neighbour's weight", "it", probed("cpuset.pinned", worse, [2]float64{1, 0.95}, one(observe.Waiting, 0.1, 0.5, 0.9)...), []fair{
+			probed("cpuset.pinned", better, [2]float64{1, 0.95}, one(observe.Waiting, 0.1, 0.5, 0.9)...), // it is faster
+			probed("cpuset.pinned", worse, [2]float64{1, 1.5}, one(observe.Waiting, 0.1, 0.5, 0.9)...),   // the neighbour took more
+			probed("cpuset.pinned", worse, [2]float64{1, 0.95}, one(observe.Waiting, 0.1, 0.5, 0.5)...),  // nobody waits longer
+			probed("cpu.weight", worse, [2]float64{1, 0.95}, one(observe.Waiting, 0.1, 0.5, 0.9)...),     // it is not pinned
 		}},
-		{"waits longer than without isolation", "it", probed("cpu.quota", worse, [2]float64{1, 0.5}, one(waiting, 0.1, 0.5, 0.9)...), []fair{
-			probed("cpu.quota", better, [2]float64{1, 0.5}, one(waiting, 0.1, 0.5, 0.9)...),
+		{"waits longer than without isolation", "it", probed("cpu.quota", worse, [2]float64{1, 0.5}, one(observe.Waiting, 0.1, 0.5, 0.9)...), []fair{
+			probed("cpu.quota", better, [2]float64{1, 0.5}, one(observe.Waiting, 0.1, 0.5, 0.9)...),
 		}},
-		{"priority counts only within a group", "it", probed("sched.idle", same, [2]float64{1, 1}, one(waiting, 0.1, 0.5, 0.5)...), []fair{
-			probed("sched.idle", better, [2]float64{1, 0.5}, one(waiting, 0.1, 0.5, 0.2)...), // it does something
-			probed("cpu.weight", same, [2]float64{1, 1}, one(waiting, 0.1, 0.5, 0.5)...),     // it is no priority
+		{"priority counts only within a group", "it", probed("sched.idle", same, [2]float64{1, 1}, one(observe.Waiting, 0.1, 0.5, 0.5)...), []fair{
+			probed("sched.idle", better, [2]float64{1, 0.5}, one(observe.Waiting, 0.1, 0.5, 0.2)...), // it does something
+			probed("cpu.weight", same, [2]float64{1, 1}, one(observe.Waiting, 0.1, 0.5, 0.5)...),     // it is no priority
 		}},
-		{"fewer CPUs than it can use", "it", probed("cpuset.split", worse, [2]float64{1, 1}, one(waiting, 0.1, 0.5, 0.9)...), []fair{
-			probed("cpuset.split", better, [2]float64{1, 1}, one(waiting, 0.1, 0.5, 0.9)...),
+		{"fewer CPUs than it can use", "it", probed("cpuset.split", worse, [2]float64{1, 1}, one(observe.Waiting, 0.1, 0.5, 0.9)...), []fair{
+			probed("cpuset.split", better, [2]float64{1, 1}, one(observe.Waiting, 0.1, 0.5, 0.9)...),
 		}},
 		{"taken off the CPU", "it", probed("cpu.quota", worse, [2]float64{1, 1}, one("switches.involuntary", 1000, 2000, 8000)...), []fair{
 			probed("cpu.quota", worse, [2]float64{1, 1}, one("switches.involuntary", 1000, 2000, 1500)...),
 		}},
 		{"moved between CPUs", "it", probed("cpu.quota", worse, [2]float64{1, 1}, one("cpu.migrations", 100, 100, 900)...), nil},
-		{"throttled", "it", probed("cpu.quota", worse, [2]float64{1, 1}, one(throttled, 0, 0, 0.4)...), nil},
+		{"throttled", "it", probed("cpu.quota", worse, [2]float64{1, 1}, one(observe.Throttled, 0, 0, 0.4)...), nil},
 	} {
 		x, ok := told(t, c.f, c.arm)[c.rule]
 		if !ok {
 			t.Errorf("%s: says nothing", c.rule)
 			continue
 		}
-		if len(x.Evidence) == 0 || x.Text == "" || strings.Contains(x.Text, "NaN") {
+		if len(x.Evidence) == 0 || x.Text.IsZero() || strings.Contains(said.English(x.Text), "NaN") {
 			t.Errorf("%s: %+v", c.rule, x)
 		}
 		for i, f := range c.quiet {
@@ -105,12 +107,12 @@ func TestRules(t *testing.T) {
 
 // The numbers of a text are those of its evidence, in both arms.
 func TestEvidence(t *testing.T) {
-	f := probed("cpuset.pinned", [3]float64{10_000, 6_000, 4_000}, [2]float64{1, 0.9}, one(waiting, 0.1, 0.5, 0.8)...)
+	f := probed("cpuset.pinned", [3]float64{10_000, 6_000, 4_000}, [2]float64{1, 0.9}, one(observe.Waiting, 0.1, 0.5, 0.8)...)
 	f.noise, f.workNoise = 2e-3, 2e-3
 	x := told(t, f, "it")["pinning concentrates the neighbour's weight"]
 	for i, want := range []record.Evidence{
-		{Metric: waiting, Unit: "s", Per: "second", Arm: 0.8, Against: 0.5},
-		{Metric: neighbourCPU, Unit: "s", Per: "second", Arm: 0.9, Against: 1},
+		{Metric: observe.Waiting, Unit: "s", Per: "second", Arm: 0.8, Against: 0.5},
+		{Metric: observe.NeighbourCPU, Unit: "s", Per: "second", Arm: 0.9, Against: 1},
 	} {
 		got := x.Evidence[i]
 		if math.Abs(got.Arm-want.Arm) > 3e-3 || math.Abs(got.Against-want.Against) > 3e-3 || got.Metric != want.Metric || got.Unit != want.Unit || got.Per != want.Per {
@@ -118,7 +120,7 @@ func TestEvidence(t *testing.T) {
 		}
 	}
 	for _, number := range []string{"0.90 CPUs", "1.00 CPU without", " ms a second for their turn"} {
-		if !strings.Contains(x.Text, number) {
+		if !strings.Contains(said.English(x.Text), number) {
 			t.Errorf("%q is not in %q", number, x.Text)
 		}
 	}
@@ -129,7 +131,7 @@ func TestNoStoryOfNoise(t *testing.T) {
 	var all []string
 	for seed := range uint64(40) {
 		f := probed("cpuset.pinned", [3]float64{8_000, 8_000, 8_000}, [2]float64{1, 1},
-			one(waiting, 0.5, 0.5, 0.5)...)
+			one(observe.Waiting, 0.5, 0.5, 0.5)...)
 		f.seed, f.noise = seed, 0.2
 		for _, x := range price(t, f).Explained {
 			all = append(all, fmt.Sprintf("%d: %s", seed, x.Rule))

@@ -13,7 +13,7 @@ type fits struct {
 	measure
 	comparisons
 	typical, total *stat.Fit
-	why            []string // by arm: the reason for no value; empty where there is one
+	why            []record.Said // by arm: the reason for no value; nothing where there is one
 	// y is the logarithm of the metric by row and arm, NaN without one; throughput at the same
 	// share of stolen CPU time (see granted), with the slope steal.
 	y     [][]float64
@@ -33,7 +33,7 @@ func meanOf(row []float64, columns []int) float64 {
 
 // fit estimates a metric.
 func (t *table) fit(m measure, pools []*pooled) *fits {
-	f := &fits{measure: m, why: make([]string, len(t.arms))}
+	f := &fits{measure: m, why: make([]record.Said, len(t.arms))}
 	f.y = t.logs(m)
 	for i, arm := range t.arms {
 		if !some(f.y, i) {
@@ -50,22 +50,22 @@ func (t *table) fit(m measure, pools []*pooled) *fits {
 	return f
 }
 
-// whyNot is the reason for which two arms cannot be compared in a metric; empty where they
+// whyNot is the reason for which two arms cannot be compared in a metric; nothing where they
 // can.
-func (t *table) whyNot(f *fits, arm, base string) string {
+func (t *table) whyNot(f *fits, arm, base string) record.Said {
 	for _, a := range []string{arm, base} {
 		i, there := t.index[a]
 		if !there { // a damaged plan names arms that it does not have
 			return noArm(a)
 		}
 		switch {
-		case f.why[i] != "" && a != arm:
+		case !f.why[i].IsZero() && a != arm:
 			return reasonOf(a, f.why[i])
-		case f.why[i] != "":
+		case !f.why[i].IsZero():
 			return f.why[i]
 		}
 	}
-	return ""
+	return record.Said{}
 }
 
 // launch returns the launch of every row.
@@ -108,7 +108,7 @@ func some(y [][]float64, arm int) bool {
 
 // linear returns one value per window. Their mean over the windows of an arm is the logarithm
 // of the arm's total: the ratio of sums, or a quantile of the pooled latencies.
-func (t *table) linear(m measure, pools []*pooled, why []string) stat.Windows {
+func (t *table) linear(m measure, pools []*pooled, why []record.Said) stat.Windows {
 	if m.parts != nil {
 		return stat.Ratios{
 			Over:   t.each(func(_ int, w *window) float64 { above, _ := m.parts(w); return above }),
@@ -120,8 +120,12 @@ func (t *table) linear(m measure, pools []*pooled, why []string) stat.Windows {
 	at := make([]float64, len(t.arms)) // nanoseconds
 	for i, p := range pools {
 		x, slope := p.near(m.Quantile)
-		if math.IsNaN(slope) && why[i] == "" {
+		switch {
+		case !why[i].IsZero():
+		case math.IsNaN(slope):
 			why[i] = fewBeyond
+		case open(x):
+			why[i] = beyondBuckets
 		}
 		at[i], tails.Log, tails.Slope = x*1e9, append(tails.Log, math.Log(x)), append(tails.Slope, slope)
 	}
@@ -131,8 +135,8 @@ func (t *table) linear(m measure, pools []*pooled, why []string) stat.Windows {
 }
 
 // unless returns x, or NaN where there is a reason for no value.
-func unless(why string, x float64) float64 {
-	if why != "" {
+func unless(why record.Said, x float64) float64 {
+	if !why.IsZero() {
 		return math.NaN()
 	}
 	return x
@@ -152,6 +156,9 @@ func (p *pooled) near(q float64) (x, slope float64) {
 	v := p.quantiles(q-h, q, q+h)
 	return v[1], math.Log(v[2]/v[0]) / (2 * h)
 }
+
+// open reports whether a latency in seconds is in the last bucket of the histograms, which holds all longer ones, too.
+func open(x float64) bool { return record.Bucket(int64(x*1e9)) == record.Buckets-1 }
 
 // tailed reports whether single windows have enough operations beyond the quantile for a
 // value of their own.

@@ -34,7 +34,7 @@ func (t *table) foretell(all map[string]*fits) []record.Forecast {
 		}
 		subject := cmp.Or(f.question, t.topRung())
 		group, at := f.groupOf(subject)
-		if at < 0 || t.whyNot(f, subject, t.load.Baseline) != "" {
+		if at < 0 || !t.whyNot(f, subject, t.load.Baseline).IsZero() {
 			continue
 		}
 		cs := t.against(f.typical, group)
@@ -108,7 +108,7 @@ func (t *table) between(f *stat.Fit, c []float64, level, half float64) (soonest,
 // effect to one side of a bound (a ratio), given that it took the workload seconds so far:
 // the width shrinks with the root of time. 0 where the time cannot be foretold.
 func ToDecide(r *record.Ratio, seconds, bound float64) float64 {
-	if r == nil || !(r.High > r.Low && bound > 0) {
+	if r == nil || !r.Known() || !(bound > 0) {
 		return 0
 	}
 	half := math.Log(r.High/r.Low) / 2

@@ -3,6 +3,7 @@ package analysis
 import (
 	"math"
 
+	"github.com/tarelab/tare/internal/analysis/observe"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/internal/wire/metric"
 )
@@ -26,10 +27,10 @@ const (
 func (t *table) granted() [][]float64 {
 	sum, n := 0.0, 0.0
 	x := t.each(func(_ int, w *window) float64 {
-		stolen := t.value(w, stolen)
-		used := t.value(w, CPUMetric) + t.value(w, foreign)
+		stolen := t.value(w, observe.Stolen)
+		used := t.value(w, CPUMetric) + t.value(w, observe.Foreign)
 		if w.beside {
-			used += t.value(w, neighbourCPU)
+			used += t.value(w, observe.NeighbourCPU)
 		}
 		if !(stolen >= 0 && used > 0) {
 			return math.NaN()

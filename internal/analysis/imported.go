@@ -20,14 +20,14 @@ type imported struct {
 	load   record.Workload
 	runs   map[string][]*record.Observed // by arm
 	series []single
-	differ map[string]string // by arm: the reason why its load is not the baseline's
+	differ map[string]record.Said // by arm: the reason why its load is not the baseline's
 }
 
 // analyseImported is Analyse for a record of other tools' figures.
 func analyseImported(out *record.Effects, r *record.Result) {
 	out.Imported = r.Manifest.Imported
 	for _, load := range r.Plan.Workloads {
-		t := &imported{out: out, load: load, runs: map[string][]*record.Observed{}, differ: map[string]string{}}
+		t := &imported{out: out, load: load, runs: map[string][]*record.Observed{}, differ: map[string]record.Said{}}
 		for _, l := range r.Lines {
 			if o := l.Observed; o != nil && o.Workload == load.Name {
 				t.runs[o.Arm] = append(t.runs[o.Arm], o)
@@ -46,14 +46,15 @@ func analyseImported(out *record.Effects, r *record.Result) {
 }
 
 func (t *imported) title() string {
-	runs, seconds := 0, 0.0
+	runs, seconds, hosts := 0, 0.0, map[string]bool{}
 	for _, list := range t.runs {
 		for _, o := range list {
 			runs++
+			hosts[o.Host] = true
 			seconds += o.Seconds
 		}
 	}
-	return importedTitle(runs, seconds)
+	return importedTitle(runs, seconds, len(hosts))
 }
 
 // value is a metric of a run: of its summary (total), or the mean of its reports; NaN without.
@@ -75,9 +76,9 @@ func value(o *record.Observed, metric string, total bool) float64 {
 
 // values returns a metric of all runs of some arms, by arm: from the summaries where every
 // run has one, else from the reports. why is the reason for none.
-func (t *imported) values(metric string, arms ...string) (out [][]float64, total bool, why string) {
+func (t *imported) values(metric string, arms ...string) (out [][]float64, total bool, why record.Said) {
 	for _, total = range []bool{true, false} {
-		out, why = nil, ""
+		out, why = nil, record.Said{}
 		for _, arm := range arms {
 			var list []float64
 			for _, o := range t.runs[arm] {
@@ -92,8 +93,8 @@ func (t *imported) values(metric string, arms ...string) (out [][]float64, total
 			}
 			out = append(out, list)
 		}
-		if why == "" {
-			return out, total, ""
+		if why.IsZero() {
+			return out, total, record.Said{}
 		}
 	}
 	return nil, false, why
@@ -115,6 +116,9 @@ func (t *imported) arms() {
 		for _, m := range t.load.Metrics {
 			res.Values[m] = t.level(a.Name, m)
 		}
+		if v, _, why := t.values(t.load.Primary, a.Name); why.IsZero() && len(v[0]) > 1 {
+			res.Title = runsFromTo(a.Title, slices.Min(v[0]), slices.Max(v[0]))
+		}
 		t.out.Arms = append(t.out.Arms, res)
 	}
 }
@@ -125,8 +129,8 @@ func (t *imported) level(arm, metric string) record.Value {
 		names = append(names, a.Name)
 	}
 	list, _, why := t.values(metric, names...)
-	if why != "" {
-		if list, _, why = t.values(metric, arm); why != "" {
+	if !why.IsZero() {
+		if list, _, why = t.values(metric, arm); !why.IsZero() {
 			return record.Missing(why)
 		}
 		return record.Number(stat.Mean(list[0]).Mean)
@@ -161,12 +165,15 @@ func (t *imported) effect(arm string, m metric.Metric) (record.Effect, stat.Esti
 	e := record.Effect{Workload: t.load.Name, Metric: m.Name, Arm: arm, Baseline: t.load.Baseline,
 		Exploratory: m.Name != t.load.Primary, Generations: min(len(t.runs[arm]), len(t.runs[t.load.Baseline]))}
 	v, total, why := t.values(m.Name, arm, t.load.Baseline)
-	if why != "" {
+	if !why.IsZero() {
 		e.Reason = why
 		return e, stat.Estimate{}
 	}
 	a, b := logs(v[0]), logs(v[1])
-	d := difference(a, b)
+	d, hosts := difference(a, b), record.Said{}
+	if manyHosts(t.runs[arm], t.runs[t.load.Baseline]) {
+		d, hosts = acrossHosts(byHost(t.runs[arm], a), byHost(t.runs[t.load.Baseline], b))
+	}
 	if math.IsNaN(d.Mean) {
 		e.Reason = notPositive
 		return e, stat.Estimate{}
@@ -178,6 +185,8 @@ func (t *imported) effect(arm string, m metric.Metric) (record.Effect, stat.Esti
 		t.within(&e, m.Name, total)
 	case e.Generations < leastRuns:
 		e.Reason = runsNeeded(leastRuns, len(b), len(a))
+	case !hosts.IsZero():
+		e.Reason = hosts
 	case !d.Known():
 		e.Reason = sameInAllRuns
 	default:
@@ -217,16 +226,17 @@ func logs(x []float64) []float64 {
 
 // judge gives the verdicts on the arms of one metric.
 func (t *imported) judge(list []record.Effect, ests []stat.Estimate, m metric.Metric) {
-	s := standard{judged: m.Name == t.load.Primary, better: m.Better, margin: t.out.Margin}
-	f := ofEstimates(ests, 0.05, 1)
-	for i, r := range f.judge(f, slices.Repeat([]proof{enoughRuns}, len(ests)), s) {
-		e := &list[i]
-		if ests[i].Known() {
-			r.fill(e)
-			e.Total = e.Typical
-		}
-		if why := t.differ[e.Arm]; why != "" {
-			e.Verdict, e.Reason = record.Invalid, why
+	s := standard{judged: m.Name == t.load.Primary, better: m.Better, margin: t.out.Margin, cpu: m.Name == metric.CPUPerOp.Name}
+	f, proofs := ofEstimates(ests, 0.05, 1), slices.Repeat([]proof{enoughRuns}, len(ests))
+	for i := range list {
+		proofs[i].invalid = t.differ[list[i].Arm]
+	}
+	for i, r := range f.judge(f, proofs, s) {
+		switch e := &list[i]; {
+		case ests[i].Known():
+			r.fill(e, ests[i])
+		case r.verdict == record.Invalid:
+			e.Verdict, e.Reason = r.verdict, r.reason
 		}
 	}
 }

@@ -3,7 +3,6 @@ package analysis
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tarelab/tare/internal/stat"
@@ -35,11 +34,11 @@ func (t *imported) settings() []record.Checks {
 				compared = append(compared, name)
 			}
 		}
-		if load != "" {
+		if len(load) > 0 {
 			t.differ[a.Name] = otherLoad(load)
 		}
-		if text := strings.Join(slices.DeleteFunc([]string{load, other}, func(s string) bool { return s == "" }), "; "); text != "" {
-			out = append(out, record.Checks{Kind: "settings", Known: true, Subject: a.Name, Text: text,
+		if all := slices.Concat(load, other); len(all) > 0 {
+			out = append(out, record.Checks{Kind: "settings", Known: true, Subject: a.Name, Text: settingsDiffer(all),
 				Remedy: settingsRemedy})
 		}
 	}
@@ -66,11 +65,10 @@ func (t *imported) says() bool {
 	return false
 }
 
-// different returns the settings in which an arm differs from the baseline, as text, and the
+// different returns the settings in which an arm differs from the baseline, and the
 // names of those that both have.
-func (t *imported) different(arm string, of func(*record.Observed) []record.Setting) (text string, compared []string) {
+func (t *imported) different(arm string, of func(*record.Observed) []record.Setting) (parts []record.Said, compared []string) {
 	own, base := collect(t.runs[arm], of), collect(t.runs[t.load.Baseline], of)
-	var parts []string
 	for _, s := range base {
 		i := slices.IndexFunc(own, func(x record.Setting) bool { return x.Name == s.Name })
 		if i < 0 {
@@ -81,7 +79,7 @@ func (t *imported) different(arm string, of func(*record.Observed) []record.Sett
 			parts = append(parts, settingDiffers(s.Name, own[i].Got, t.load.Baseline, s.Got))
 		}
 	}
-	return strings.Join(parts, "; "), compared
+	return parts, compared
 }
 
 // collect returns the settings of some runs; one with different values has all of them.
@@ -123,16 +121,16 @@ func (t *imported) levels() []record.Checks {
 }
 
 // changeFromStart is the change of a line over its length, as a part of its value at the
-// start. mean is its value in the middle.
-func changeFromStart(mean, change float64) string {
+// start; infinite if that is nothing. mean is its value in the middle.
+func changeFromStart(mean, change float64) float64 {
 	begin := mean - change/2
 	switch {
 	case change < 0:
-		return fallsBy(math.Min(1, -change/begin))
+		return math.Max(-1, change/begin)
 	case begin <= 0:
-		return fromNothing
+		return math.Inf(1)
 	}
-	return risesBy(change / begin)
+	return change / begin
 }
 
 // trends finds runs with a trend.
@@ -164,23 +162,35 @@ func (t *imported) outliers() []record.Checks {
 	var found []record.Checks
 	for _, a := range t.load.Arms {
 		v, _, why := t.values(t.load.Primary, a.Name)
-		if why != "" && len(t.runs[a.Name]) >= 4 && !out.Known {
+		if !why.IsZero() && len(t.runs[a.Name]) >= 4 && !out.Known {
 			out.Text = notOfEveryRun(t.load.Primary, why)
 		}
-		if why != "" || len(v[0]) < 4 {
+		if !why.IsZero() || len(v[0]) < 4 {
 			continue
 		}
 		out = record.Checks{Kind: out.Kind, OK: true, Known: true}
 		i, p := stat.Grubbs(logs(v[0]))
-		if !(p < rare) {
+		if !(p < rare) || quantised(v[0], i) {
 			continue
 		}
 		rest := slices.Delete(slices.Clone(v[0]), i, i+1)
+		if math.Abs(v[0][i]/stat.Mean(rest).Mean-1) < t.out.Margin {
+			continue
+		}
 		found = append(found, record.Checks{Kind: out.Kind, Known: true, Subject: a.Name,
 			Text:   outlierRun(t.runs[a.Name][i].File, v[0][i], len(rest), a.Name, stat.Mean(rest).Mean, p),
 			Remedy: outlierRemedy})
 	}
 	return orElse(found, out)
+}
+
+// quantised reports that figures are equal to the last digit and the outlier is not far from them: redis-benchmark divides
+// by whole milliseconds, so its rates lie on a coarse scale and their scatter says nothing about the distance of two.
+func quantised(x []float64, outlier int) bool {
+	const far = 0.1 // an outlier this far away is one, whatever the scale
+	rest := slices.Delete(slices.Clone(x), outlier, outlier+1)
+	distinct := slices.Compact(slices.Sorted(slices.Values(rest)))
+	return len(distinct) < len(rest) && math.Abs(x[outlier]/stat.Median(rest)-1) < far
 }
 
 // orElse returns the checks that found something, or else the one that none did.
@@ -189,12 +199,4 @@ func orElse(found []record.Checks, none record.Checks) []record.Checks {
 		return found
 	}
 	return []record.Checks{none}
-}
-
-// number prints a figure to four digits without an exponent.
-func number(x float64) string {
-	if a := math.Abs(x); a >= 1000 {
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(x, 'g', 4, 64)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -57,8 +58,28 @@ func TestReasonsOfImportedChecks(t *testing.T) {
 		"few runs":                   {"outlier run", "fewer than four runs of an arm", false, []record.Observed{importedRun("host", 0, nil), importedRun("pod", 0, nil)}},
 	} {
 		got := importedCheck(t, c.kind, c.runs...)
-		if got.Known != c.known || got.OK != c.known || !strings.Contains(got.Text, c.want) {
+		if got.Known != c.known || got.OK != c.known || !strings.Contains(said.English(got.Text), c.want) {
 			t.Errorf("%s: %+v, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A run that is nearer to the others than the margin is no outlier, however well the others agree.
+func TestOutliersAreFar(t *testing.T) {
+	for _, c := range []struct {
+		last  float64
+		found bool
+	}{{100.4, false}, {99.6, false}, {103, true}, {60, true}} {
+		var runs []record.Observed
+		for i, x := range []float64{100, 100.01, 99.99, 100.02, 99.98, c.last} {
+			for _, arm := range []string{"host", "pod"} {
+				run := importedRun(arm, i, nil)
+				run.Figures[0].Total, run.Figures[0].Mean = record.Number(x), record.Number(x)
+				runs = append(runs, run)
+			}
+		}
+		if got := importedCheck(t, "outlier run", runs...); got.OK == c.found {
+			t.Errorf("%g: %+v", c.last, got)
 		}
 	}
 }

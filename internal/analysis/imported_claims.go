@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -60,21 +59,16 @@ func judgeClaim(c record.Claim, e record.Effect) record.Checks {
 	default:
 		out.Text = says.unfounded()
 	}
-	if out.Remedy == "" {
+	if out.Remedy.IsZero() {
 		out.Remedy = claimRemedy
 	}
 	return out
 }
 
-// asPercent prints a change in percent; digit is the value of its last decimal, as a ratio.
-func asPercent(x, digit float64) string {
-	decimals := max(0, int(math.Round(-math.Log10(digit)))-2)
-	return fmt.Sprintf("%+.*f %%", decimals, 100*x)
-}
-
 // caveats adds the limits of imported figures, which reports state before the answer.
 func caveats(out *record.Effects, r *record.Result) {
 	least, most := 0, 0
+	var excerpts []record.Warning
 	for _, w := range r.Plan.Workloads {
 		runs := map[string]int{}
 		for _, l := range r.Lines {
@@ -91,10 +85,14 @@ func caveats(out *record.Effects, r *record.Result) {
 	}
 	for _, l := range r.Lines {
 		if o := l.Observed; o != nil {
-			out.Caveats = append(out.Caveats, excerpt(o)...)
+			excerpts = append(excerpts, excerpt(o)...)
 			out.Warnings = append(out.Warnings, reportsOfNothing(o)...)
 		}
 	}
+	if n := len(excerpts); n > 1 {
+		excerpts = []record.Warning{onlyExcerpts(n).of("", "")}
+	}
+	out.Caveats = append(out.Caveats, excerpts...)
 	if !several(r.Plan.Workloads) {
 		return
 	}

@@ -63,6 +63,13 @@ type proof struct {
 	// twoSpeeds: one of the two arms worked at two speeds, of which the typical effect is that of the more
 	// frequent one.
 	twoSpeeds bool
+	// invalid is why the two arms cannot be compared, whatever the figures are; nothing: they can.
+	invalid record.Said
+	// alike: all blocks have the same ratio, so that nothing tells the error.
+	alike bool
+	// dropped is by how much the ends of the intervals move for what dropped windows may hide, and why says which.
+	dropped stat.Interval
+	why     record.Said
 }
 
 // enoughRuns is the proof of an imported effect: leastRuns takes the place of the launches.
@@ -91,19 +98,22 @@ func (s sides) moved(by stat.Interval) sides {
 	return sides{move(s.shown), move(s.inner)}
 }
 
-// ruling is the judgement on one effect.
+// ruling is the final judgement on one effect.
 type ruling struct {
 	est         stat.Estimate
 	sides       // of the typical effect
 	total       sides
+	bound       stat.Interval // the farthest that typical effect, total and dropped windows allow
 	own         stat.Interval
 	p, adjusted float64
 	significant bool
 	verdict     record.Verdict
-	reason      string
+	reason      record.Said
+	unjudged    bool // the question is not shown, whatever this effect is
 	proof       proof
 	better      int
 	margin      float64
+	cpu         bool
 }
 
 // standard is what effects are judged by.
@@ -111,25 +121,77 @@ type standard struct {
 	judged bool // keeps the family-wise error, else the false discovery rate
 	better int  // +1: more is better
 	margin float64
+	cpu    bool          // CPU time per operation, whose verdicts have other words
 	noise  stat.Interval // of the twin; an effect inside it is not significant, unless judged
+	// twin is the effect of the twin where it differs from the baseline: an error of the measurement, and only an
+	// effect more than twice as large is no part of it. nil: it does not differ.
+	twin *record.Ratio
+	// shut is the reason why no effect is shown: the question is not, and comes first. Nothing: it is open.
+	shut record.Said
 }
 
 // judge judges all effects of a family, given the family of their totals. Here, and nowhere else, an
-// interval becomes a verdict.
+// interval becomes a verdict, and the verdict is final.
 func (f family) judge(total family, proofs []proof, s standard) []ruling {
 	discovered := stat.BenjaminiHochberg(f.p)
 	out := make([]ruling, len(f.est))
 	for i := range out {
 		r := &out[i]
 		*r = ruling{est: f.est[i], own: f.own[i], sides: sides{f.joint[i], f.inner[i]}, total: sides{total.joint[i], total.inner[i]},
-			p: orOne(f.p[i]), adjusted: orOne(f.adjusted[i]), proof: proofs[i], better: s.better, margin: s.margin}
+			p: orOne(f.p[i]), adjusted: orOne(f.adjusted[i]), proof: proofs[i], better: s.better, margin: s.margin, cpu: s.cpu}
 		r.significant = r.shown.Beyond(0)
 		if !s.judged {
 			r.shown, r.total.shown, r.adjusted = r.own, total.own[i], orOne(discovered[i])
 			inside := s.noise.Lo <= r.own.Lo && r.own.Hi <= s.noise.Hi
 			r.significant = r.own.Beyond(0) && r.adjusted <= discoveryRate && !inside
 		}
-		r.verdict, r.reason = r.of()
+		r.final(s)
+		r.bound = r.farthest()
+	}
+	return out
+}
+
+// final sets the verdict, with all that may take it away: dropped windows, a question that is not shown, a twin that
+// differs.
+func (r *ruling) final(s standard) {
+	r.verdict, r.reason = r.of()
+	if r.verdict != record.Undecided && !r.proof.why.IsZero() {
+		wide := *r
+		wide.sides, wide.total = r.moved(r.proof.dropped), r.total.moved(r.proof.dropped)
+		wide.significant = r.significant && wide.shown.Beyond(0)
+		if v, _ := wide.of(); v != r.verdict {
+			r.verdict, r.reason = record.Invalid, r.proof.why
+		}
+	}
+	if !s.shut.IsZero() && r.differs() {
+		r.verdict, r.reason, r.unjudged = record.Undecided, s.shut, true
+	}
+	if s.twin != nil && r.verdict != record.Invalid && !r.outgrows(*s.twin) {
+		r.verdict, r.reason = record.Invalid, twinDiffersBy(s.twin)
+	}
+}
+
+// differs reports whether the effect is shown.
+func (r ruling) differs() bool { return r.verdict.Differs() }
+
+// outgrows reports whether an effect is shown and more than twice as large as the twin's, at the ends of their intervals
+// where the one is smallest and the other largest: most of it is the arm's, whatever the error of the twin is.
+func (r ruling) outgrows(twin record.Ratio) bool {
+	return r.differs() && r.shown.Beyond(0) && min(math.Abs(r.shown.Lo), math.Abs(r.shown.Hi)) > 2*twin.Far()
+}
+
+// farthest returns the farthest that the typical effect, the total with room for stalls that were not seen, and dropped
+// windows allow. The end of a shown effect that is nearer to 0 is the typical one's: it is what was shown.
+func (r ruling) farthest() stat.Interval {
+	typical, room := r.moved(r.proof.dropped).shown, r.proof.room()
+	total := r.total.moved(r.proof.dropped).moved(stat.Interval{Lo: -room, Hi: room}).shown
+	out := stat.Interval{Lo: min(typical.Lo, total.Lo), Hi: max(typical.Hi, total.Hi)}
+	if r.differs() {
+		if typical.Lo > 0 {
+			out.Lo = typical.Lo
+		} else {
+			out.Hi = typical.Hi
+		}
 	}
 	return out
 }
@@ -137,9 +199,13 @@ func (f family) judge(total family, proofs []proof, s standard) []ruling {
 // of returns the verdict. Negligible and no loss hold for the typical effect and for the total.
 // Negligible follows from two one-sided tests for equivalence (Schuirmann 1987, J. Pharmacokinet.
 // Biopharm. 15, p. 657), no loss from the interval that is shown, so that the family pays for it.
-func (r ruling) of() (record.Verdict, string) {
+func (r ruling) of() (record.Verdict, record.Said) {
 	delta := math.Log1p(r.margin)
 	switch {
+	case !r.proof.invalid.IsZero():
+		return record.Invalid, r.proof.invalid
+	case r.proof.alike:
+		return record.Undecided, blocksAlike
 	case math.IsNaN(r.est.Mean) || math.IsInf(r.shown.Half(), 0):
 		return record.Undecided, fewBlocks
 	case !(r.shown.Half() <= widest):
@@ -149,20 +215,20 @@ func (r ruling) of() (record.Verdict, string) {
 	case r.significant && r.proof.twoSpeeds && !r.sameSide():
 		return record.Undecided, twoSpeedsOpen
 	case r.significant && r.shown.Beyond(delta):
-		return direction(r.est.Mean, r.better), ""
+		return r.direction(), record.Said{}
 	}
 	room := r.proof.room()
 	total := r.total.moved(stat.Interval{Lo: -room, Hi: room})
 	typical := r.inner.Inside(delta)
 	switch {
 	case typical && total.inner.Inside(delta) && r.significant:
-		return record.Negligible, belowMargin
+		return record.NoDifference, belowMargin
 	case typical && total.inner.Inside(delta):
-		return record.Negligible, ""
+		return record.NoDifference, record.Said{}
 	case r.significant:
-		return direction(r.est.Mean, r.better), maybeBelow
+		return r.direction(), maybeBelow
 	case r.lossless(r.shown) && r.lossless(total.shown):
-		return record.NoLoss, ""
+		return record.NoLoss, record.Said{}
 	case typical && r.total.inner.Inside(delta):
 		return record.Undecided, fewForStalls(r.proof.windows, r.windowsForStalls())
 	case typical:
@@ -192,20 +258,46 @@ func (r ruling) lossless(i stat.Interval) bool {
 	return r.better > 0 && i.Lo > -delta || r.better < 0 && i.Hi < delta
 }
 
-// widened judges again with the ends of the intervals moved by what dropped windows may hide.
-func (r ruling) widened(by stat.Interval) (record.Verdict, stat.Interval) {
-	r.sides, r.total = r.moved(by), r.total.moved(by)
-	r.significant = r.significant && r.shown.Beyond(0)
-	v, _ := r.of()
-	return v, r.shown
+// fill writes the ruling into an effect. total is the estimate of the total. An effect whose interval is too wide to be
+// shown, or that rests on nothing, has no number: programs would read a mean without its interval as a result.
+func (r ruling) fill(e *record.Effect, total stat.Estimate) {
+	e.Verdict, e.Reason, e.Unjudged = r.verdict, r.reason, r.unjudged
+	if r.proof.alike {
+		e.Observed = finite(math.Exp(r.est.Mean))
+	}
+	typical := shown(r.est, r.shown)
+	if typical == nil || r.proof.alike || r.proof.invalid == idleBaseline {
+		return
+	}
+	e.P, e.Adjusted = &r.p, &r.adjusted
+	e.Typical, e.Own, e.Total = typical, shown(r.est, r.own), shown(total, r.total.shown)
+	if r.proof.launches >= metric.LeastLaunches {
+		e.Bound = shown(r.est, r.bound)
+		e.AtMost = r.atMost(e.Bound)
+	}
+	e.Detectable = finite(math.Expm1(stat.MDE(r.shown.Half(), power)))
 }
 
-// fill writes the ruling into an effect.
-func (r ruling) fill(e *record.Effect) {
-	e.P, e.Adjusted = &r.p, &r.adjusted
-	e.Typical, e.Own = shown(r.est, r.shown), shown(r.est, r.own)
-	e.Verdict, e.Reason = r.verdict, r.reason
-	e.Detectable = finite(math.Expm1(stat.MDE(r.shown.Half(), power)))
+// informative is the largest loss in an undecided interval that is told.
+const informative = 0.5
+
+// atMost is the largest loss in an interval; of an effect without a difference the largest difference.
+func (r ruling) atMost(bound *record.Ratio) float64 {
+	if bound == nil {
+		return 0
+	}
+	less, more := max(0, 1-bound.Low), max(0, bound.High-1)
+	loss, gain := less, more
+	if r.better < 0 {
+		loss, gain = more, less
+	}
+	switch {
+	case r.verdict == record.NoDifference:
+		return max(loss, gain)
+	case r.verdict.Better(), r.verdict == record.Undecided && loss > informative:
+		return 0
+	}
+	return loss
 }
 
 // widest is the largest half-width that is shown, as a log ratio: a factor of 4 either way.
@@ -226,11 +318,17 @@ func shown(e stat.Estimate, i stat.Interval) *record.Ratio {
 	}
 }
 
-func direction(logRatio float64, better int) record.Verdict {
-	if (logRatio > 0) == (better > 0) {
-		return record.Gain
+// direction is the verdict of an effect that is shown.
+func (r ruling) direction() record.Verdict {
+	switch better := (r.est.Mean > 0) == (r.better > 0); {
+	case r.cpu && better:
+		return record.LessCPU
+	case r.cpu:
+		return record.MoreCPU
+	case better:
+		return record.Faster
 	}
-	return record.Cost
+	return record.Slower
 }
 
 func orOne(p float64) float64 {

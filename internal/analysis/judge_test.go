@@ -16,7 +16,7 @@ func TestWideIsWritten(t *testing.T) {
 		i := stat.Interval{Lo: -half, Hi: half}
 		r := ruling{est: stat.Estimate{Mean: 0, SE: half, DF: 1}, sides: sides{i, i}, total: sides{i, i}, own: i, p: 1, adjusted: 1}
 		var e record.Effect
-		r.fill(&e)
+		r.fill(&e, r.est)
 		if _, err := json.Marshal(e); err != nil {
 			t.Errorf("±%g: %v", half, err)
 		}

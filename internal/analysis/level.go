@@ -29,6 +29,9 @@ func (t *table) reached(arm string) *record.ArmLevel {
 	if math.IsNaN(x) || float64(all.total)*(1-m.Quantile) < tailWindow {
 		return &record.ArmLevel{Reason: fewBeyond}
 	}
+	if open(x) {
+		return &record.ArmLevel{Reason: beyondBuckets}
+	}
 	below, count := map[int]float64{}, map[int]float64{} // by launch
 	for i := range t.rows {
 		if w := t.at(&t.rows[i], arm); w != nil {

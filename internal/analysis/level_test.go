@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -51,7 +52,7 @@ func TestLevelCoverage(t *testing.T) {
 
 func TestLevelNeedsLaunches(t *testing.T) {
 	l := reachedIn(t, world{seed: 1, generations: 3, blocks: 3}, "host")
-	if l.High != 0 || !(l.Value > 0) || !strings.Contains(l.Reason, "launches") {
+	if l.High != 0 || !(l.Value > 0) || !strings.Contains(said.English(l.Reason), "launches") {
 		t.Errorf("%+v", l)
 	}
 	l = reachedIn(t, world{seed: 1, generations: 5, blocks: 3, light: true}, "host")

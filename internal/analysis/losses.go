@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/record"
 )
 
 // losses describes the dropped windows, and whether dropping depends on the arm.
@@ -46,11 +47,11 @@ func (t *table) losses() *losses {
 }
 
 // bound returns by how much the ends of an interval move if the windows that one arm lost more
-// often than the other were its worst. text says what was dropped; it is empty where dropping
+// often than the other were its worst. why says what was dropped; it is nothing where dropping
 // does not depend on the arm.
-func (l *losses) bound(f *fits, arm, base string) (by stat.Interval, text string) {
+func (l *losses) bound(f *fits, arm, base string) (by stat.Interval, why record.Said) {
 	if l == nil || !(l.p <= depends) {
-		return by, ""
+		return by, why
 	}
 	a, b := l.index[arm], l.index[base]
 	by = f.typical.Bound(a, l.kept)
@@ -59,7 +60,7 @@ func (l *losses) bound(f *fits, arm, base string) (by stat.Interval, text string
 		by.Lo, by.Hi = by.Lo-below.Hi, by.Hi-below.Lo
 	}
 	if by.Lo == 0 && by.Hi == 0 {
-		return by, ""
+		return by, why
 	}
 	return by, droppedMore(1-l.kept[a], arm, 1-l.kept[b], base)
 }

@@ -40,8 +40,6 @@ func (t *table) measureOf(name string) (measure, bool) {
 	case m.Quantile > 0:
 	case name == metric.Throughput.Name:
 		out.parts = func(w *window) (float64, float64) { return float64(w.ops), w.seconds }
-	case name == metric.Efficiency.Name:
-		out.parts = func(w *window) (float64, float64) { return float64(w.ops), t.value(w, CPUMetric) }
 	case byOperation[name] != "":
 		probe := byOperation[name]
 		out.parts = func(w *window) (float64, float64) { return t.value(w, probe), float64(w.ops) }
@@ -56,7 +54,7 @@ var byOperation = map[string]string{
 	metric.CPUPerOp.Name: CPUMetric, metric.InstructionsPerOp.Name: "cpu.instructions", metric.CyclesPerOp.Name: "cpu.cycles",
 }
 
-// received is CPU time per second. Throughput is the product of it and efficiency.
+// received is CPU time per second. Throughput is it over CPU time per operation.
 func (t *table) received() measure {
 	return measure{Metric: metric.Metric{Name: CPUMetric, Unit: "s/s", Better: +1},
 		parts: func(w *window) (float64, float64) { return t.value(w, CPUMetric), w.seconds }}
@@ -85,7 +83,7 @@ func (m measure) log(w *window) float64 {
 	x := m.one(w)
 	switch {
 	case w.ops > 0 || m.parts == nil:
-	case m.Name == metric.Throughput.Name, m.Name == metric.Efficiency.Name:
+	case m.Name == metric.Throughput.Name:
 		_, below := m.parts(w)
 		x = halfAnOperation / below
 	case byOperation[m.Name] != "":
@@ -98,11 +96,10 @@ func (m measure) log(w *window) float64 {
 	return math.Log(x)
 }
 
-// metrics returns the names of the load's metrics. To them it adds efficiency where that is
-// judged and the plan, of an older version, does not have it, and the metrics of hardware
-// counters where these counted.
+// metrics returns the names of the load's metrics. To them it adds those of hardware counters where
+// these counted.
 func (t *table) metrics() []string {
-	out := t.load.Metrics
+	out := metric.Of(t.load)
 	more := t.judged()
 	for _, m := range []metric.Metric{metric.InstructionsPerOp, metric.CyclesPerOp} {
 		if t.some(byOperation[m.Name]) {
@@ -110,7 +107,7 @@ func (t *table) metrics() []string {
 		}
 	}
 	for _, name := range more {
-		if !slices.Contains(t.load.Metrics, name) {
+		if !slices.Contains(out, name) {
 			out = append(out[:len(out):len(out)], name)
 		}
 	}
@@ -139,7 +136,7 @@ func (t *table) levels(arm string, ws []*window, p *pooled) map[string]record.Va
 		m, ok := t.measureOf(name)
 		switch {
 		case len(ws) == 0:
-			out[name] = record.Missing(noWindow)
+			out[name] = record.Missing(t.noWindowOf(arm))
 		case !ok:
 			out[name] = record.Missing(unknownMetric)
 		case m.parts != nil:
@@ -150,7 +147,11 @@ func (t *table) levels(arm string, ws []*window, p *pooled) map[string]record.Va
 		case float64(p.total)*(1-m.Quantile) < tail:
 			out[name] = record.Missing(fewBeyond)
 		default:
-			out[name] = record.Number(p.quantiles(m.Quantile)[0])
+			if x := p.quantiles(m.Quantile)[0]; open(x) {
+				out[name] = record.Missing(beyondBuckets)
+			} else {
+				out[name] = record.Number(x)
+			}
 		}
 	}
 	return out
@@ -166,13 +167,22 @@ func (m measure) sums(ws []*window) (above, below, n float64) {
 	return above, below, n
 }
 
-// whyNone is the reason why an arm has no value of a metric.
-func (t *table) whyNone(arm string, m measure) string {
-	ws := t.windowsOf(arm)
-	if len(ws) == 0 {
+// noWindowOf is noWindow with the reason why the last launch of the arm failed, if one did.
+func (t *table) noWindowOf(arm string) record.Said {
+	why := t.failed[arm]
+	if why.IsZero() {
 		return noWindow
 	}
-	if m.Name == metric.CPUPerOp.Name || m.Name == metric.Efficiency.Name {
+	return noWindowSince(why.FirstLine())
+}
+
+// whyNone is the reason why an arm has no value of a metric.
+func (t *table) whyNone(arm string, m measure) record.Said {
+	ws := t.windowsOf(arm)
+	if len(ws) == 0 {
+		return t.noWindowOf(arm)
+	}
+	if m.Name == metric.CPUPerOp.Name {
 		return noCPUTime(t.reason(arm, CPUMetric))
 	}
 	if p := byOperation[m.Name]; p != "" {

@@ -1,9 +1,9 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/tarelab/tare/internal/analysis/observe"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
@@ -14,15 +14,16 @@ import (
 // host and is subtracted first.
 
 // fewestOthers is the least number of other arms from which the change of a block is
-// estimated: a single one could itself have two modes.
-const fewestOthers = 2
+// estimated: of two, one with two modes would move their median.
+const fewestOthers = 3
 
 // likely is a factor: two levels are found in 98 % of the cases (simulated in package stat) if their
 // distance is likely times the smallest one that can be found.
 const likely = 1.25
 
-// modes looks for two modes in every arm of a workload.
-func modes(t *table) []record.ArmModes {
+// modes looks for two modes in every arm of a workload. Modes that are no farther apart than the margin are none: a mean
+// describes both.
+func modes(t *table, margin float64) []record.ArmModes {
 	m, ok := t.seriesMetric()
 	if !ok || len(t.rows) == 0 {
 		return nil
@@ -30,7 +31,7 @@ func modes(t *table) []record.ArmModes {
 	y := levelled(t, m)
 	var all []record.ArmModes
 	for _, arm := range t.arms {
-		all = append(all, t.modesOf(arm, m, y))
+		all = append(all, t.modesOf(arm, m, y, margin))
 	}
 	return all
 }
@@ -75,7 +76,7 @@ func sharedChange(y map[string][]float64, row int, arm string) float64 {
 }
 
 // modesOf looks for two modes in one arm.
-func (t *table) modesOf(arm string, m measure, y map[string][]float64) record.ArmModes {
+func (t *table) modesOf(arm string, m measure, y map[string][]float64, margin float64) record.ArmModes {
 	out := record.ArmModes{Workload: t.load.Name, Arm: arm, Metric: m.Name, Unit: m.Unit}
 	var series []stat.Timed
 	var windows []*window
@@ -101,7 +102,7 @@ func (t *table) modesOf(arm string, m measure, y map[string][]float64) record.Ar
 		return out
 	}
 	found, two := stat.ModesOverTime(series)
-	if !two {
+	if !two || math.Abs(found.Low-found.High) <= math.Log1p(margin) {
 		out.Detectable = finite(math.Expm1(likely * apart * scatter(series)))
 		return out
 	}
@@ -154,43 +155,9 @@ func typicalOf(ws []*window, m measure) float64 {
 	return math.Exp(stat.Median(y))
 }
 
-// indicator is an observation that may differ between modes.
-type indicator struct {
-	name string // as observed reads it
-	// least is the smallest difference per second that is reported; 0: a difference of a tenth.
-	least float64
-	text  func(slow, fast float64) string
-}
-
-// indicators are the observations that are higher in a slower mode, in the order of reports.
-// Observations that are lower because less work is done are not among them.
-var indicators = []indicator{
-	{throttled, aTwentieth, each(modeThrottled)},
-	{waiting, aTwentieth, each(modeWaiting)},
-	{stolen, aTwentieth, each(modeStolen)},
-	{foreign, aTwentieth, each(modeForeign)},
-	{neighbourCPU, aTwentieth, each(modeNeighbour)},
-	{stalledIO, aTwentieth, each(modeDisks)},
-	{stalledMem, aTwentieth, each(modeMemory)},
-	{cpuPerTask, 0, each(modeDearer)},
-	{migrations, 0, counted(modeMoved)},
-	{preempted, 0, counted(modePreempted)},
-	{majorFaults, 0, counted(modePagesRead)},
-}
-
-// Observations that only indicators read.
-const (
-	foreign     = "cpu.foreign"
-	majorFaults = "faults.major" + perOp
-)
-
-func each(format string) func(slow, fast float64) string {
-	return func(slow, fast float64) string { return fmt.Sprintf(format, seconds(slow), seconds(fast)) }
-}
-
-func counted(format string) func(slow, fast float64) string {
-	return func(slow, fast float64) string { return fmt.Sprintf(format, figure(slow), figure(fast)) }
-}
+// indicators are the observations that are higher at a slower speed. Observations that are lower because less work is
+// done are not among them.
+var indicators = observe.Table(func(o observe.Observation) bool { return !o.Speeds.None() })
 
 // shownAt is the level of a difference between modes, over all indicators together
 // (Bonferroni).
@@ -200,23 +167,19 @@ const shownAt = 0.01
 func (t *table) tellApart(slow, fast []*window) []record.ModeDifference {
 	var out []record.ModeDifference
 	for _, i := range indicators {
-		a, b := t.observedIn(slow, i.name), t.observedIn(fast, i.name)
+		a, b := t.observedIn(slow, i.Name), t.observedIn(fast, i.Name)
 		e := apartBy(a, b)
 		if !e.Known() || e.Mean <= 0 {
 			continue
 		}
 		p := math.Min(1, e.PValue()*float64(len(indicators)))
 		x, y := stat.Mean(a).Mean, stat.Mean(b).Mean
-		large := x-y >= i.least && i.least > 0 || i.least == 0 && x >= aTenth*y
-		if p >= shownAt || !large {
+		if p >= shownAt || !i.Counts(x, y) {
 			continue
 		}
-		d := record.ModeDifference{Metric: i.name, Unit: "s", Per: "second", Slow: x, Fast: y, P: p, Text: i.text(x, y)}
-		if base, ok := cutPerOp(i.name); ok {
-			d.Metric, d.Per = base, "operation"
-			if i.name != cpuPerTask {
-				d.Unit = "1"
-			}
+		d := record.ModeDifference{Metric: i.Name, Unit: observe.Unit(i.Name), Per: "second", Slow: x, Fast: y, P: p, Text: i.Speeds.Say(x, y)}
+		if probe, ok := observe.Cut(i.Name); ok {
+			d.Metric, d.Per = probe, "operation"
 		}
 		out = append(out, d)
 	}
@@ -232,12 +195,12 @@ func (t *table) fewerCPUs(slow, fast []*window) []record.ModeDifference {
 	a, b := t.observedIn(slow, CPUMetric), t.observedIn(fast, CPUMetric)
 	e := apartBy(b, a)
 	x, y := stat.Mean(a).Mean, stat.Mean(b).Mean
-	if !e.Known() || y-x < aTwentieth || e.PValue() >= shownAt {
+	if !e.Known() || y-x < observe.ATwentieth || e.PValue() >= shownAt {
 		return nil
 	}
 	return []record.ModeDifference{{
 		Metric: CPUMetric, Unit: "s", Per: "second", Slow: x, Fast: y, P: e.PValue(),
-		Text: each(modeFewerCPUs)(x, y),
+		Text: observe.FewerCPUs.Say(x, y),
 	}}
 }
 
@@ -263,7 +226,7 @@ func apartBy(a, b []float64) stat.Estimate {
 func (t *table) observedIn(ws []*window, name string) []float64 {
 	var out []float64
 	for _, w := range ws {
-		if name == neighbourCPU && !w.beside {
+		if name == observe.NeighbourCPU && !w.beside {
 			continue
 		}
 		if x := t.observed(w, name); !math.IsNaN(x) {

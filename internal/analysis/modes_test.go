@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/analysis/observe"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -26,9 +28,9 @@ func moody(r *record.Result, arm string, ratio float64, blocks int) {
 				cpu, _ := w.Probes[CPUMetric].Get()
 				w.Probes[CPUMetric] = record.Number(cpu * ratio)
 			}
-			w.Probes[waiting] = record.Number(w.Seconds * wait * math.Exp(0.1*rng.NormFloat64()))
-			w.Probes[throttled] = record.Number(0)
-			w.Probes[stolen] = record.Number(0.01 * rng.Float64())
+			w.Probes[observe.Waiting] = record.Number(w.Seconds * wait * math.Exp(0.1*rng.NormFloat64()))
+			w.Probes[observe.Throttled] = record.Number(0)
+			w.Probes[observe.Stolen] = record.Number(0.01 * rng.Float64())
 		}
 	}
 }
@@ -69,7 +71,7 @@ func TestModes(t *testing.T) {
 	if m.Apart < 0.47 || m.Apart > 0.53 || m.Modes.Share < 0.5 || m.Modes.Share > 0.7 || m.Modes.Switches != 16 {
 		t.Errorf("%+v, %+v", m, m.Modes)
 	}
-	if len(m.Differ) != 1 || m.Differ[0].Metric != waiting || !strings.Contains(m.Differ[0].Text, "waited 1.16 s a second") {
+	if len(m.Differ) != 1 || m.Differ[0].Metric != observe.Waiting || !strings.Contains(said.English(m.Differ[0].Text), "waited 1.16 s a second") {
 		t.Errorf("%+v", m.Differ)
 	}
 }
@@ -84,17 +86,17 @@ func TestModesOfFewerCPUs(t *testing.T) {
 		}
 		for i := range l.Block.Windows {
 			w := &l.Block.Windows[i]
-			x, _ := w.Probes[waiting].Get()
+			x, _ := w.Probes[observe.Waiting].Get()
 			used := w.Seconds * (1 + 0.01*math.Sin(float64(l.Block.Number)))
 			if w.Arm != "rootfs" || x/w.Seconds < 0.5 {
 				used *= 1.97
 			}
 			w.Probes[CPUMetric] = record.Number(used)
-			w.Probes[waiting] = record.Number(0)
+			w.Probes[observe.Waiting] = record.Number(0)
 		}
 	}
 	m := modesIn(t, r)["rootfs"]
-	if len(m.Differ) != 1 || m.Differ[0].Metric != CPUMetric || !strings.Contains(m.Differ[0].Text, "it used 995 ms of CPU time a second (1.98 s") {
+	if len(m.Differ) != 1 || m.Differ[0].Metric != CPUMetric || !strings.Contains(said.English(m.Differ[0].Text), "it used 995 ms of CPU time a second (1.98 s") {
 		t.Errorf("%+v", m.Differ)
 	}
 }
@@ -116,7 +118,7 @@ func TestModesOfTheHost(t *testing.T) {
 func TestModesUnknown(t *testing.T) {
 	r := world{seed: 3, generations: 1, blocks: 10, windowSD: 0.03, light: true}.result()
 	for name, m := range modesIn(t, r) {
-		if m.Modes != nil || m.Detectable != 0 || m.Reason == "" {
+		if m.Modes != nil || m.Detectable != 0 || m.Reason.IsZero() {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 type work struct {
 	rate   []float64   // per second of window
 	paired [][]float64 // pseudo-values of rate over that beside the unprotected arm, which is the first
-	why    []string
+	why    []record.Said
 }
 
 // total is work and seconds, by unit.
@@ -34,18 +34,18 @@ func (t total) rate(skip int) float64 {
 // work adds up the neighbour's work. A neighbour may do nothing in a window, so rates are
 // compared as sums and not by their logarithms.
 func (g isolationGroup) work() work {
-	w := work{rate: make([]float64, len(g.beside)), paired: make([][]float64, len(g.beside)), why: make([]string, len(g.beside))}
+	w := work{rate: make([]float64, len(g.beside)), paired: make([][]float64, len(g.beside)), why: make([]record.Said, len(g.beside))}
 	plain, why := g.worked(g.unprotected)
 	base := plain.rate(-1)
 	for i, arm := range g.beside {
 		own, not := g.worked(arm)
-		if not == "" {
+		if not.IsZero() {
 			not = why
 		}
-		if w.rate[i] = own.rate(-1); not == "" && !(base > 0) {
+		if w.rate[i] = own.rate(-1); not.IsZero() && !(base > 0) {
 			not = noNeighbourWork
 		}
-		if w.why[i] = not; not != "" {
+		if w.why[i] = not; !not.IsZero() {
 			continue
 		}
 		w.paired[i] = pseudoValues(own.present, func(skip int) float64 { return own.rate(skip) / plain.rate(skip) })
@@ -55,7 +55,7 @@ func (g isolationGroup) work() work {
 
 // worked returns the neighbour's work beside an arm, or the reason for none. Blocks without
 // the unprotected arm do not count.
-func (g isolationGroup) worked(arm string) (total, string) {
+func (g isolationGroup) worked(arm string) (total, record.Said) {
 	t := total{make([]float64, g.units), make([]float64, g.units), make([]bool, g.units)}
 	why := noWindow
 	name := ofNeighbour + g.neighbour.Work
@@ -73,7 +73,7 @@ func (g isolationGroup) worked(arm string) (total, string) {
 		}
 		t.work[r.unit] += x
 		t.seconds[r.unit] += w.seconds
-		t.present[r.unit], why = true, ""
+		t.present[r.unit], why = true, record.Said{}
 	}
 	return t, why
 }
@@ -101,7 +101,7 @@ func pseudoValues(present []bool, of func(skip int) float64) []float64 {
 }
 
 func (w work) did(i int) record.Value {
-	if w.why[i] != "" || math.IsNaN(w.rate[i]) {
+	if !w.why[i].IsZero() || math.IsNaN(w.rate[i]) {
 		return record.Missing(w.why[i])
 	}
 	return record.Number(w.rate[i])

@@ -92,7 +92,7 @@ func nodeArms(nodes []OfNode, exploratory bool) []nodeArm {
 // compared are unknown; Apart has the reasons.
 func (a nodeArm) beside(nodes []OfNode) (record.NodeArm, []stat.Estimate) {
 	out := record.NodeArm{Workload: a.workload, Metric: a.metric, Arm: a.arm, Baseline: a.baseline,
-		Effects: map[string]*record.Ratio{}, Apart: map[string]string{}, P: 1}
+		Effects: map[string]*record.Ratio{}, Apart: map[string]record.Said{}, P: 1}
 	estimates := make([]stat.Estimate, len(nodes))
 	for i, n := range nodes {
 		estimates[i] = stat.Estimate{Mean: math.NaN(), SE: math.NaN()}
@@ -119,14 +119,14 @@ func (a nodeArm) beside(nodes []OfNode) (record.NodeArm, []stat.Estimate) {
 	return out, estimates
 }
 
-// leftFor is the reason why an arm was skipped on a node; empty where it was not.
-func leftFor(e *record.Effects, a nodeArm) string {
+// leftFor is the reason why an arm was skipped on a node; nothing where it was not.
+func leftFor(e *record.Effects, a nodeArm) record.Said {
 	for _, l := range e.Left {
 		if l.Arm == a.arm && (l.Workload == "" || l.Workload == a.workload) {
 			return l.Reason
 		}
 	}
-	return ""
+	return record.Said{}
 }
 
 // judge compares the nodes in one arm, at level alpha.
@@ -186,7 +186,7 @@ func nodeTrust(e *record.Effects) []record.NodeTrust {
 		for _, x := range e.Twin {
 			if x.Workload == w.Name && x.Metric == w.Primary {
 				t.Twin = x.Typical
-				t.TwinDiffers = x.Verdict == record.Cost || x.Verdict == record.Gain
+				t.TwinDiffers = x.Verdict.Differs()
 			}
 		}
 		for _, c := range w.Checks {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -68,8 +69,8 @@ func TestNodesAgainst(t *testing.T) {
 		return OfNode{Name: name, Effects: &record.Effects{Effects: []record.Effect{{Workload: "db", Metric: "throughput", Arm: "pod", Baseline: "host", Typical: r, Generations: 7}}}}
 	}
 	gone := exact("gone", 1)
-	gone.Effects.Effects[0].Verdict, gone.Effects.Effects[0].Reason = record.Invalid, "9 of 18 blocks had to be dropped"
-	none := OfNode{Name: "none", Effects: &record.Effects{Left: []record.Left{{Arm: "pod", Reason: "Insufficient cpu"}}}}
+	gone.Effects.Effects[0].Verdict, gone.Effects.Effects[0].Reason = record.Invalid, record.InProse("9 of 18 blocks had to be dropped")
+	none := OfNode{Name: "none", Effects: &record.Effects{Left: []record.Left{{Arm: "pod", Reason: record.InProse("Insufficient cpu")}}}}
 	a := Nodes([]OfNode{exact("a", 0.98), exact("b", 0.97), exact("odd", 0.6), exact("c", 0.975), gone, none}).Arms[0]
 	if len(a.Odd) != 1 || a.Odd[0].Node != "odd" || a.Odd[0].Against != *a.Against["odd"] {
 		t.Errorf("%+v against %+v", a.Odd, a.Against["odd"])
@@ -77,7 +78,7 @@ func TestNodesAgainst(t *testing.T) {
 	if o := a.Others["a"]; o == nil || o.Ratio < 0.96 || o.Ratio > 0.98 {
 		t.Errorf("a is compared with %+v, the odd one in it", o)
 	}
-	if a.Apart["gone"] != "invalid: 9 of 18 blocks had to be dropped" || a.Apart["none"] != "it has no such arm: Insufficient cpu" || a.Against["gone"] != nil || len(a.Apart) != 2 {
+	if said.English(a.Apart["gone"]) != "invalid: 9 of 18 blocks had to be dropped" || said.English(a.Apart["none"]) != "it has no such arm: Insufficient cpu" || a.Against["gone"] != nil || len(a.Apart) != 2 {
 		t.Errorf("%+v %+v", a.Apart, a.Against["gone"])
 	}
 }

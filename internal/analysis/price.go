@@ -16,7 +16,7 @@ type isolationGroup struct {
 	*table
 	fits        map[string]*fits
 	effects     []record.Effect
-	margin      float64
+	judging     compared // of any metric, without its fits
 	neighbour   record.Neighbour
 	unprotected string
 	beside      []string // the arms with the neighbour, the unprotected one first
@@ -26,12 +26,12 @@ type isolationGroup struct {
 
 // prices returns the trade-off tables of a workload: one for each neighbour with each environment,
 // volume and set of parameters.
-func prices(t *table, all map[string]*fits, out *record.Effects) []record.Price {
+func prices(judging compared, all map[string]*fits, effects []record.Effect) []record.Price {
 	var list []record.Price
-	for _, g := range isolationGroups(t) {
-		g.fits, g.effects, g.margin = all, out.Effects, out.Margin
+	for _, g := range isolationGroups(judging.table) {
+		g.fits, g.effects, g.judging = all, effects, judging
 		p := g.price()
-		if p.Invalid = g.invalid(); p.Invalid != "" {
+		if p.Invalid = g.invalid(); !p.Invalid.IsZero() {
 			p.Explained = []record.Explanation{}
 		}
 		list = append(list, p)
@@ -39,15 +39,15 @@ func prices(t *table, all map[string]*fits, out *record.Effects) []record.Price 
 	return list
 }
 
-// invalid is the reason of the first invalid effect of an arm beside the neighbour; empty if no effect
+// invalid is the reason of the first invalid effect of an arm beside the neighbour; nothing if no effect
 // is invalid.
-func (g isolationGroup) invalid() string {
+func (g isolationGroup) invalid() record.Said {
 	for _, e := range g.effects {
 		if e.Workload == g.load.Name && e.Metric == g.load.Primary && e.Verdict == record.Invalid && slices.Contains(g.beside, e.Arm) {
 			return e.Reason
 		}
 	}
-	return ""
+	return record.Said{}
 }
 
 // isolationGroups groups the arms. A group needs an arm alone, an unprotected arm and a
@@ -177,64 +177,67 @@ func (g isolationGroup) regained(name string) []record.Regained {
 	if f == nil {
 		return out
 	}
-	g.ratios(out, f, g.alone, func(r *record.Regained) **record.Ratio { return &r.Alone })
-	unprotected := slices.Repeat([]string{g.unprotected}, len(g.beside))
-	g.ratios(out, f, unprotected, func(r *record.Regained) **record.Ratio { return &r.Unprotected })
+	for i, x := range g.against(f, g.alone) {
+		out[i].Effect = x
+	}
+	for i, x := range g.against(f, slices.Repeat([]string{g.unprotected}, len(g.beside))) {
+		if x != nil {
+			out[i].Unprotected = x.Typical
+		}
+	}
 	g.shares(out, f)
 	return out
 }
 
-// ratios fills one column: the ratio of each arm to its base, at the place that at returns. Ratios to
-// the baseline are copied from the effects, because the same ratio with another interval would confuse.
-func (g isolationGroup) ratios(out []record.Regained, f *fits, base []string, at func(*record.Regained) **record.Ratio) {
-	var cs [][]float64
+// against returns the effect of each arm against its base; nil: unknown, or the base is the arm. Effects against the
+// baseline are those of the result: the same ratio with another interval would confuse.
+func (g isolationGroup) against(f *fits, base []string) []*record.Effect {
+	out := make([]*record.Effect, len(g.beside))
+	c := g.judging
+	c.fits, c.judged = f, 0
+	if f.Name == g.load.Primary {
+		c.judged = 1
+	}
+	var pairs []pair
 	var rows []int
 	for i, arm := range g.beside {
-		if base[i] == g.load.Baseline {
-			*at(&out[i]) = g.onLadder(f.Name, arm)
-			continue
-		}
-		if arm != base[i] && g.whyNot(f, arm, base[i]) == "" {
-			cs, rows = append(cs, g.contrast(f.typical, arm, base[i])), append(rows, i)
-		}
-	}
-	joint := f.typical.Family(cs, 1-g.alpha, 1)
-	for c, i := range rows {
-		interval := joint[c]
-		if f.Name != g.load.Primary {
-			interval = f.typical.Interval(cs[c], 1-g.alpha)
-		}
-		*at(&out[i]) = shown(f.typical.Contrast(cs[c]), interval)
-	}
-}
-
-// onLadder returns the typical effect of an arm against the baseline.
-func (g isolationGroup) onLadder(metric, arm string) *record.Ratio {
-	for _, e := range g.effects {
-		if e.Workload == g.load.Name && e.Metric == metric && e.Arm == arm && e.Baseline == g.load.Baseline {
-			return e.Typical
+		switch {
+		case base[i] == g.load.Baseline:
+			at := slices.IndexFunc(g.effects, func(e record.Effect) bool {
+				return e.Workload == g.load.Name && e.Metric == f.Name && e.Arm == arm && e.Baseline == base[i]
+			})
+			if at >= 0 && g.effects[at].Typical != nil {
+				out[i] = &g.effects[at]
+			}
+		case arm != base[i] && g.whyNot(f, arm, base[i]).IsZero():
+			pairs, rows = append(pairs, pair{arm, base[i]}), append(rows, i)
 		}
 	}
-	return nil
+	for k, x := range c.judgeAll(pairs) {
+		if x.Typical != nil {
+			out[rows[k]] = &x
+		}
+	}
+	return out
 }
 
 // shares fills in the share of the loss that each mechanism gives back.
 func (g isolationGroup) shares(out []record.Regained, f *fits) {
-	if g.whyNot(f, g.beside[0], g.alone[0]) != "" {
+	if !g.whyNot(f, g.beside[0], g.alone[0]).IsZero() {
 		return
 	}
 	plain := g.contrast(f.typical, g.beside[0], g.alone[0])
 	mean := f.typical.Contrast(plain).Mean
 	if !f.typical.Interval(plain, 1-g.alpha).Beyond(0) || (mean > 0) == (f.Better > 0) {
 		for r := range out[1:] {
-			if out[r+1].Reason == "" {
+			if out[r+1].Reason.IsZero() {
 				out[r+1].Reason = noLoss
 			}
 		}
 		return
 	}
 	for i := 1; i < len(out); i++ {
-		if out[i].Reason != "" {
+		if !out[i].Reason.IsZero() {
 			continue
 		}
 		if s := regain(f.typical, g.contrast(f.typical, g.beside[i], g.alone[i]), plain, 1-g.alpha); s != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -151,7 +152,7 @@ func TestPrice(t *testing.T) {
 func TestPriceInNoise(t *testing.T) {
 	p := price(t, usual(1.5))
 	for _, r := range p.Rows[1:] {
-		if r.Back[0].Share == nil && r.Back[0].Reason == "" {
+		if r.Back[0].Share == nil && r.Back[0].Reason.IsZero() {
 			t.Errorf("%s has neither a share nor a reason", r.Arm)
 		}
 	}
@@ -163,7 +164,7 @@ func TestPriceWithoutLoss(t *testing.T) {
 		f := usual(0.02)
 		f.stands[1].rate = rate
 		r := rowOf(t, price(t, f), "idle")
-		if r.Back[0].Share != nil || !strings.Contains(r.Back[0].Reason, "no loss") {
+		if r.Back[0].Share != nil || !strings.Contains(said.English(r.Back[0].Reason), "no loss") {
 			t.Errorf("beside it %v: %+v", rate, r.Back[0])
 		}
 		if r.Kept == nil {
@@ -184,7 +185,7 @@ func TestNeighbourWork(t *testing.T) {
 	for _, l := range res.Lines {
 		for i := range l.Block.Windows {
 			if w := &l.Block.Windows[i]; w.Arm == "half" {
-				w.Neighbour[record.NeighbourOps] = record.Missing("no such counter")
+				w.Neighbour[record.NeighbourOps] = record.Missing(record.InProse("no such counter"))
 			}
 		}
 	}
@@ -193,7 +194,7 @@ func TestNeighbourWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = rowOf(t, e.Prices[0], "half")
-	if r.Kept != nil || r.Reason != "no such counter" {
+	if r.Kept != nil || said.English(r.Reason) != "no such counter" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/tarelab/tare/internal/stat"
@@ -26,7 +25,7 @@ type comparisons struct {
 // or no interval in this metric: a question that cannot be found to differ must not keep the
 // other arms from being judged. The size of an effect plays no role.
 func (t *table) compare(f *fits) (c comparisons) {
-	if q := t.load.Question; q != "" && t.asked(t.launchesOf(q)) && t.whyNot(f, q, t.load.Baseline) == "" &&
+	if q := t.load.Question; q != "" && t.asked(t.launchesOf(q)) && t.whyNot(f, q, t.load.Baseline).IsZero() &&
 		f.typical.Contrast(t.contrast(f.typical, q, t.load.Baseline)).Known() {
 		c.question, c.groups = q, [][]string{{q}}
 	}
@@ -78,28 +77,12 @@ func (t *table) against(f *stat.Fit, arms []string) (cs [][]float64) {
 	return cs
 }
 
-// closed reports whether the question is judged and not shown to differ, counting what
-// dropped windows may hide: the other arms are not judged then.
+// closed reports whether the question is judged and not shown to differ: the other arms are not judged then.
 func (c *compared) closed(effects []record.Effect) bool {
 	at := slices.IndexFunc(effects, func(e record.Effect) bool { return e.Arm == c.question })
 	if c.judged == 0 || at < 0 {
 		return false
 	}
 	e := effects[at]
-	shown := cmp.Or(e.Bound, e.Typical)
-	return e.Verdict == record.Invalid || shown == nil || shown.Low <= 1 && shown.High >= 1
-}
-
-// gate makes costs and gains of the other arms undecided where the question is not shown to
-// differ. Negligible stays: the arm's own interval shows that.
-func (c *compared) gate(effects []record.Effect) {
-	if !c.shut {
-		return
-	}
-	for i := range effects {
-		if e := &effects[i]; (e.Arm != c.question || e.Baseline != c.load.Baseline) && (e.Verdict == record.Cost || e.Verdict == record.Gain) {
-			e.Verdict, e.Unjudged = record.Undecided, true
-			e.Reason = notJudged(c.question, c.load.Baseline)
-		}
-	}
+	return !e.Verdict.Differs()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
@@ -27,18 +28,18 @@ func TestTheQuestionComesFirst(t *testing.T) {
 	for _, c := range []struct {
 		container float64
 		want      record.Verdict
-	}{{-0.05, record.Cost}, {0, record.Undecided}} {
+	}{{-0.05, record.Slower}, {0, record.Undecided}} {
 		r := questioned(31, c.container)
 		e := analysed(t, r)
 		if e.Workloads[0].Question != "container" {
 			t.Errorf("the question is %q", e.Workloads[0].Question)
 		}
 		asked := find(e.Effects, "throughput", "container")
-		if found := asked.Verdict == record.Cost; found != (c.container != 0) {
+		if found := asked.Verdict.Worse(); found != (c.container != 0) {
 			t.Errorf("%v: the question is %v, %+v", c.container, asked.Verdict, asked.Typical)
 		}
 		rung := find(e.Effects, "throughput", "cgroup")
-		if rung.Verdict != c.want || (c.want == record.Undecided) != strings.Contains(rung.Reason, "container is not shown to differ") {
+		if rung.Verdict != c.want || (c.want == record.Undecided) != strings.Contains(said.English(rung.Reason), "container is not shown to differ") {
 			t.Errorf("%v: cgroup is %v (%s), %+v", c.container, rung.Verdict, rung.Reason, rung.Typical)
 		}
 		if rung.Typical == nil || !(rung.Typical.High < 1) {
@@ -48,7 +49,7 @@ func TestTheQuestionComesFirst(t *testing.T) {
 			t.Errorf("%v: the step to cgroup is %v (%s)", c.container, s.Verdict, s.Reason)
 		}
 		for _, x := range e.Effects {
-			if x.Exploratory && strings.Contains(x.Reason, "undecided, as") {
+			if x.Exploratory && strings.Contains(said.English(x.Reason), "undecided, as") {
 				t.Errorf("%s of %s is not judged at all: %s", x.Metric, x.Arm, x.Reason)
 			}
 		}
@@ -91,7 +92,7 @@ func TestAQuestionWithoutWindows(t *testing.T) {
 			}
 		})
 		e := analysed(t, r)
-		if x := find(e.Effects, "throughput", "cgroup"); x.Verdict != record.Cost || e.Workloads[0].Question != "" {
+		if x := find(e.Effects, "throughput", "cgroup"); !x.Verdict.Worse() || e.Workloads[0].Question != "" {
 			t.Errorf("%s: question %q, cgroup is %v (%s)", name, e.Workloads[0].Question, x.Verdict, x.Reason)
 		}
 	}
@@ -115,7 +116,7 @@ func TestAQuestionThatLostWindows(t *testing.T) {
 	for what, x := range map[string]record.Effect{
 		"cgroup": find(e.Effects, "throughput", "cgroup"), "the step to cgroup": find(e.Steps, "throughput", "cgroup"),
 	} {
-		if x.Verdict != record.Undecided || !x.Unjudged || !strings.Contains(x.Reason, "undecided, as") {
+		if x.Verdict != record.Undecided || !x.Unjudged || !strings.Contains(said.English(x.Reason), "undecided, as") {
 			t.Errorf("%s is %v, unjudged %v (%s)", what, x.Verdict, x.Unjudged, x.Reason)
 		}
 	}

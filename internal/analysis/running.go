@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tarelab/tare/internal/analysis/observe"
 	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
@@ -16,7 +17,7 @@ type Progress struct {
 	Done bool
 	// Opaque: the transparency check failed; Why is its text.
 	Opaque bool
-	Why    string
+	Why    record.Said
 	Arms   []Standing
 	// LaunchSD is the likely standard deviation of an arm's launch effect in the primary metric, in logs;
 	// 0: windows of a single process have none.
@@ -50,7 +51,7 @@ func Kept(load record.Workload, line record.Line) record.Line {
 	for i := range b.Windows {
 		w := &b.Windows[i]
 		w.Detail, w.Neighbour = "", nil
-		w.Probes, w.Values = only(w.Probes, CPUMetric, stolen, foreign), only(w.Values, judged...)
+		w.Probes, w.Values = only(w.Probes, CPUMetric, observe.Stolen, observe.Foreign), only(w.Values, judged...)
 		if !quantile {
 			w.Latency = record.Histogram{}
 		}
@@ -78,7 +79,7 @@ func Running(load record.Workload, lines []record.Line, precision float64) Progr
 	t := tabulate(load, lines)
 	t.alpha = 1 - t.level(true)
 	out := Progress{Done: t.mayStop()}
-	judged := t.judged() // with efficiency: Kept drops the probes of cpuTimeCheck
+	judged := t.judged() // with CPU time per operation: Kept drops the probes of cpuTimeCheck
 	var pools []*pooled
 	for _, name := range judged {
 		m, ok := t.measureOf(name)

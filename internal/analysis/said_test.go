@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -40,7 +41,7 @@ func TestSaid(t *testing.T) {
 			continue
 		}
 		found = true
-		if x.Exploratory || x.Verdict != record.Cost || !(x.Typical.Low < 1/0.9 && 1/0.9 < x.Typical.High) {
+		if x.Exploratory || !x.Verdict.Worse() || !(x.Typical.Low < 1/0.9 && 1/0.9 < x.Typical.High) {
 			t.Errorf("want a cost of 11 %%: %+v %+v", x, x.Typical)
 		}
 	}
@@ -62,7 +63,7 @@ func TestSaidNothing(t *testing.T) {
 		value record.Value
 		why   string
 	}{
-		{record.Missing("the output has no number"), "the output has no number"},
+		{record.Missing(record.InProse("the output has no number")), "the output has no number"},
 		{record.Number(-1), "not positive"},
 	} {
 		e, err := Analyse(saying(w.result(), func(*record.Window) record.Value { return c.value }))
@@ -70,7 +71,7 @@ func TestSaidNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, x := range e.Effects {
-			if x.Metric == "wait" && (x.Verdict != record.Undecided || !strings.Contains(x.Reason, c.why) || x.Typical != nil) {
+			if x.Metric == "wait" && (x.Verdict != record.Undecided || !strings.Contains(said.English(x.Reason), c.why) || x.Typical != nil) {
 				t.Errorf("want %q, got %+v", c.why, x)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -34,14 +35,14 @@ func TestSettleTime(t *testing.T) {
 			}
 		}
 		e := analysed(t, r)
-		var said []string
+		var texts []string
 		for _, d := range Doubts(e.Workloads[0]) {
-			if strings.Contains(d.Text, "settle time") {
-				said = append(said, d.Arm+": "+d.Text+"; "+d.Remedy)
+			if strings.Contains(said.English(d.Text), "settle time") {
+				texts = append(texts, d.Arm+": "+said.English(d.Text)+"; "+said.English(d.Remedy))
 			}
 		}
-		if !c.fails && len(said) > 0 || c.fails && (len(said) != 1 || !strings.HasPrefix(said[0], arms[len(arms)-1].Name+": ") || !strings.Contains(said[0], "20 ms") || !strings.Contains(said[0], "discard:")) {
-			t.Errorf("%s: %q", c.name, said)
+		if !c.fails && len(texts) > 0 || c.fails && (len(texts) != 1 || !strings.HasPrefix(texts[0], arms[len(arms)-1].Name+": ") || !strings.Contains(texts[0], "20 ms") || !strings.Contains(texts[0], "discard:")) {
+			t.Errorf("%s: %q", c.name, texts)
 		}
 	}
 }

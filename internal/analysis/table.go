@@ -35,10 +35,11 @@ type table struct {
 	alpha          float64
 	twins          int // loads of the run that have a twin with windows
 	seen           observations
-	runs           int  // Run lines so far
-	continued      bool // a Run line since the last pilot: it continues the record
-	stoppedOnWidth bool // the run stopped on the width of its intervals
-	made           int  // launches, also those that do not count any more
+	runs           int                    // Run lines so far
+	continued      bool                   // a Run line since the last pilot: it continues the record
+	stoppedOnWidth bool                   // the run stopped on the width of its intervals
+	made           int                    // launches, also those that do not count any more
+	failed         map[string]record.Said // why the last launch of an arm failed, by arm
 }
 
 // row is one block.
@@ -50,7 +51,7 @@ type row struct {
 }
 
 func newTable(load record.Workload, cpus int) *table {
-	t := &table{load: load, cpus: cpus, index: map[string]int{}, starts: map[int]float64{}, seen: observations{column: map[string]int{}, why: map[whose]string{}}}
+	t := &table{load: load, cpus: cpus, index: map[string]int{}, starts: map[int]float64{}, failed: map[string]record.Said{}, seen: observations{column: map[string]int{}, why: map[whose]record.Said{}}}
 	for i, a := range load.Arms {
 		t.arms = append(t.arms, a.Name)
 		t.index[a.Name] = i
@@ -94,6 +95,9 @@ func (t *table) line(l *record.Line) {
 	case l.Generation != nil && l.Generation.Workload == t.load.Name:
 		t.starts[t.launchID(l.Generation.Number)] = l.Generation.Seconds
 		t.made = max(t.made, l.Generation.Number+1)
+		for _, left := range l.Generation.Left {
+			t.failed[left.Arm] = left.Reason
+		}
 	case l.Block != nil && l.Block.Workload == t.load.Name:
 		t.add(l.Block)
 	}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -11,7 +12,7 @@ import (
 func (c *compared) judgeTwin(twin string) record.Effect {
 	p := pair{twin, c.load.Baseline}
 	e := c.blank(p)
-	if why := c.whyNot(c.fits, p.arm, p.base); why != "" {
+	if why := c.whyNot(c.fits, p.arm, p.base); !why.IsZero() {
 		e.Reason = why
 		return e
 	}
@@ -20,15 +21,12 @@ func (c *compared) judgeTwin(twin string) record.Effect {
 		alpha /= float64(max(c.twins, 1)) // Bonferroni over the loads of the run
 	}
 	typical, total := [][]float64{c.contrast(c.typical, p.arm, p.base)}, [][]float64{c.contrast(c.total, p.arm, p.base)}
-	s := standard{judged: true, better: c.Better, margin: c.margin}
+	s := standard{judged: true, better: c.Better, margin: c.margin, cpu: c.Name == metric.CPUPerOp.Name}
 	all := ofContrasts(c.total, total, alpha, 1)
 	r := ofContrasts(c.typical, typical, alpha, 1).judge(all, []proof{c.proof(p)}, s)[0]
-	r.fill(&e)
-	e.Total = shown(all.est[0], r.total.shown)
-	c.bound(&e, r, p)
-	withhold(&e)
-	c.intermittent(&e, p)
-	if c.Name != c.load.Primary && (e.Verdict == record.Cost || e.Verdict == record.Gain) {
+	e = c.effectOf(p, r, all.est[0])
+	e.Bound, e.AtMost = nil, 0 // the noise floor is the far end of the typical interval, which is printed
+	if c.Name != c.load.Primary && e.Verdict.Differs() {
 		e.Verdict, e.Reason, e.Noisy = record.Undecided, twinIsNoise, true
 	}
 	if e.Verdict == record.Undecided && !e.Noisy {
@@ -41,7 +39,7 @@ func (c *compared) judgeTwin(twin string) record.Effect {
 // corrected for the loads of the run.
 func (t *table) twinInterval(f *fits) stat.Interval {
 	twin := t.twin()
-	if twin == "" || t.whyNot(f, twin, t.load.Baseline) != "" {
+	if twin == "" || !t.whyNot(f, twin, t.load.Baseline).IsZero() {
 		return stat.Estimate{}.At(1 - t.alpha)
 	}
 	return f.typical.Interval(t.contrast(f.typical, twin, t.load.Baseline), 1-t.alpha)

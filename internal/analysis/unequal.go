@@ -2,22 +2,21 @@ package analysis
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tarelab/tare/record"
 )
 
 // unequalTo names the settings of durability in which two arms differ, from the differences of
-// each to the baseline; empty where there are none.
-func (c *compared) unequalTo(arm, base string) string {
+// each to the baseline; nothing where there are none.
+func (c *compared) unequalTo(arm, base string) record.Said {
 	mine, theirs := differences(c.unequal, c.load.Name, arm), differences(c.unequal, c.load.Name, base)
 	if slices.Equal(mine, theirs) {
-		return ""
+		return record.Said{}
 	}
 	if len(mine) == 0 {
 		mine = theirs
 	}
-	return strings.Join(mine, "; ")
+	return record.Say("unequal_durability", "differences", mine)
 }
 
 func differences(all []record.Unequal, load, arm string) []string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
@@ -24,15 +25,15 @@ func TestVerdicts(t *testing.T) {
 		want            record.Verdict
 		why             string
 	}{
-		{"a loss", loss, loss, 4, 0, 1, record.Cost, ""},
+		{"a loss", loss, loss, 4, 0, 1, record.Slower, ""},
 		{"a loss in three launches", loss, loss, 3, 0, 1, record.Undecided, "a verdict needs 4 launches, 3 were made"},
 		{"one launch", narrow, narrow, 1, 0, 1, record.Undecided, "1 was made"},
-		{"equal", narrow, narrow, 4, 0, 1, record.Negligible, ""},
-		{"a small loss", small, small, 4, 0, 1, record.Negligible, belowMargin},
+		{"equal", narrow, narrow, 4, 0, 1, record.NoDifference, ""},
+		{"a small loss", small, small, 4, 0, 1, record.NoDifference, said.English(belowMargin)},
 		{"equal in three launches", narrow, narrow, 3, 0, 1, record.Undecided, "4 launches"},
-		{"equal but for stalls", narrow, loss, 8, 0, 1, record.Undecided, totalOpen},
-		{"a small loss with stalls", small, loss, 8, 0, 1, record.Cost, maybeBelow},
-		{"enough windows", narrow, narrow, 8, 500, 1, record.Negligible, ""},
+		{"equal but for stalls", narrow, loss, 8, 0, 1, record.Undecided, said.English(totalOpen)},
+		{"a small loss with stalls", small, loss, 8, 0, 1, record.Slower, said.English(maybeBelow)},
+		{"enough windows", narrow, narrow, 8, 500, 1, record.NoDifference, ""},
 		{"too few windows", narrow, narrow, 8, 300, 1, record.Undecided, "300 windows do not rule out rare stalls larger than the margin, about 405 would"},
 		{"no loss", wide, wide, 4, 0, 1, record.NoLoss, ""},
 		{"no loss, total open", wide, noisy, 4, 0, 1, record.Undecided, "too wide"},
@@ -41,12 +42,12 @@ func TestVerdicts(t *testing.T) {
 		{"no rise of latency", sides{i(-2, 0.8), i(-1.8, 0.6)}, sides{i(-2, 0.8), i(-1.8, 0.6)}, 4, 0, -1, record.NoLoss, ""},
 		{"direction unknown", wide, wide, 4, 0, 0, record.Undecided, "too wide"},
 		{"noise", noisy, noisy, 8, 0, 1, record.Undecided, "too wide"},
-		{"a gain", sides{i(0.2, 2), i(0.3, 1.9)}, wide, 4, 0, 1, record.Gain, maybeBelow},
+		{"a gain", sides{i(0.2, 2), i(0.3, 1.9)}, wide, 4, 0, 1, record.Faster, said.English(maybeBelow)},
 	} {
 		mid := (c.typical.shown.Lo + c.typical.shown.Hi) / 2
 		r := ruling{est: stat.Estimate{Mean: mid}, sides: c.typical, total: c.total, significant: c.typical.shown.Beyond(0),
 			proof: proof{launches: c.launches, windows: c.windows}, better: c.better, margin: 0.01}
-		if v, why := r.of(); v != c.want || !strings.Contains(why, c.why) || c.why == "" && why != "" {
+		if v, why := r.of(); v != c.want || !strings.Contains(said.English(why), c.why) || c.why == "" && !why.IsZero() {
 			t.Errorf("%s: %v %q, want %v %q", c.name, v, why, c.want, c.why)
 		}
 	}
@@ -62,7 +63,7 @@ func TestVerdictOfTwoSpeeds(t *testing.T) {
 		two   bool
 		want  record.Verdict
 	}{
-		{i(1, 5), true, record.Gain}, {i(-1, 5), true, record.Undecided}, {i(-5, -1), true, record.Undecided}, {i(-1, 5), false, record.Gain},
+		{i(1, 5), true, record.Faster}, {i(-1, 5), true, record.Undecided}, {i(-5, -1), true, record.Undecided}, {i(-1, 5), false, record.Faster},
 	} {
 		r := ruling{est: stat.Estimate{Mean: 0.03}, sides: i(2, 4), total: c.total, significant: true, better: 1, margin: 0.01,
 			proof: proof{launches: 4, twoSpeeds: c.two}}
@@ -82,7 +83,7 @@ func TestFewLaunches(t *testing.T) {
 		for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Twin} {
 			for _, x := range list {
 				few := generations < 4
-				if x.Generations != generations || few && (x.Verdict != record.Undecided || x.Typical != nil && !strings.Contains(x.Reason, "4 launches")) {
+				if x.Generations != generations || few && (x.Verdict != record.Undecided || x.Typical != nil && !strings.Contains(said.English(x.Reason), "4 launches")) {
 					t.Errorf("%d launches: %s of %s is %v (%s) from %d", generations, x.Metric, x.Arm, x.Verdict, x.Reason, x.Generations)
 				}
 			}
@@ -91,7 +92,7 @@ func TestFewLaunches(t *testing.T) {
 		if want := e.Workloads[0].Seconds / float64(generations) * float64(4-generations); math.Abs(x.Needed-want) > 1e-9 {
 			t.Errorf("%d launches: %v s more, want %v", generations, x.Needed, want)
 		}
-		if generations == 4 && x.Verdict != record.Cost {
+		if generations == 4 && !x.Verdict.Worse() {
 			t.Errorf("four launches: %v (%s)", x.Verdict, x.Reason)
 		}
 	}
@@ -106,10 +107,10 @@ func TestLaunchesOfAnArm(t *testing.T) {
 		}
 	})
 	e := analysed(t, r)
-	if x := find(e.Effects, "throughput", "cgroup"); x.Verdict != record.Undecided || x.Generations != 3 || !strings.Contains(x.Reason, "3 were made") {
+	if x := find(e.Effects, "throughput", "cgroup"); x.Verdict != record.Undecided || x.Generations != 3 || !strings.Contains(said.English(x.Reason), "3 were made") {
 		t.Errorf("cgroup: %v from %d (%s)", x.Verdict, x.Generations, x.Reason)
 	}
-	if x := find(e.Effects, "throughput", "container"); x.Verdict != record.Cost || x.Generations != 5 {
+	if x := find(e.Effects, "throughput", "container"); !x.Verdict.Worse() || x.Generations != 5 {
 		t.Errorf("container: %v from %d (%s)", x.Verdict, x.Generations, x.Reason)
 	}
 }
@@ -122,7 +123,7 @@ func TestStallsAreNotNegligible(t *testing.T) {
 	if inside := x.Own.Low > 0.99 && x.Own.High < 1.01; !inside || x.Verdict != record.Undecided || x.Reason != totalOpen {
 		t.Errorf("with stalls: %v (%s), typical %+v, total %+v", x.Verdict, x.Reason, x.Typical, x.Total)
 	}
-	if x := find(e.Effects, "throughput", "cgroup"); x.Verdict != record.Negligible {
+	if x := find(e.Effects, "throughput", "cgroup"); x.Verdict != record.NoDifference {
 		t.Errorf("without: %v (%s), %+v", x.Verdict, x.Reason, x.Total)
 	}
 }
@@ -160,7 +161,7 @@ func TestTwinsShareTheLevel(t *testing.T) {
 	shifted := quiet(45)
 	shifted.effects["twin"] = 0.2
 	e := analyse(t, shifted)
-	if x := find(e.Twin, "throughput", "twin"); x.Verdict != record.Gain || x.Noisy {
+	if x := find(e.Twin, "throughput", "twin"); !x.Verdict.Better() || x.Noisy {
 		t.Errorf("throughput: %v, noisy %v", x.Verdict, x.Noisy)
 	}
 	if x := find(e.Twin, "p50", "twin"); x.Verdict != record.Undecided || !x.Noisy || x.Reason != twinIsNoise {

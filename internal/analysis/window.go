@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/tarelab/tare/internal/analysis/observe"
 	"github.com/tarelab/tare/record"
 )
 
@@ -34,7 +35,7 @@ const (
 type observations struct {
 	column map[string]int
 	names  []string
-	why    map[whose]string // reason of the first missing value
+	why    map[whose]record.Said // reason of the first missing value
 }
 
 type whose struct{ arm, column int }
@@ -92,7 +93,7 @@ func (t *table) value(w *window, name string) float64 {
 }
 
 // reason is the reason why an observation of an arm is missing.
-func (t *table) reason(arm, name string) string {
+func (t *table) reason(arm, name string) record.Said {
 	c, ok := t.seen.column[name]
 	if !ok {
 		return record.Value{}.Reason()
@@ -112,7 +113,7 @@ func (t *table) observed(w *window, name string) float64 {
 	if strings.HasPrefix(name, ofNeighbour) && !w.beside {
 		return 0
 	}
-	base, each := cutPerOp(name)
+	base, each := observe.Cut(name)
 	x := t.value(w, base)
 	switch {
 	case each && w.ops == 0:

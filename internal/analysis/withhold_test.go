@@ -5,31 +5,29 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
 
 // Where the interval is too wide to be shown, effects.json has null and a reason.
 func TestWithheld(t *testing.T) {
-	ratio := &record.Ratio{Ratio: 0.57, Low: 0.5, High: 0.64}
-	e := record.Effect{Workload: "a", Arm: "container", Total: ratio, Own: ratio, Bound: ratio, P: new(0.49), Adjusted: new(0.5),
-		Detectable: 49790, Reason: "the noise is larger than any effect that could be shown"}
-	withhold(&e)
-	b, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`"typical":null`, `"total":null`, `"own":null`, `"p_value":null`, `"p_adjusted":null`, e.Reason} {
-		if !strings.Contains(string(b), want) {
-			t.Errorf("no %s in %s", want, b)
+	est := stat.Estimate{Mean: -0.56, SE: 0.5, DF: 9}
+	for half, withheld := range map[float64]bool{2: true, 0.2: false} {
+		i := stat.Interval{Lo: est.Mean - half, Hi: est.Mean + half}
+		r := ruling{est: est, sides: sides{i, i}, total: sides{i, i}, own: i, bound: i, p: 0.49, adjusted: 0.5, reason: noiseTooLarge, proof: enoughRuns}
+		var e record.Effect
+		r.fill(&e, est)
+		b, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, not := range []string{"0.57", "0.49", "49790", "bound"} {
-		if strings.Contains(string(b), not) {
-			t.Errorf("%s in %s", not, b)
+		for _, null := range []string{`"typical":null`, `"total":null`, `"own":null`, `"p_value":null`, `"p_adjusted":null`} {
+			if strings.Contains(string(b), null) != withheld {
+				t.Errorf("±%g: %s in %s", half, null, b)
+			}
 		}
-	}
-	e = record.Effect{Typical: ratio, Total: ratio, Own: ratio, P: new(0.01)}
-	if withhold(&e); e.Total == nil || e.Own == nil || e.P == nil {
-		t.Errorf("%+v", e)
+		if strings.Contains(string(b), "bound") == withheld || !strings.Contains(string(b), noiseTooLarge.Code) {
+			t.Errorf("±%g: %s", half, b)
+		}
 	}
 }

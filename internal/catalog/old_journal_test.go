@@ -15,7 +15,7 @@ import (
 )
 
 // The journal is of the time when all kinds of steps were one type. It has one step of each kind as
-// tare writes it, and one whose names are not the run's. The texts beside it are what that tare
+// tare writes it, one whose names are not the run's, and one of a kind that no version has: the journal is damaged. The texts beside it are what that tare
 // left, undid and refused, for a journal of this boot and of another. /nowhere is a directory of
 // the test.
 const oldJournal, oldBoot = "testdata/old-journal", "00000000-0000-4000-8000-000000000000"
@@ -70,7 +70,7 @@ func undoOld(t *testing.T, state, nowhere string) string {
 		fmt.Fprintf(&b, "left %s\n", s)
 	}
 	r, err := journal.Undo(state, "old", catalog.Steps())
-	fmt.Fprintln(&b, "error", err)
+	fmt.Fprintln(&b, "error", strings.ReplaceAll(fmt.Sprint(err), state, "STATE"))
 	for _, s := range r.Undone {
 		fmt.Fprintf(&b, "undone %s\n", s)
 	}

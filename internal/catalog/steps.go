@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"github.com/tarelab/tare/internal/arms/oci"
-	"github.com/tarelab/tare/internal/host/apply"
 	"github.com/tarelab/tare/internal/host/enforce"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/outside/ceph"
@@ -27,6 +26,5 @@ func Steps() journal.Kinds {
 		journal.KindOf[volume.NFSStep](),
 		journal.KindOf[volume.CephFSStep](),
 		journal.KindOf[enforce.ClassStep](),
-		journal.KindOf[apply.Step](),
 	)
 }

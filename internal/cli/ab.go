@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/databases"
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/databases/like"
+	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
@@ -49,10 +50,13 @@ func (f *experimentFlags) compareSides(e *experiment.Experiment, words experimen
 	if other := sides[1].service.Describe().Protocol; other != family {
 		return &usageError{fmt.Errorf("%s is of %s and %s of %s", sides[0].flag, family, sides[1].flag, other), "compare two servers of one family"}
 	}
+	if (sides[0].program == "") != (sides[1].program == "") {
+		return &usageError{fmt.Errorf("%s and %s: one is a server program and one an option file", sides[0].flag, sides[1].flag), "compare two programs or two option files"}
+	}
 	e.Sizes = nil
 	e.Workloads = slices.DeleteFunc(e.Workloads, func(w experiment.Workload) bool {
-		s, _, ok := serviceOf(w)
-		return !ok || s.Describe().Protocol != family
+		found, ok := serviceOf(w)
+		return !ok || found.Service.Describe().Protocol != family
 	})
 	for _, s := range sides {
 		if err := f.takeSide(e, words, s); err != nil {
@@ -122,15 +126,19 @@ func (f *experimentFlags) takeSide(e *experiment.Experiment, words experiment.Wo
 	if s.program != "" {
 		return e.Apply(s.flag, "arms."+s.arm+".set.server", s.program, words)
 	}
-	service, version := s.service, db.Version{}
+	on := server{Found: serve.Found{Service: s.service}}
 	if all := serversOf(e); len(all) > 0 {
-		service, version = all[0].service, all[0].version
+		on = all[0]
 	}
-	adopted, err := like.File(service, version, s.path)
+	t, err := f.target(on)
+	if err != nil {
+		return err
+	}
+	adopted, err := like.File(t, s.path)
 	if err != nil {
 		return &usageError{fmt.Errorf("%s: %w", s.flag, err), ""}
 	}
-	f.taken = append(f.taken, taken{s.flag, service, adopted, []string{"arms." + s.arm + ".set."}})
+	f.taken = append(f.taken, taken{s.flag, on.Service, adopted, []string{"arms." + s.arm + ".set."}})
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tarelab/tare/internal/analysis/cause"
@@ -23,52 +23,30 @@ type adviseCommand struct {
 	Format  compareFormat `group:"output" default:"text" placeholder:"text|markdown|json" help:"Output format."`
 	Verbose bool          `short:"v" group:"output" help:"Every candidate with its intervals and settings, why others were skipped, and each stage."`
 
-	Apply     []string `group:"apply" act:"" sep:"none" placeholder:"TARGET" help:"Set the proved remedy of DIR on something that runs: unit:NAME, cgroup:PATH, container:NAME or pod:NAMESPACE/NAME. Settings on both sides: --apply load=TARGET --apply neighbour=TARGET."`
-	UndoAfter string   `group:"apply" placeholder:"2h" help:"Take it back after this time, by a timer of systemd."`
-	Yes       bool     `short:"y" group:"apply" help:"Apply without a question."`
-	Undo      bool     `act:"" group:"apply" help:"Take back what --apply set: tare advise --undo [TARGET|ID]."`
-	Forget    bool     `act:"" group:"apply" help:"With --undo: drop the entry, and leave the setting as it is."`
-
 	Beside bool `name:"force" group:"output" hidden:"" help:"Measure although another run is active (noisier)."`
 	progressFlags
 }
 
 func (adviseCommand) Help() string {
-	return `Says why a load lost, tries what may win it back on this host, and proves the best remedy with fresh launches. Instead of a preset or file it takes a result directory, whose loss it starts from, or an advice directory, which it prints again. Every arm is undone; only --apply changes something of yours, which then stays until --undo.
+	return `Says why a load lost, tries what may win it back on this host, and proves the best remedy with fresh launches. Instead of a preset or file it takes a result directory, whose loss it starts from, or an advice directory, which it prints again. Every arm is undone. It sets nothing of yours: -v prints the lines that do, for what runs your load, and the way back.
 
 Examples:
 
   tare advise colocation               three minutes: loss, candidates, proof
   tare advise mine.yaml --budget 10m -o a
   tare advise r                        from the result in r
-  tare advise a -v                     print the advice in a again
-  tare advise a --apply unit:batch     set the proved remedy on a running unit
-  tare advise --undo                   take it back
+  tare advise a -v                     print the advice in a again, with the lines that apply it`
+}
 
-` + exitCodes("advised, also that nothing is lost or nothing helps", exitError, exitUsage, exitUnsupported, exitBusy, exitInterrupted, exitTerminated)
+func (adviseCommand) exits() []codeMeaning {
+	return exitCodes("advised, also that nothing is lost or nothing helps", exitError, exitUsage, exitUnsupported, exitBusy, exitInterrupted, exitTerminated)
 }
 
 func (a *adviseCommand) checkFlags() error {
-	switch {
-	case (a.Undo || len(a.Apply) > 0) && len(a.settings()) > 0:
-		return useless("--"+a.settings()[0].flag, "with --apply and --undo, which measure nothing", "leave it out")
-	case a.Undo && len(a.Apply) > 0:
-		return useless("--apply", "with --undo", "leave one of them out")
-	case a.Forget && !a.Undo:
-		return useless("--forget", "without --undo", "tare advise --undo ID --forget")
-	case len(a.Apply) == 0 && (a.UndoAfter != "" || a.Yes):
-		return useless("--undo-after or --yes", "without --apply", "tare advise DIR --apply TARGET --undo-after 2h")
-	}
 	return cmp.Or(a.checkProgress(), checkVerbose(a.Verbose, format(a.Format)))
 }
 
 func (a *adviseCommand) Run(c *console) error {
-	switch {
-	case a.Undo:
-		return a.undoApplied(c)
-	case len(a.Apply) > 0:
-		return a.applyRemedy(c)
-	}
 	if dir := a.directory(); dir != "" {
 		return a.ofDirectory(c, dir)
 	}
@@ -95,11 +73,7 @@ func (a *adviseCommand) directory() string {
 	if _, _, preset := experiment.Preset(a.Experiment); preset || a.Experiment == "" {
 		return ""
 	}
-	dir := a.Experiment
-	if filepath.Base(dir) == record.AdviceFile {
-		dir = filepath.Dir(dir)
-	}
-	dir = resultOf(dir)
+	dir := resultOf(a.Experiment)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return ""
 	}
@@ -125,7 +99,11 @@ func (a *adviseCommand) ofDirectory(c *console, dir string) error {
 	if result.Manifest.Imported != nil {
 		return &usageError{fmt.Errorf("%s: another tool measured it, and nothing of it can be tried here", dir), "tare advise PRESET measures here"}
 	}
-	v := &adviser{adviseCommand: a, console: c}
+	protected, compared := protectedIn(result.Plan.Workloads)
+	if len(protected) > 0 && !compared {
+		return noneUnprotected(protected)
+	}
+	v := &adviser{adviseCommand: a, console: c, protected: protected}
 	if err := v.begin(effects, dir); err != nil {
 		return err
 	}
@@ -159,8 +137,8 @@ func (v *adviser) find(r *record.Result, e *record.Effects) {
 	v.advice.Experiment, v.advice.Margin, v.advice.Host = e.Experiment, e.Margin, e.Host
 	losses, others := cause.Of(e, r.Plan)
 	v.advice.Losses, v.advice.NotLost = append([]record.AdviceLoss{}, losses...), append([]record.AdviceNoLoss{}, others...)
-	v.advice.Left = e.Left
-	v.workloads, v.result = r.Plan.Workloads, r
+	v.advice.Left = append(slices.Clone(e.Left), v.protected...)
+	v.workloads, v.result, v.effects = r.Plan.Workloads, r, e
 }
 
 // elsewhere reads the experiment of a result. It returns the reason why nothing can be tried on this host;
@@ -188,7 +166,7 @@ func (v *adviser) elsewhere(r *record.Result) string {
 // explain gives every loss a reason why nothing was tried.
 func (v *adviser) explain(why string) {
 	for i := range v.advice.Losses {
-		v.advice.Losses[i].Standing, v.advice.Losses[i].Reason = record.StandingSkipped, why
+		v.advice.Losses[i].Standing, v.advice.Losses[i].Reason = record.StandingSkipped, record.InProse(why)
 	}
 }
 

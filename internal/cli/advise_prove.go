@@ -4,19 +4,18 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
+	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/analysis/cause"
-	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
-	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/planning/remedy"
-	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -29,8 +28,8 @@ type attempt struct {
 	on         remedy.Lost
 	host       facts.Host
 	candidates []remedy.Candidate
-	launch     time.Duration // of one arm, in the result with the loss
-	end        time.Time     // of the time for this loss
+	pace       pace
+	end        time.Time // of the time for this loss
 }
 
 // proveAll proves a remedy of each loss in equal parts of the time, and prints the advice.
@@ -50,7 +49,7 @@ func (v *adviser) proveAll() (err error) {
 		return cmp.Or(err, perr)
 	}
 	if v.made {
-		v.note("%s %s", v.paint(v.stderr, dim, "advice and results in"), v.dir)
+		v.note("advise.dir", "dir", v.dir)
 	}
 	return err
 }
@@ -63,16 +62,29 @@ func (v *adviser) prove(l *record.AdviceLoss, end time.Time) error {
 	}
 	defer a.keep()
 	tried := a.supported()
-	if len(a.candidates) == 0 {
-		l.Reason = noRemedy
-		if byItself(l.Causes) {
-			l.Reason = ofItself
-		}
-		return nil
+	switch {
+	case len(a.candidates) == 0 && len(l.Causes) == 0:
+		l.Reason = record.InProse(noCause)
+	case len(a.candidates) == 0 && byItself(l.Causes):
+		l.Reason = record.InProse(ofItself)
+	case len(a.candidates) == 0:
+		l.Reason = record.InProse(noRemedy)
+	case len(tried) == 0:
+		l.Reason = record.InProse(noneHere)
+	case a.part(1) < leastStage:
+		l.Reason = record.InProse(noTime)
+	default:
+		err := a.search(tried)
+		a.contradict()
+		return err
 	}
-	if len(tried) == 0 {
-		l.Reason = noneHere
-		return nil
+	return nil
+}
+
+// search measures the candidates, and the best one once more.
+func (a *attempt) search(tried []int) error {
+	if len(tried) == 1 { // nothing to choose from: the proof is the first stage that tries it
+		return a.confirm(tried[0])
 	}
 	best, err := a.compete(tried)
 	if err != nil || best < 0 {
@@ -92,7 +104,7 @@ func byItself(causes []record.CauseShare) bool {
 // prepare finds the candidates, and asks this host about all of them.
 func (a *attempt) prepare() (err error) {
 	load := a.workload()
-	if a.launch, err = launchOf(a.result, load); err != nil {
+	if a.pace, err = paceOf(a.result, load); err != nil {
 		return err
 	}
 	a.base, a.lost = specOf(load, a.loss.Baseline), specOf(load, a.loss.Arm)
@@ -111,8 +123,9 @@ func (a *attempt) prepare() (err error) {
 		return err
 	}
 	n := a.e.Neighbour(a.lost.Neighbour)
+	service := slices.ContainsFunc(load.Arms, func(x record.Arm) bool { return x.Name == a.lost.Name && x.RunsAs == record.AsService })
 	a.on = remedy.Lost{
-		Arm: a.lost, Volume: cmp.Or(a.lost.Volume, a.e.Volume), Params: params, Can: env.Capabilities(), CPUs: a.host.Control.CPUs,
+		Arm: a.lost, Volume: cmp.Or(a.lost.Volume, a.e.Volume), Params: params, Can: env.Capabilities(), CPUs: a.host.Control.CPUs, Service: service, Received: cause.Received(a.effects, load.Name, a.lost.Name),
 		Memory: a.advice.Host.Memory, NeighbourInPod: n != nil && n.Environment != "", Taken: []string{a.base.Name, a.lost.Name},
 	}
 	if kind, ok := catalog.Workload(w.Kind); ok {
@@ -142,87 +155,6 @@ func specOf(w record.Workload, name string) experiment.ArmSpec {
 	return remedy.Spec(w.Arms[i])
 }
 
-// supported returns the candidates that this host can have and the time has room for. The others are
-// skipped, with the reason.
-func (a *attempt) supported() []int {
-	var tried []int
-	for i := range a.candidates {
-		c := &a.candidates[i]
-		if c.Skipped != nil {
-			continue
-		}
-		p, err := a.trial(a.loss.Workload, time.Minute, coarse, a.host, a.base, a.lost, c.Spec)
-		switch {
-		case err != nil:
-			c.Skipped = &record.Left{Workload: a.loss.Workload, Arm: c.Arm, Reason: err.Error(), Remedy: hint.Of(err)}
-		case len(p.Left) > 0:
-			c.Skipped = &p.Left[0]
-		default:
-			tried = append(tried, i)
-		}
-	}
-	for len(tried) > 1 && (len(tried) > mostCandidates || !a.hasRoom(tried)) {
-		n := a.spare(tried)
-		c := &a.candidates[tried[n]]
-		c.Skipped = &record.Left{Workload: a.loss.Workload, Arm: c.Arm, Reason: tooLittle, Remedy: moreBudget}
-		tried = slices.Delete(tried, n, n+1)
-	}
-	return tried
-}
-
-// spare is the place of the candidate for which there is no room: the last one whose causes others before it are
-// for too, so that each cause keeps a remedy; else the last one.
-func (a *attempt) spare(tried []int) int {
-	for n, i := range slices.Backward(tried) {
-		others := map[record.LossCause]bool{}
-		for _, before := range tried[:n] {
-			for _, cause := range a.candidates[before].For {
-				others[cause] = true
-			}
-		}
-		if !slices.ContainsFunc(a.candidates[i].For, func(c record.LossCause) bool { return !others[c] }) {
-			return n
-		}
-	}
-	return len(tried) - 1
-}
-
-// hasRoom says whether verdicts on these candidates are possible in their part of the time.
-func (a *attempt) hasRoom(tried []int) bool {
-	p, err := a.trial(a.loss.Workload, a.part(partCandidates), coarse, a.host, a.arms(tried...)...)
-	if err != nil {
-		return false
-	}
-	least, ok := a.deciding(p)
-	return !ok || least <= p.Expected()
-}
-
-// deciding is the least time in which a verdict is possible, with launches that take as long as those of the loss.
-func (a *attempt) deciding(p *plan.Plan) (time.Duration, bool) {
-	least, ok := p.Deciding()
-	return max(least, metric.LeastLaunches*time.Duration(p.Arms())*a.launch*3/2), ok // half as much again for windows
-}
-
-// launchOf is the mean time of the launch of one arm of a load in a result.
-func launchOf(r *record.Result, load record.Workload) (time.Duration, error) {
-	seconds, arms := 0.0, 0
-	err := r.Each(func(l *record.Line) {
-		if g := l.Generation; g != nil && g.Workload == load.Name {
-			seconds += g.Seconds
-			arms += len(load.Arms)
-		}
-	})
-	if err != nil || arms == 0 {
-		return 0, err
-	}
-	return time.Duration(seconds / float64(arms) * float64(time.Second)), nil
-}
-
-// part is a part of the time that is left for this loss.
-func (a *attempt) part(of float64) time.Duration {
-	return time.Duration(of * float64(max(time.Until(a.end), 0)))
-}
-
 // arms are the baseline, the arm that lost and candidates.
 func (a *attempt) arms(candidates ...int) []experiment.ArmSpec {
 	out := []experiment.ArmSpec{a.base, a.lost}
@@ -232,33 +164,37 @@ func (a *attempt) arms(candidates ...int) []experiment.ArmSpec {
 	return out
 }
 
-// measured runs a stage with candidates. It has the time in which a verdict is possible, if that is left, and at
-// least the time that a quiet host needs for one.
-func (a *attempt) measured(kind record.StageKind, budget time.Duration, precision float64, candidates ...int) (*record.Result, error) {
-	arms := a.arms(candidates...)
-	p, err := a.trial(a.loss.Workload, budget, precision, a.host, arms...)
+// measured runs a stage with candidates. It says beforehand that the stage is too short for a verdict.
+func (a *attempt) measured(kind record.StageKind, budget time.Duration, precision float64, candidates ...int) (outcome, error) {
+	p, err := a.planned(kind, budget, precision, candidates...)
 	if err != nil {
-		return nil, err
-	}
-	quiet, ok := p.Deciding()
-	least, _ := a.deciding(p)
-	if least = max(quiet, min(least, time.Until(a.end))); ok && least > budget {
-		if p, err = a.trial(a.loss.Workload, least, precision, a.host, arms...); err != nil {
-			return nil, err
-		}
+		return outcome{}, err
 	}
 	if !a.quiet() {
-		a.note("%s", stageLine(kind, a.loss.Workload, strings.Join(a.names(candidates), ", ")))
+		a.note("advise.step", "load", a.loss.Workload, "stage", a.text(stages[kind]), "arms", a.names(candidates))
 	}
-	result, _, err := a.stage(kind, a.loss.Workload, p, a.host)
-	return result, err
+	if least, ok := a.pace.deciding(p); ok && least > p.Expected()+time.Second {
+		a.note("advise.step.short", "time", quantity.Duration(math.Ceil(p.Expected().Seconds())), "least", quantity.Duration(math.Ceil(least.Seconds())))
+	}
+	result, effects, err := a.stage(kind, a.loss.Workload, p, a.host)
+	return outcome{result, effects}, err
+}
+
+// outcome is a stage that was measured.
+type outcome struct {
+	*record.Result
+	effects *record.Effects
 }
 
 // against compares candidates in a stage with an arm that lost.
-func (a *attempt) against(r *record.Result, lost string, candidates ...int) ([]record.RemedyResult, error) {
-	return analysis.Remedies(r, analysis.Remedied{
+func (a *attempt) against(r outcome, lost string, candidates ...int) ([]record.RemedyResult, error) {
+	out, err := analysis.Remedies(r.Result, r.effects, analysis.Remedied{
 		Workload: a.loss.Workload, Metric: a.loss.Metric, Lost: lost, Baseline: a.base.Name, Arms: a.names(candidates),
 	})
+	for i := range out {
+		out[i].Stage = filepath.Base(r.Dir)
+	}
+	return out, err
 }
 
 func (a *attempt) names(candidates []int) (out []string) {
@@ -268,8 +204,8 @@ func (a *attempt) names(candidates []int) (out []string) {
 	return out
 }
 
-// leastFurther is the shortest time for which more launches are added to the candidates.
-const leastFurther = 5 * time.Second
+// leastFurther is the shortest time for which more launches are added to a stage, leastStage that of a stage.
+const leastFurther, leastStage = 5 * time.Second, 5 * time.Second
 
 // compete measures all candidates together and returns the best one; -1: none helped, and the loss has the
 // reason. Where none is shown to help and one is undecided, the proof decides about the one that promises most; if
@@ -290,22 +226,19 @@ func (a *attempt) compete(tried []int) (int, error) {
 		if best := a.promising(); best >= 0 {
 			return best, nil
 		}
-		more := a.part(partCandidates)
-		if !a.anyUndecided(tried) || more < leastFurther {
+		more := min(a.part(partCandidates), a.beforeProof(tried[0]))
+		if !a.anyOpen(tried) || more < leastFurther {
 			break
 		}
-		p, perr := a.trial(a.loss.Workload, more, precision, a.host, a.arms(tried...)...)
-		if perr != nil {
-			return -1, perr
+		if r, err = a.longer(record.StageCandidates, r, more, precision, tried...); err != nil {
+			return -1, err
 		}
-		p.Record.Seed = r.Plan.Seed
-		r, _, err = a.further(r.Dir, p, a.host)
 	}
-	a.loss.Standing, a.loss.Reason = record.StandingNoHelp, noneHelped
+	a.loss.Standing, a.loss.Reason = record.StandingNoHelp, record.InProse(noneHelped)
 	for _, i := range slices.Backward(tried) {
 		switch c := a.candidates[i]; c.Result.Answer.Word {
 		case record.SaysUndecided:
-			a.loss.Standing, a.loss.Reason = record.StandingUndecided, aboutMore(c.Arm, c.Result.Answer)
+			a.loss.Standing, a.loss.Reason = record.StandingUndecided, record.InProse(aboutMore(c.Remedies, c.Result.Answer))
 		case record.SaysInvalid:
 			a.loss.Standing, a.loss.Reason = record.StandingInvalid, c.Result.Answer.Reason
 		}
@@ -313,8 +246,19 @@ func (a *attempt) compete(tried []int) (int, error) {
 	return -1, nil
 }
 
+// longer adds launches to the last stage.
+func (a *attempt) longer(kind record.StageKind, r outcome, more time.Duration, precision float64, candidates ...int) (outcome, error) {
+	p, err := a.planned(kind, more, precision, candidates...)
+	if err != nil {
+		return outcome{}, err
+	}
+	p.Record.Seed = r.Plan.Seed
+	result, effects, err := a.further(r.Dir, p, a.host)
+	return outcome{result, effects}, err
+}
+
 // judge fills in what the candidates did, and the causes that this tells apart.
-func (a *attempt) judge(r *record.Result, tried []int) error {
+func (a *attempt) judge(r outcome, tried []int) error {
 	results, err := a.against(r, a.lost.Name, tried...)
 	if err != nil {
 		return err
@@ -336,6 +280,10 @@ func (a *attempt) separate() {
 	a.loss.Causes = cause.Separated(l)
 }
 
-func (a *attempt) anyUndecided(tried []int) bool {
-	return slices.ContainsFunc(tried, func(i int) bool { return a.candidates[i].Result.Answer.Word == record.SaysUndecided })
+// anyOpen reports whether more launches may decide about a candidate: one is undecided, or has no verdict because a
+// twin differs.
+func (a *attempt) anyOpen(tried []int) bool {
+	return slices.ContainsFunc(tried, func(i int) bool { return isOpen(a.candidates[i].Result.Answer.Word) })
 }
+
+func isOpen(w record.AnswerWord) bool { return w == record.SaysUndecided || w == record.SaysInvalid }

@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tarelab/tare/internal/analysis/cause"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
@@ -23,10 +26,9 @@ import (
 // How the time of an advice is divided.
 const (
 	adviceTime = 3 * time.Minute // for each load
-	// The first stage has this part of the whole; the others have parts of what is left for their loss.
-	// A loss that is undecided gets more, until only partRemedy of the whole is left.
+	// The first stage has this part of the whole, and as much again as long as no loss is shown and one may be;
+	// the others have parts of what is left for their loss.
 	partLoss       = 0.25
-	partRemedy     = 0.3
 	partCandidates = 0.5
 	partTogether   = 0.35
 	// coarse is the precision of the stages before the proof, as a ratio. Half-widths of a tenth of an
@@ -43,12 +45,15 @@ type adviser struct {
 	e         *experiment.Experiment
 	workloads []record.Workload // of the result with the losses
 	result    *record.Result
-	dir       string // of the advice
-	made      bool   // a stage has made dir
+	effects   *record.Effects // of the result
+	dir       string          // of the advice
+	made      bool            // a stage has made dir
 	lock      *hostlock.Lock
 	host      facts.Host
-	end       time.Time // of the whole time
+	end       time.Time     // of the whole time
+	over      time.Duration // by which a stage took longer than planned: launches that end late, and the analysis
 	total     time.Duration
+	protected []record.Left // arms with isolation, which the first stage leaves out
 	advice    record.Advice
 }
 
@@ -60,7 +65,18 @@ func (v *adviser) begin(e *record.Effects, dir string) error {
 	}
 	v.advice.Schema, v.advice.Started = record.AdviceSchema, e.Started
 	v.advice.Stages = []record.AdviceStage{{Kind: record.StageLoss, Dir: at, Seconds: e.Seconds, Seed: e.Seed}}
+	noteIn(&v.advice.Stages[0], e)
 	return nil
+}
+
+// noteIn fills in what must be known of a stage beside its figures.
+func noteIn(st *record.AdviceStage, e *record.Effects) {
+	if st.Warnings, st.Dropped = slices.Concat(e.Caveats, e.Warnings), nil; e.Dropped.Windows > 0 {
+		st.Dropped = &e.Dropped
+	}
+	if e.Answer != nil {
+		st.Foreign = e.Answer.Noise.ForeignHigh
+	}
 }
 
 // open makes this run the only one on the host and starts its time.
@@ -85,7 +101,13 @@ func (v *adviser) close() { v.lock.Release() }
 // first measures the experiment without the arms that are remedies already.
 func (v *adviser) first() (*record.Result, *record.Effects, error) {
 	e := v.e
-	e.Unprotected()
+	var err error
+	if v.protected, err = unprotected(e); err != nil {
+		return nil, nil, err
+	}
+	for _, l := range v.protected {
+		v.note("advise.protected", "load", l.Workload, "arm", l.Arm)
+	}
 	e.Budget = time.Duration(partLoss * float64(v.total))
 	host, err := inspectHost(e, v.Volume, v.cluster(), "")
 	if err != nil {
@@ -109,10 +131,69 @@ func (v *adviser) first() (*record.Result, *record.Effects, error) {
 		return nil, nil, v.tooShort(p)
 	}
 	result, effects, err := v.stage(record.StageLoss, "", p, host)
-	for err == nil && v.undecided(result, effects) && time.Until(v.end) > time.Duration(partRemedy*float64(v.total)) {
+	for had := 0.0; err == nil && v.mayLose(result, effects) && v.until(v.end) > leastFurther && effects.Seconds > had; {
+		had = effects.Seconds
+		e.Budget = min(e.Budget, v.until(v.end).Round(time.Second))
+		if p, err = v.plan(e, host); err != nil || p.Expected() < p.Least() {
+			break
+		}
+		p.Record.Seed = result.Plan.Seed
 		result, effects, err = v.further(result.Dir, p, host)
 	}
 	return result, effects, err
+}
+
+// until is the time that a stage can plan with before an end.
+func (v *adviser) until(end time.Time) time.Duration { return max(time.Until(end)-v.over, 0) }
+
+// unprotected removes the arms with isolation from an experiment. It is an error if no workload has an arm to
+// compare then.
+func unprotected(e *experiment.Experiment) (removed []record.Left, err error) {
+	compared := 0
+	for name, arms := range e.Unprotected() {
+		for _, arm := range arms {
+			removed = append(removed, record.Left{Workload: name, Arm: arm, Reason: record.InProse(isProtected)})
+		}
+	}
+	for i := range e.Workloads {
+		if !e.Alone(e.Workloads[i].Name) {
+			compared++
+		}
+	}
+	slices.SortFunc(removed, func(a, b record.Left) int {
+		return cmp.Or(strings.Compare(a.Workload, b.Workload), strings.Compare(a.Arm, b.Arm))
+	})
+	if len(removed) > 0 && compared == 0 {
+		return nil, noneUnprotected(removed)
+	}
+	return removed, nil
+}
+
+// noneUnprotected is the error of an experiment or a result in which every arm has isolation.
+func noneUnprotected(removed []record.Left) error {
+	var names []string
+	for _, l := range removed {
+		names = append(names, l.Workload+"/"+l.Arm)
+	}
+	return hint.New(fmt.Errorf("%w: every arm that could be compared with its baseline has isolation: %s", facts.ErrUnsupported, strings.Join(names, ", ")),
+		"tare advise looks for what helps an arm without isolation: add one beside the neighbour; tare run measures these arms")
+}
+
+// protectedIn are the arms of a result with isolation, which have a remedy already, and whether one without is compared
+// with a baseline.
+func protectedIn(all []record.Workload) (removed []record.Left, compared bool) {
+	for _, w := range all {
+		for _, a := range w.Arms {
+			switch {
+			case a.Name == w.Baseline || a.Twin:
+			case len(a.Isolation) == 0:
+				compared = true
+			default:
+				removed = append(removed, record.Left{Workload: w.Name, Arm: a.Name, Reason: record.InProse(isProtected)})
+			}
+		}
+	}
+	return removed, compared
 }
 
 // tooShort is the error of a time in whose first part no arm can be launched; p plans that part. The time named is
@@ -126,10 +207,10 @@ func (v *adviser) tooShort(p *plan.Plan) error {
 	return &usageError{hint.New(err, longer), ""}
 }
 
-// undecided says whether no load is shown to lose and one is undecided.
-func (v *adviser) undecided(r *record.Result, e *record.Effects) bool {
-	losses, others := cause.Of(e, r.Plan)
-	return len(losses) == 0 && slices.ContainsFunc(others, func(k record.AdviceNoLoss) bool { return k.Answer.Word == record.SaysUndecided })
+// mayLose reports whether no load is shown to lose and more time may show that one does.
+func (v *adviser) mayLose(r *record.Result, e *record.Effects) bool {
+	losses, _ := cause.Of(e, r.Plan)
+	return len(losses) == 0 && cause.Open(e, r.Plan)
 }
 
 // further adds launches to the last stage, whose result is in dir.
@@ -138,6 +219,7 @@ func (v *adviser) further(dir string, p *plan.Plan, host facts.Host) (*record.Re
 	if err != nil {
 		return nil, nil, err
 	}
+	p.ShareAs(earlier.Result.Plan)
 	show := v.progress(p, v.progressFlags)
 	show.start(p, dir)
 	return v.measureInto(&v.advice.Stages[len(v.advice.Stages)-1], run.Config{Plan: p, Dir: dir, Groups: host.Groups, Earlier: earlier}, show)
@@ -148,7 +230,7 @@ func (v *adviser) stage(kind record.StageKind, load string, p *plan.Plan, host f
 	name := fmt.Sprintf("%d-%s", len(v.advice.Stages)+1, kind)
 	v.host = host
 	dir := filepath.Join(v.dir, name)
-	if err := errors.Join(installed(p), worthwhile(p), longEnough(p, longer), roomy(p, dir, host.Groups)); err != nil {
+	if err := v.ready(p, dir, host.Groups, longer); err != nil {
 		return nil, nil, err
 	}
 	p.Record.Command = v.command()
@@ -164,10 +246,10 @@ func (v *adviser) stage(kind record.StageKind, load string, p *plan.Plan, host f
 
 // measureInto runs a stage and analyses its result.
 func (v *adviser) measureInto(st *record.AdviceStage, c run.Config, show progress) (*record.Result, *record.Effects, error) {
-	v.cluster().Told(show.say)
+	v.cluster().Told(func(m messages.Message) { show.say(v.in.Say(m)) })
 	began := time.Now()
 	c.Warnings, c.Progress, c.Manifest = v.cluster().Warnings, show.event, manifest(v.host, began)
-	out, err := measure(c, show)
+	out, err := measure(c, show, v.in)
 	st.Seconds += time.Since(began).Seconds()
 	v.advice.Seconds += time.Since(began).Seconds()
 	v.made = v.made || out.Reason != ""
@@ -179,8 +261,10 @@ func (v *adviser) measureInto(st *record.AdviceStage, c run.Config, show progres
 	}
 	result, effects, err := analyse(c.Dir)
 	if err == nil {
+		noteIn(st, effects)
 		err = v.console.writeEffects(result, effects)
 	}
+	v.over = max(v.over, time.Since(began)-c.Plan.Expected())
 	return result, effects, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -21,11 +22,15 @@ type cacheCommand struct {
 }
 
 // Help is the list's too: cache without a command lists.
-func (cacheCommand) Help() string { return exitCodes("listed", exitError, exitUsage) }
+func (cacheCommand) exits() []codeMeaning {
+	return exitCodes("listed", exitError, exitUsage)
+}
 
 type cacheList struct{}
 
-func (cacheList) Help() string { return exitCodes("listed", exitError, exitUsage) }
+func (cacheList) exits() []codeMeaning {
+	return exitCodes("listed", exitError, exitUsage)
+}
 
 func (cacheList) Run(c *console) error {
 	store, err := dataset.Default()
@@ -37,32 +42,28 @@ func (cacheList) Run(c *console) error {
 		return err
 	}
 	if len(all) == 0 {
-		c.say("no data sets in %s", store.Dir)
+		c.say("cache.none", "dir", store.Dir)
 		return nil
 	}
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 3, ' ', 0)
 	var sum float64
 	for _, e := range all {
 		sum += float64(e.Bytes)
-		fmt.Fprintf(w, "%s\t%s\t%s\n", export.Clean(e.Key), quantity.Bytes(float64(e.Bytes)), export.Clean(c.translate.of(describe(e))))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", export.Clean(e.Key), quantity.Bytes(float64(e.Bytes)), export.Clean(describe(e, c.in)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	c.say("%s in %s", quantity.Bytes(sum), store.Dir)
+	c.say("cache.sum", "size", quantity.Bytes(sum), "dir", store.Dir)
 	return nil
 }
 
 // describe says when a data set was used and what made it, or why it is broken.
-func describe(e dataset.Entry) string {
+func describe(e dataset.Entry, in messages.Catalog) string {
 	if e.Broken != "" {
-		return "broken: " + e.Broken
+		return in.Text("cache.broken", "why", e.Broken)
 	}
-	text := fmt.Sprintf("used %s, made by %s", e.Used.Local().Format(time.DateTime), e.About.Kind)
-	if e.About.Version != "" {
-		text += " " + e.About.Version
-	}
-	return text
+	return in.Text("cache.used", "when", e.Used.Local().Format(time.DateTime), "program", strings.TrimSpace(e.About.Kind+" "+e.About.Version))
 }
 
 type cachePrune struct {
@@ -88,7 +89,11 @@ func (a *age) UnmarshalText(b []byte) error {
 }
 
 func (cachePrune) Help() string {
-	return "What a run prepares or uses at the moment stays.\n\nExamples:\n\n  tare cache prune\n  tare cache prune --unused 720h\n  tare cache prune 'mariadb-*'\n\n" + exitCodes("removed, or nothing to remove", exitError, exitUsage)
+	return "What a run prepares or uses at the moment stays.\n\nExamples:\n\n  tare cache prune\n  tare cache prune --unused 720h\n  tare cache prune 'mariadb-*'"
+}
+
+func (cachePrune) exits() []codeMeaning {
+	return exitCodes("removed, or nothing to remove", exitError, exitUsage)
 }
 
 func (p cachePrune) Run(c *console) error {
@@ -108,12 +113,12 @@ func (p cachePrune) Run(c *console) error {
 	var freed float64
 	for _, e := range removed {
 		freed += float64(e.Bytes)
-		c.say("removed %s", e.Key)
+		c.say("cache.removed", "name", e.Key)
 	}
 	if len(removed) == 0 && err == nil {
 		return p.noneRemoved(c, store)
 	}
-	c.say("%s freed", quantity.Bytes(freed))
+	c.say("cache.freed", "size", quantity.Bytes(freed))
 	return err
 }
 
@@ -127,7 +132,7 @@ func (p cachePrune) preview(c *console, store dataset.Store) error {
 	for _, e := range all {
 		if p.selects(e) {
 			found++
-			c.say("would remove %s (%s)", e.Key, quantity.Bytes(float64(e.Bytes)))
+			c.say("cache.would", "name", e.Key, "size", quantity.Bytes(float64(e.Bytes)))
 		}
 	}
 	if found > 0 {
@@ -150,7 +155,7 @@ func (p cachePrune) noneRemoved(c *console, store dataset.Store) error {
 	if len(p.Keys) > 0 {
 		return &usageError{fmt.Errorf("no data set called %s", p.Keys[0]), "tare cache list"}
 	}
-	c.say("nothing to remove")
+	c.say("cache.nothing")
 	return nil
 }
 

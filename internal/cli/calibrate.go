@@ -36,9 +36,11 @@ Examples:
 
   tare calibrate
   tare calibrate --budget 30m -o r
-  tare calibrate --format json | jq .smallest
+  tare calibrate --format json | jq .smallest`
+}
 
-` + exitCodes("measured", exitError, exitUsage, exitUnsupported, exitBusy, exitInterrupted, exitTerminated)
+func (calibrateCommand) exits() []codeMeaning {
+	return exitCodes("measured", exitError, exitUsage, exitUnsupported, exitBusy, exitInterrupted, exitTerminated)
 }
 
 func (k *calibrateCommand) checkFlags() error { return k.checkProgress() }
@@ -71,7 +73,7 @@ func (k *calibrateCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(worthwhile(p), longEnough(p, "a longer --budget"), roomy(p, dir, host.Groups)); err != nil {
+	if err := new(experimentFlags).ready(p, dir, host.Groups, "a longer --budget"); err != nil {
 		return err
 	}
 	p.Record.Command = []string{"tare", "calibrate", "--budget=" + time.Duration(k.Budget).String(), fmt.Sprintf("--seed=%d", k.Seed)}
@@ -79,7 +81,7 @@ func (k *calibrateCommand) Run(c *console) error {
 	show := blind{c.progress(p, k.progressFlags)}
 	show.start(p, dir)
 	m := manifest(host, time.Now())
-	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: m, Progress: show.event}, show)
+	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: m, Progress: show.event}, show, c.in)
 	return k.finish(c, planted, out, err)
 }
 

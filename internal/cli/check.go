@@ -24,9 +24,11 @@ Examples:
 
   tare check r
   tare check r --max-cost throughput=5% --max-cost 'p99<=10%' --arm container
-  tare check r --max-cost throughput=5% --format junit > tare.xml
+  tare check r --max-cost throughput=5% --format junit > tare.xml`
+}
 
-` + exitCodes("every cost is within its limit", exitError, exitUsage, exitExceeded, exitUndecided, exitInvalid)
+func (checkCommand) exits() []codeMeaning {
+	return exitCodes("every cost is within its limit", exitError, exitUsage, exitExceeded, exitUndecided, exitInvalid)
 }
 
 func (k checkCommand) Run(c *console) error {

@@ -40,7 +40,7 @@ func checkFlags(ctx *kong.Context) error {
 
 // uselessError is about a flag that has no effect together with others.
 type uselessError struct {
-	flag string // as it is named: "-o", "--undo-after or --yes"
+	flag string // as it is named: "-o", "--node-helper"
 	error
 }
 
@@ -105,8 +105,8 @@ func (p *planCommand) checkFlags() error {
 	switch {
 	case p.NodeHelper && !p.RBAC && len(p.Nodes) == 0:
 		return useless("--node-helper", "without --nodes or --rbac", "tare plan --rbac --node-helper prints the rights that the helper needs")
-	case p.Verbose && (p.RBAC || p.Format != "text"):
-		return useless("--verbose", "with --rbac or --format json", "leave one of them out")
+	case p.Verbose && !p.RBAC && p.Format != "text":
+		return useless("--verbose", "with --format json", "leave one of them out")
 	case p.RBAC && p.Format != "text":
 		return useless("--format", "with --rbac, which prints YAML for kubectl", "leave one of them out")
 	case p.RBAC && p.NodeHelper && p.PodImage != "":

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/dataset"
@@ -20,14 +22,26 @@ type cleanupCommand struct {
 }
 
 func (cleanupCommand) Help() string {
-	return `A run that is killed cannot take back what it changed, but before each change it wrote the way back into a journal. This command does what these journals say, and removes data sets that were being prepared. Runs that are still going are left alone, and so is what tare advise --apply set.
+	return `A run that is killed cannot take back what it changed, but before each change it wrote the way back into a journal. This command does what these journals say, and removes data sets that were being prepared. Runs that are still going are left alone. It reads no configuration file and no variable that sets an option.
 
 Examples:
 
   tare cleanup -n
-  tare cleanup
+  tare cleanup`
+}
 
-` + exitCodes("nothing is left", exitError, exitUsage)
+func (cleanupCommand) exits() []codeMeaning {
+	return []codeMeaning{
+		{exitOK, "nothing is left"}, {exitError, "something could not be taken back"}, {exitUsage, "wrong usage"},
+		{exitInvalid, "a journal is damaged: its readable steps are taken back, and it is kept"}, {exitBusy, "a run is still going"},
+	}
+}
+
+// cleaned is what cleanup found, and what it could not do.
+type cleaned struct {
+	found         int
+	failed, ruins []error
+	live          []int // process ids of runs that are still going
 }
 
 func (cl cleanupCommand) Run(c *console) error {
@@ -41,34 +55,75 @@ func (cl cleanupCommand) Run(c *console) error {
 	if !cl.DryRun {
 		journal.Collect(journal.StateDir())
 	}
-	var errs []error
-	found := 0
+	var all cleaned
 	for _, l := range left {
-		if l.Live && !l.Killed {
-			c.note("run %s is still going (pid %d): left alone", l.Header.Run, l.Header.Pid)
-			continue
-		}
-		if l.Live && cl.DryRun {
-			c.note("run %s was killed, and its guard is taking back what it left", l.Header.Run)
-			continue
-		}
-		c.noteHeld(l)
-		if len(l.Steps) == 0 && l.Err == nil { // only the journal, or Held steps, are left
-			if !cl.DryRun {
-				_, err := undo(l.Header.Run)
-				errs = append(errs, err)
-			}
-			continue
-		}
-		found++
-		errs = append(errs, cl.undoRun(c, l))
+		cl.one(c, l, &all)
 	}
 	parts, err := cl.removeUnfinished(c)
-	errs = append(errs, err)
-	if found+parts == 0 && err == nil {
-		c.say("nothing to clean up")
+	all.fail(err)
+	if all.found+parts+len(all.live) == 0 && err == nil {
+		c.say("cleanup.nothing")
 	}
-	return hint.New(errors.Join(errs...), "run tare cleanup again, as the user who ran tare; what is named above can also be removed by hand")
+	return all.error()
+}
+
+// one undoes what a run left.
+func (cl cleanupCommand) one(c *console, l journal.Leftover, all *cleaned) {
+	switch {
+	case l.Live && runsUs(l.Header.Run):
+	case l.Live && !l.Killed:
+		c.note("cleanup.live", "run", l.Header.Run, "pid", l.Header.Pid)
+		all.live = append(all.live, l.Header.Pid)
+	case l.Live && cl.DryRun:
+		c.note("cleanup.guard", "run", l.Header.Run)
+	case len(l.Steps) > 0 || l.Err != nil:
+		all.found++
+		all.fail(cl.undoRun(c, l)...)
+	case !cl.DryRun: // only the journal is left
+		_, err := undo(l.Header.Run)
+		all.fail(err)
+	}
+}
+
+// runsUs reports whether a run is tare in a container, which runs a copy of itself on the host: this process.
+func runsUs(run string) bool {
+	self, err := os.Executable()
+	return err == nil && filepath.Dir(self) == filepath.Join(journal.StateDir(), journal.Prefix+run)
+}
+
+// fail notes errors.
+func (x *cleaned) fail(errs ...error) {
+	for _, err := range errs {
+		switch {
+		case errors.Is(err, journal.ErrDamaged), errors.Is(err, journal.ErrNotOwn):
+			x.ruins = append(x.ruins, err)
+		case err != nil:
+			x.failed = append(x.failed, err)
+		}
+	}
+}
+
+// error is the error of cleanup: what failed comes before damage, and that before runs that are still going.
+func (x *cleaned) error() error {
+	all := errors.Join(append(x.failed, x.ruins...)...)
+	switch {
+	case len(x.failed) > 0:
+		return hint.New(all, "run tare cleanup again, as the user who ran tare; what is named above can also be removed by hand")
+	case len(x.ruins) > 0:
+		return &codeError{exitInvalid, hint.New(all, "another cleanup does not end it: do what stands behind each file")}
+	case len(x.live) > 0:
+		return &codeError{exitBusy, hint.New(errors.New(quantity.Count(len(x.live), "run")+" still going"), endRuns(x.live))}
+	}
+	return nil
+}
+
+// endRuns is the remedy for runs that are still going.
+func endRuns(pids []int) string {
+	text := "wait for it, or end it: kill"
+	for _, pid := range pids {
+		text += fmt.Sprintf(" %d", pid)
+	}
+	return text + "; then tare cleanup"
 }
 
 // undo undoes the steps of a run. Without a journal there is nothing to do: the guard of the run
@@ -91,7 +146,7 @@ func (cl cleanupCommand) removeUnfinished(c *console) (int, error) {
 	left, err := store.Abandoned()
 	if cl.DryRun {
 		for _, e := range left {
-			c.say("  would remove the unfinished data set %s, %s", e.Key, quantity.Bytes(float64(e.Bytes)))
+			c.item("cleanup.unfinished", "name", e.Key, "size", quantity.Bytes(float64(e.Bytes)))
 		}
 		return len(left), err
 	}
@@ -100,28 +155,28 @@ func (cl cleanupCommand) removeUnfinished(c *console) (int, error) {
 	}
 	removed, err := store.Prune(func(e dataset.Entry) bool { return e.Unfinished })
 	for _, e := range removed {
-		c.say("  removed the unfinished data set %s, %s", e.Key, quantity.Bytes(float64(e.Bytes)))
+		c.item("cleanup.removed", "name", e.Key, "size", quantity.Bytes(float64(e.Bytes)))
 	}
 	return len(left), err
 }
 
 // undoRun undoes the steps of one run, or lists them with -n.
-func (cl cleanupCommand) undoRun(c *console, l journal.Leftover) error {
-	c.say("%s", c.paint(c.stdout, bold, leftover(l)))
+func (cl cleanupCommand) undoRun(c *console, l journal.Leftover) []error {
+	fmt.Fprintln(c.stdout, c.tint(c.stdout, bold, c.toTakeBack(l.Header.Run, l.Header.Time, len(l.Steps))))
 	if cl.DryRun && l.Foreign {
-		return withRemedy(l.Err)
+		return []error{withRemedy(l.Err)}
 	}
 	if cl.DryRun {
 		for _, s := range l.Steps {
-			c.say("  would undo %s", s)
+			c.item("cleanup.undo", "step", s)
 		}
-		return l.Err
+		return []error{withRemedy(l.Err)}
 	}
 	r, err := undo(l.Header.Run)
 	for _, s := range r.Undone {
-		c.say("  undone %s", s)
+		c.item("cleanup.undone", "step", s)
 	}
-	errs := []error{withRemedy(cmp.Or(err, l.Err))} // err says what happens to the journal
+	errs := []error{withRemedy(cmp.Or(err, l.Err, r.Kept(journal.StateDir(), l.Header.Run)))}
 	var named []string
 	for _, f := range r.Failed {
 		if text := f.Step.String(); !slices.Contains(named, text) { // arms share steps
@@ -129,7 +184,7 @@ func (cl cleanupCommand) undoRun(c *console, l journal.Leftover) error {
 			named = append(named, text)
 		}
 	}
-	return errors.Join(errs...)
+	return errs
 }
 
 // stepError is the error of a step that could not be undone, with its remedy.
@@ -145,14 +200,17 @@ func withRemedy(err error) error {
 	return err
 }
 
-// leftover describes a killed run in one line.
-func leftover(l journal.Leftover) string {
-	return toTakeBack(l.Header.Run, l.Header.Time, len(l.Steps))
+// item prints a message to standard output, indented below a heading.
+func (c *console) item(key messages.Key, pairs ...any) {
+	fmt.Fprintln(c.stdout, "  "+c.text(key, pairs...))
 }
 
 // toTakeBack is a run's id, its start and the number of steps that are not undone.
-func toTakeBack(run string, began time.Time, steps int) string {
-	return fmt.Sprintf("run %s of %s: %s to take back", run, began.Local().Format(time.DateTime), quantity.Count(steps, "step"))
+func (c *console) toTakeBack(run string, began time.Time, steps int) string {
+	if began.IsZero() { // a journal without a header
+		return c.text("cleanup.run.bare", "run", run, "n", steps)
+	}
+	return c.text("cleanup.run", "run", run, "time", began.Local().Format(time.DateTime), "n", steps)
 }
 
 // noteLeftovers mentions killed runs that left something on this host.
@@ -168,6 +226,6 @@ func (c *console) noteLeftovers() {
 		}
 	}
 	if n > 0 {
-		c.note("leftovers of %s: tare cleanup removes them", quantity.Count(n, "earlier run"))
+		c.note("cleanup.left", "n", n)
 	}
 }

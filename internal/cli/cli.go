@@ -36,7 +36,7 @@ type grammar struct {
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 
 	Color colorMode      `group:"output" default:"auto" placeholder:"auto|always|never" help:"Colours. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."`
-	Lang  languageChoice `group:"output" default:"auto" placeholder:"auto|en|zh" help:"Language of help, errors and reports. auto: that of the locale (LC_ALL, LC_MESSAGES, LANG)."`
+	Lang  languageChoice `group:"output" default:"auto" placeholder:"auto|en|zh" help:"Language of help and reports. auto: that of the locale (LC_ALL, LC_MESSAGES, LANG)."`
 }
 
 const description = `Weighs the container: what a database or a disk loses in a container, on another
@@ -64,6 +64,9 @@ func Main(args []string, stdout, stderr *os.File) int {
 
 // mainAs is Main of a program that users call name.
 func mainAs(name string, args []string, stdout, stderr *os.File) (code int) {
+	if name == pluginName {
+		args = kubectlArgs(args)
+	}
 	c := &console{name: name, stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv}
 	defer func() {
 		if r := recover(); r != nil {
@@ -77,7 +80,7 @@ func mainAs(name string, args []string, stdout, stderr *os.File) (code int) {
 	var g grammar
 	c.given = &given{}
 	columns, _ := c.size(stdout)
-	help := func(o kong.HelpOptions, ctx *kong.Context) error { return helpIn(c.translate, columns)(o, ctx) }
+	help := func(o kong.HelpOptions, ctx *kong.Context) error { return helpIn(c.in, columns)(o, ctx) }
 	parser, err := newParser(&g, stdout, stderr, kong.Resolvers(c.given), kong.Help(help))
 	if err != nil {
 		return c.fail(err)
@@ -92,7 +95,7 @@ func mainAs(name string, args []string, stdout, stderr *os.File) (code int) {
 	}
 	args = asCommand(args)
 	if slices.Equal(args, []string{kubernetesGroup, "--help"}) {
-		return c.fail(helpKubernetes(parser, parser.Stdout, c.translate, columns))
+		return c.fail(helpKubernetes(parser, parser.Stdout, c.in, columns))
 	}
 	ctx, err := c.given.parse(parser, args)
 	if err != nil {
@@ -101,7 +104,7 @@ func mainAs(name string, args []string, stdout, stderr *os.File) (code int) {
 	c.color, c.events = g.Color, wantsEvents(ctx.Selected())
 	c.speak(messages.Choose(string(g.Lang), c.getenv))
 	if c.events {
-		c.translate = nil // programs read English
+		c.speak(messages.English) // programs read it
 	}
 	c.noteUntaken(ctx.Selected().Path())
 	return c.fail(ctx.Run(c))
@@ -119,7 +122,6 @@ func newParser(g *grammar, stdout, stderr io.Writer, more ...kong.Option) (*kong
 			{Key: "database", Title: "Your database:"},
 			{Key: kubernetesGroup, Title: "Kubernetes:"},
 			{Key: "limits", Title: "What to judge:"},
-			{Key: "apply", Title: "Apply the remedy:"},
 			{Key: "output", Title: "Output:"},
 		}),
 		kong.Vars{"scratch": inspect.DefaultScratch, "kube_namespace": engine.KubeNamespace,

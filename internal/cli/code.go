@@ -1,34 +1,35 @@
 package cli
 
 import (
-	"fmt"
 	"os"
+	"os/exec"
 	"slices"
-	"strings"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/linux/account"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/undo/trust"
 )
 
 // codeLines name the user's own programs and scripts that each workload executes on this host:
 // one line for each account. Only root has such lines.
-func codeLines(p *plan.Plan) (lines []string) {
+func codeLines(p *plan.Plan, in messages.Catalog) (lines []string) {
 	if os.Geteuid() != 0 || p.PodNode != "" {
 		return nil
 	}
 	for _, l := range p.Loads {
-		lines = append(lines, codeLinesOf(l)...)
+		lines = append(lines, codeLinesOf(l, in)...)
 	}
 	return lines
 }
 
-func codeLinesOf(l plan.Load) (lines []string) {
+func codeLinesOf(l plan.Load, in messages.Catalog) (lines []string) {
 	var accounts []string
 	of := map[string][]string{}
 	for _, a := range l.Arms {
-		for _, c := range a.Stages.Code {
-			who, text := executedBy(c), fmt.Sprintf("%s (%s of %s)", c.What, c.Is, l.Name)
+		for _, x := range a.Stages.Code {
+			who, text := executedBy(x), in.Text("plan.code.of", "what", x.What, "is", x.Is, "load", l.Name)
 			if !slices.Contains(accounts, who) {
 				accounts = append(accounts, who)
 			}
@@ -38,7 +39,7 @@ func codeLinesOf(l plan.Load) (lines []string) {
 		}
 	}
 	for _, who := range accounts {
-		lines = append(lines, fmt.Sprintf("runs as %s on this host: %s", who, strings.Join(of[who], ", ")))
+		lines = append(lines, in.Text("plan.runs", "user", who, "list", of[who]))
 	}
 	return lines
 }
@@ -57,4 +58,23 @@ func executedBy(c workload.Code) string {
 		return root
 	}
 	return a.Name
+}
+
+// byRoot are the programs found by name that root executes itself, not as another account.
+var byRoot = []string{"runc", "crun", "runsc", "podman", "docker"}
+
+// warnOfPrograms warns root of such programs that another user could have put into a directory of PATH.
+func (c *console) warnOfPrograms() {
+	if os.Geteuid() != 0 {
+		return
+	}
+	for _, name := range byRoot {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if err := trust.Dir(path); err != nil {
+			c.note("plan.root", "path", path, "why", err)
+		}
+	}
 }

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/linux/account"
 	"github.com/tarelab/tare/internal/loads/clickhouse"
 	"github.com/tarelab/tare/internal/loads/pgbench"
@@ -61,7 +65,9 @@ func TestCodeLines(t *testing.T) {
 		{"server", sysbench.Workload{}, map[string]string{"server": closed, "server_options": "--sort-buffer-size=1M"},
 			[]string{"runs as root on this host: " + closed + " (server program of server), --sort-buffer-size=1M (server options of server)"}},
 		{"shell", pgbench.Workload{}, map[string]string{"script": "/x.sql", "pgbench": "/bin/true"},
-			[]string{"runs as nobody on this host: /bin/true (pgbench program of shell), /x.sql (pgbench script of shell)"}},
+			[]string{"runs as nobody on this host: /bin/true (pgbench program of shell), /x.sql (statements of shell)"}},
+		{"dump", pgbench.Workload{}, map[string]string{"dump": "/shop.sql.gz"},
+			[]string{"runs as " + server("postgres", "nobody") + " on this host: /shop.sql.gz (dump of dump)"}},
 		{"pg", pgbench.Workload{}, map[string]string{"server": "/bin/true"},
 			[]string{"runs as " + server("postgres", "nobody") + " on this host: /bin/true (server program of pg)"}},
 		{"kv", redis.Workload{}, map[string]string{"server": "/bin/true"},
@@ -70,11 +76,36 @@ func TestCodeLines(t *testing.T) {
 			[]string{"runs as " + server("clickhouse", "nobody") + " on this host: /bin/true (server program of columns)"}},
 		{"mine", workload.Command{}, map[string]string{"command": "make all"}, []string{"runs as root on this host: make all (command of mine)"}},
 	} {
-		if got := codeLines(&plan.Plan{Loads: []plan.Load{loadOf(t, c.name, c.w, c.given)}}); !slices.Equal(got, c.want) {
+		if got := codeLines(&plan.Plan{Loads: []plan.Load{loadOf(t, c.name, c.w, c.given)}}, messages.Catalog{}); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%q, want\n%q", c.name, got, c.want)
 		}
 	}
-	if got := codeLines(&plan.Plan{PodNode: "elsewhere", Loads: []plan.Load{loadOf(t, "mine", workload.Command{}, nil)}}); got != nil {
+	if got := codeLines(&plan.Plan{PodNode: "elsewhere", Loads: []plan.Load{loadOf(t, "mine", workload.Command{}, nil)}}, messages.Catalog{}); got != nil {
 		t.Errorf("on another host: %q", got)
+	}
+}
+
+// Root is warned of a runtime in a directory that others can write, or that nobody known owns, in one line.
+func TestWarnsOfPrograms(t *testing.T) {
+	testneed.Root(t)
+	for name, change := range map[string]func(dir string) error{
+		"others write":   func(dir string) error { return os.Chmod(dir, 0o777) },
+		"nobody owns it": func(dir string) error { return os.Chown(dir, 54321, 54321) },
+		"root alone":     func(string) error { return nil },
+	} {
+		dir := filepath.Join("/var/tmp", fmt.Sprintf("programs-%d", os.Getpid()))
+		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "runc"), []byte("#!/bin/sh\n"), 0o755), change(dir)); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", dir)
+		said, c := captured(t)
+		c.warnOfPrograms()
+		text := said()
+		if want := name != "root alone"; strings.Contains(text, "root runs "+dir+"/runc: "+dir) != want || strings.Count(text, "\n") > 1 {
+			t.Errorf("%s: %q", name, text)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

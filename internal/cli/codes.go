@@ -1,9 +1,11 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/tarelab/tare/internal/base/messages"
 )
 
 // The exit codes of every command. README and docs/ci.md print codeMeanings.
@@ -40,13 +42,34 @@ var codeMeanings = []codeMeaning{
 	{exitTerminated, "ended by SIGTERM; what was measured is kept"},
 }
 
-// exitCodes is the line about exit codes in the help of a command: done is the meaning of 0,
-// others are its further codes.
-func exitCodes(done string, others ...int) string {
-	parts := []string{fmt.Sprintf("%d %s", exitOK, done)}
+// exitCodes are the exit codes of a command: done is the meaning of 0, others are its further codes.
+func exitCodes(done string, others ...int) []codeMeaning {
+	all := []codeMeaning{{exitOK, done}}
 	for _, code := range others {
 		i := slices.IndexFunc(codeMeanings, func(m codeMeaning) bool { return m.code == code })
-		parts = append(parts, fmt.Sprintf("%d %s", code, codeMeanings[i].means))
+		all = append(all, codeMeanings[i])
 	}
-	return "Exit codes: " + strings.Join(parts, "; ") + "."
+	return all
+}
+
+// exitCodesOf are the exit codes of a command; nil: it is not one that runs.
+func exitCodesOf(n *kong.Node) []codeMeaning {
+	if n.Target.IsValid() && n.Target.CanAddr() {
+		if x, ok := n.Target.Addr().Interface().(interface{ exits() []codeMeaning }); ok {
+			return x.exits()
+		}
+	}
+	return nil
+}
+
+// exitCodesLine is the last paragraph of the help of a command; "": it has no exit codes.
+func exitCodesLine(n *kong.Node, in messages.Catalog) string {
+	var parts []string
+	for _, m := range exitCodesOf(n) {
+		parts = append(parts, in.Text("help.code", "code", m.code, "means", in.Static(m.means)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return in.Text("help.codes", "codes", in.JoinAll("join.semicolon", parts...))
 }

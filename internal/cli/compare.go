@@ -25,9 +25,11 @@ Examples:
 
   tare compare before after
   tare compare before after -v
-  tare compare hostA hostB --format markdown
+  tare compare hostA hostB --format markdown`
+}
 
-` + exitCodes("compared", exitError, exitUsage)
+func (compareCommand) exits() []codeMeaning {
+	return exitCodes("compared", exitError, exitUsage)
 }
 
 func (k *compareCommand) checkFlags() error { return checkVerbose(k.Verbose, format(k.Format)) }

@@ -10,11 +10,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/planning/experiment"
-	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
@@ -33,8 +33,13 @@ func flagValues() map[string]func(*completer, string) completion {
 		"arms": (*completer).armsOf, "arm": (*completer).armsOfResult, "baseline": (*completer).armsOfImport,
 		"workload": (*completer).workloads, "max-cost": (*completer).metrics, "set": (*completer).settings,
 		"volume": (*completer).volumes, "nodes": (*completer).nodes, "context": (*completer).contexts,
-		"continue": (*completer).results, "apply": (*completer).targets, "output": dir, "scratch": dir,
+		"continue": (*completer).results, "output": dir, "scratch": dir,
 		"kubeconfig": file, "like": file, "like-password": file, "statements": file, "dump": file,
+		"server": func(*completer, string) completion {
+			words := plainly(serverWords()...)
+			words.files = true
+			return words
+		},
 		"old": file, "new": file, "address": file,
 	}
 }
@@ -121,27 +126,10 @@ func (k *completer) experiments(word string) completion {
 	return a
 }
 
-// advised completes the argument of tare advise: an experiment, a result, or what --undo takes back.
+// advised completes the argument of tare advise: an experiment or a result.
 func (k *completer) advised(word string) completion {
-	if _, undo := k.flags["undo"]; undo {
-		return k.applied()
-	}
 	a := k.experiments(word)
 	a.values = append(a.values, k.results(word).values...) // the files have all directories
-	return a
-}
-
-// applied are the ids of what tare advise --apply has set.
-func (k *completer) applied() (a completion) {
-	left, err := journal.Leftovers(journal.StateDir(), catalog.Steps())
-	if err != nil {
-		return a
-	}
-	for _, l := range left {
-		if len(l.Held) > 0 {
-			a.values = append(a.values, candidate{l.Header.Run, l.Header.Time.Local().Format(time.DateTime)})
-		}
-	}
 	return a
 }
 
@@ -300,13 +288,6 @@ func (k *completer) volumes(word string) (a completion) {
 	return a
 }
 
-// targets are the beginnings of what --apply takes.
-func (k *completer) targets(string) completion {
-	a := plainly("unit:", "cgroup:", "container:", "pod:", "load=", "neighbour=")
-	a.nospace = true
-	return a
-}
-
 // logs complete the files of an arm.
 func (k *completer) logs(string) completion { return anyFile }
 
@@ -320,7 +301,7 @@ func (k *completer) dataSets(string) (a completion) {
 		return a
 	}
 	for _, e := range all {
-		a.values = append(a.values, candidate{e.Key, describe(e)})
+		a.values = append(a.values, candidate{e.Key, describe(e, messages.Catalog{})})
 	}
 	return a
 }

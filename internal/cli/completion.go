@@ -21,9 +21,11 @@ Examples:
   tare completion bash > /usr/share/bash-completion/completions/tare
   source <(tare completion bash)
   tare completion zsh > "${fpath[1]}/_tare"
-  tare completion fish > ~/.config/fish/completions/tare.fish
+  tare completion fish > ~/.config/fish/completions/tare.fish`
+}
 
-` + exitCodes("printed", exitError, exitUsage)
+func (completionCommand) exits() []codeMeaning {
+	return exitCodes("printed", exitError, exitUsage)
 }
 
 // shellName is a shell with a completion script.

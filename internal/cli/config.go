@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/cli/settings"
 	"github.com/tarelab/tare/internal/report/export"
 )
@@ -22,7 +23,7 @@ type configCommand struct {
 }
 
 func (configCommand) Help() string {
-	return `A flag on the command line comes first, then the environment (TARE_BUDGET for --budget), then the user's configuration file, then /etc/tare/config.yaml. The user's file is tare/config.yaml in $XDG_CONFIG_HOME, or in ~/.config. A file is taken only if nobody but its user and root can write it. A value that has no effect with the flags of the command line gives way to them. --apply, --undo, --forget and --all are for the command line alone.
+	return `A flag on the command line comes first, then the environment (TARE_BUDGET for --budget), then the user's configuration file, then /etc/tare/config.yaml. The user's file is tare/config.yaml in $XDG_CONFIG_HOME, or in ~/.config. A file is taken only if nobody but its user and root can write it. A value that has no effect with the flags of the command line gives way to them. --all is for the command line alone.
 
 A configuration file has a flag in each line, and sections for single commands:
 
@@ -35,9 +36,11 @@ Examples:
 
   tare config
   TARE_BUDGET=10m tare config
-  tare config --format json
+  tare config --format json`
+}
 
-` + exitCodes("printed", exitError, exitUsage)
+func (configCommand) exits() []codeMeaning {
+	return exitCodes("printed", exitError, exitUsage)
 }
 
 // configSchema is the schema of tare config's output.
@@ -82,42 +85,49 @@ func (k configCommand) Run(c *console, ctx *kong.Context) error {
 func (g *given) answer() configAnswer {
 	a := configAnswer{Schema: configSchema, Files: []configFile{}, Values: []configValue{}, Unused: append([]string{}, g.unused...)}
 	for _, f := range g.files {
-		x := configFile{Path: f.path, Taken: f.there && f.err == nil, Reason: noSuchFile}
+		x := configFile{Path: f.path, Taken: f.there && f.err == nil, Reason: noSuchFile()}
 		if x.Taken {
 			x.Reason = ""
 		} else if f.err != nil {
-			x.Reason = f.err.Error()
+			x.Reason = withoutPasswords(f.err.Error())
 		}
 		a.Files = append(a.Files, x)
 	}
 	for _, v := range settings.InForce(g.values) {
+		v.Texts = presentable(v.Flag, v.Texts)
 		a.Values = append(a.Values, configValue(v))
 	}
 	return a
 }
 
+// noSuchFile is the reason why a file is not taken that is not there, for programs.
+func noSuchFile() string { return messages.In(messages.English).Text("config.missing") }
+
 func (c *console) printConfig(a configAnswer) error {
 	p := newSheet(c)
 	if len(a.Values) > 0 {
-		p.heading(configValues)
+		p.heading(c.text("config.values"))
 	} else {
-		p.heading(configNone)
+		p.heading(c.text("config.none"))
 	}
 	rows := tabwriter.NewWriter(p, 0, 0, 2, ' ', 0)
 	for _, v := range a.Values {
 		fmt.Fprintln(rows, formatted("  %s\t%s\t%s", v.name(), strings.Join(v.Texts, ", "), v.From))
 	}
 	rows.Flush() // a sheet takes everything
-	p.heading(configFiles)
+	p.heading(c.text("config.files"))
 	for _, f := range a.Files {
-		text := cmp.Or(f.Reason, configTaken)
+		text := cmp.Or(f.Reason, c.text("config.taken"))
+		if text == noSuchFile() {
+			text = c.text("config.missing")
+		}
 		if !strings.Contains(text, f.Path) {
-			text = f.Path + ": " + text
+			text = c.text("join.colon", "subject", f.Path, "what", text)
 		}
 		p.entry("  ", 2, text)
 	}
 	if len(a.Unused) > 0 {
-		p.heading(configUnused)
+		p.heading(c.text("config.unused"))
 		p.entry("  ", 2, strings.Join(a.Unused, ", "))
 	}
 	return p.flush()

@@ -19,13 +19,12 @@ type console struct {
 	name           string // of the program; empty: tare
 	renamed        renamed
 	stdout, stderr *os.File
-	translate      translation // of what is printed for people, except reports
+	in             messages.Catalog // of what is printed for people
 	args           []string
 	getenv         func(string) string
 	color          colorMode
 	given          *given // the values of flags that the command line does not have
 	events         bool   // lines on standard error are objects (--progress json)
-	language       messages.Language
 }
 
 // colorMode is the value of --color.
@@ -100,13 +99,10 @@ func (c *console) size(f *os.File) (width, height int) {
 // painted is text without foreign escape sequences; it may have tare's own colours.
 type painted string
 
-// paint translates a text, removes escape sequences from it and colours it.
+// paint removes escape sequences from a text and colours it.
 func (c *console) paint(f *os.File, attribute, text string) painted {
-	return c.tint(f, attribute, c.plainly(text))
+	return c.tint(f, attribute, export.Clean(text))
 }
-
-// plainly translates a text and removes escape sequences from it.
-func (c *console) plainly(text string) string { return export.Clean(c.translate.within(text)) }
 
 // tint colours a text, which has no escape sequences.
 func (c *console) tint(f *os.File, attribute, text string) painted {
@@ -116,9 +112,6 @@ func (c *console) tint(f *os.File, attribute, text string) painted {
 	return painted(text)
 }
 
-// lines is a text of tare's own with several lines.
-type lines string
-
 // formatted is Sprintf without the escape sequences and line ends of the arguments: names come
 // from others.
 func formatted(format string, args ...any) string {
@@ -126,8 +119,6 @@ func formatted(format string, args ...any) string {
 	for i, a := range args {
 		switch x := a.(type) {
 		case painted:
-		case lines:
-			args[i] = export.Terminal(string(x))
 		case int, uint, int64, uint64, float64, bool:
 		default:
 			args[i] = export.Clean(fmt.Sprint(x))
@@ -136,36 +127,69 @@ func formatted(format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// noteResults prints the result directory, and the path of the page if there is one.
-func (c *console) noteResults(dir string, page bool) {
-	var charts painted
-	if page {
-		charts = c.paint(c.stderr, dim, ", with charts in ") + painted(export.Clean(filepath.Join(dir, record.PageFile)))
-	}
-	c.note("%s %s%s", c.paint(c.stderr, dim, "results in"), dir, charts)
+// text is a message in the language of the console, without the escape sequences and line ends of its values: names come
+// from others.
+func (c *console) text(key messages.Key, pairs ...any) string {
+	return c.in.Text(key, cleanValues(pairs)...)
 }
 
-// inLanguage is formatted, translated. With painted arguments it is not a sentence: paint translates those.
-func (c *console) inLanguage(format string, args []any) string {
-	text := formatted(format, args...)
-	for _, a := range args {
-		if _, ok := a.(painted); ok {
-			return text
+// cleanValues are pairs of names and values without escape sequences and line ends.
+func cleanValues(pairs []any) []any {
+	pairs = slices.Clone(pairs)
+	for i := 1; i < len(pairs); i += 2 {
+		switch v := pairs[i].(type) {
+		case int, uint, int64, uint64, float64, messages.Message:
+		case []string:
+			pairs[i] = each(v, export.Clean)
+		default:
+			pairs[i] = export.Clean(fmt.Sprint(v))
 		}
 	}
-	return c.translate.lines(text)
+	return pairs
 }
 
-// note prints a line to standard error.
-func (c *console) note(format string, args ...any) {
-	if c.events {
-		writeEvent(c.stderr, noteEvent{"note", formatted(format, args...)})
+// each has a function of each text.
+func each(all []string, f func(string) string) (out []string) {
+	for _, text := range all {
+		out = append(out, f(text))
+	}
+	return out
+}
+
+// attributeOf has the ANSI attribute of each tone of a message.
+var attributeOf = map[string]string{"faint": dim, "strong": bold}
+
+// toned is a message with colours, for standard output or standard error.
+func (c *console) toned(f *os.File, key messages.Key, pairs []any) (out string) {
+	for _, p := range c.in.Toned(key, cleanValues(pairs)...) {
+		if attribute := attributeOf[p.Tone]; attribute != "" {
+			out += string(c.tint(f, attribute, p.Text))
+		} else {
+			out += p.Text
+		}
+	}
+	return out
+}
+
+// noteResults prints the result directory, and the path of the page if there is one.
+func (c *console) noteResults(dir string, page bool) {
+	if page {
+		c.note("result.charts", "dir", dir, "page", filepath.Join(dir, record.PageFile))
 		return
 	}
-	fmt.Fprintln(c.stderr, c.inLanguage(format, args))
+	c.note("result.in", "dir", dir)
 }
 
-// say prints a line to standard output.
-func (c *console) say(format string, args ...any) {
-	fmt.Fprintln(c.stdout, c.inLanguage(format, args))
+// note prints a message to standard error.
+func (c *console) note(key messages.Key, pairs ...any) {
+	if c.events {
+		writeEvent(c.stderr, noteEvent{"note", c.text(key, pairs...)})
+		return
+	}
+	fmt.Fprintln(c.stderr, c.toned(c.stderr, key, pairs))
+}
+
+// say prints a message to standard output.
+func (c *console) say(key messages.Key, pairs ...any) {
+	fmt.Fprintln(c.stdout, c.toned(c.stdout, key, pairs))
 }

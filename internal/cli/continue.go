@@ -9,11 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/record"
 )
 
@@ -25,28 +27,54 @@ func (r *runCommand) continueRun(c *console) error {
 	if err != nil {
 		return cannotContinue(dir, err)
 	}
-	lock, err := alone(dir, r.Beside)
-	if err != nil {
-		return errors.Join(err, earlier.Close())
+	lock, held := alone(dir, r.Beside)
+	if held != nil && !(errors.Is(held, hostlock.ErrHeld) && hasPods(earlier.Result.Plan)) {
+		return errors.Join(held, earlier.Close())
 	}
 	defer lock.Release()
-	c.warnOfUsers()
+	c.warnOfPrograms()
 	p, host, m, err := r.planFurther(earlier.Result)
+	if err == nil {
+		err = c.heldHere(lock, host, held)
+	}
 	if err != nil {
 		return errors.Join(err, earlier.Close())
 	}
-	if err := roomy(p, dir, host.Groups); err != nil {
+	programs, err := sameFiles(earlier.Result, p)
+	if err != nil {
 		return errors.Join(err, earlier.Close())
 	}
-	if host.PodNode != "" { // the run measures that node, not this host
-		lock.Release()
+	if err := r.ready(p, dir, host.Groups, fewer); err != nil {
+		all := refusals{}
+		all.add(err, earlier.Close(), programs.Close())
+		return all.err()
 	}
 	c.noteLeftovers()
 	show := c.progress(p, r.progressFlags)
 	show.start(p, dir)
-	r.cluster().Told(show.say)
-	out, err := measure(run.Config{Warnings: r.cluster().Warnings, Plan: p, Dir: dir, Groups: host.Groups, Manifest: m, Earlier: earlier, Progress: show.event}, show)
+	r.cluster().Told(func(m messages.Message) { show.say(c.in.Say(m)) })
+	out, err := measure(run.Config{Warnings: withShared(sharedLines(p), r.cluster().Warnings), Plan: p, Dir: dir, Groups: host.Groups, Manifest: m, Programs: programs, Earlier: earlier, Progress: show.event}, show, c.in)
 	return r.finish(c, out, err)
+}
+
+// hasPods says whether an arm of a plan is a pod.
+func hasPods(p record.Plan) bool {
+	return slices.ContainsFunc(p.Workloads, func(w record.Workload) bool {
+		return slices.ContainsFunc(w.Arms, func(a record.Arm) bool { _, ok := podOf(a.Environment, nil); return ok })
+	})
+}
+
+// sameFiles identifies the programs of the plan and refuses those whose content is not that of the result's.
+func sameFiles(was *record.Result, p *plan.Plan) (*run.Programs, error) {
+	programs, err := run.Identify(p)
+	if err != nil || len(was.Manifest.Files) == 0 {
+		return programs, err
+	}
+	if err := programs.DiffersFrom(was.Manifest.Files); err != nil {
+		err = fmt.Errorf("cannot continue %s: %w", was.Dir, err)
+		return nil, errors.Join(&usageError{err, "tare run measures anew; or install the file of the result again, which manifest.json names under files"}, programs.Close())
+	}
+	return programs, nil
 }
 
 // takeClusterFlags takes the flags about the cluster and its nodes from command, the command of the
@@ -76,6 +104,9 @@ func (r *runCommand) takeClusterFlags(command []string) {
 func cannotContinue(dir string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, record.ErrNoRecord):
+		if err := adviceGiven(dir); err != nil {
+			return err
+		}
 		if info, serr := os.Stat(dir); serr != nil || !info.IsDir() {
 			err = noResult(dir)
 		}
@@ -121,6 +152,9 @@ func (r *runCommand) planFurther(was *record.Result) (p *plan.Plan, host facts.H
 		return p, host, m, err
 	}
 	leaveOutUninstalled(p)
+	leaveOutLonely(p)
+	p.ShareAs(was.Plan)
+	r.recall(p, programsFound{})
 	if d := armsDiffer(was.Plan, p.Record); d != "" {
 		return p, host, m, refuse(fmt.Errorf("the arms on this host are not those of the result: %s", d), "tare plan says why")
 	}

@@ -4,18 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases"
-	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/databases/mysql"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/databases/sqlfile"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/linux/wall"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
-	"github.com/tarelab/tare/record"
 )
 
 // databaseFlags are the flags about the user's own database.
@@ -24,10 +26,12 @@ type databaseFlags struct {
 	Password   string   `name:"like-password" group:"database" placeholder:"FILE" help:"File with the password for --like DSN. Without it tare asks on the terminal."`
 	Statements string   `group:"database" placeholder:"FILE" help:"Run your SQL (*.sql): its statements in order are one event. Names are drawn with \\set NAME random(LOW, HIGH)."`
 	Dump       string   `group:"database" placeholder:"FILE" help:"Fill the databases with a dump of mysqldump or pg_dump (plain, .gz or .zst) instead of generated rows."`
+	Server     string   `group:"database" placeholder:"PATH|NAME" help:"The server of all loads: a server program, its directory, or mariadb, mysql, percona, postgres, redis or clickhouse. Without it the first one that is installed."`
 	Old        string   `group:"database" placeholder:"PATH" help:"tare run ab: the server program, its directory, or the option file to compare with."`
 	New        string   `group:"database" placeholder:"PATH" help:"tare run ab: the server program, directory or option file that is compared."`
 
-	taken []taken // see takeOver
+	taken []taken                      // see takeOver
+	own   map[string]map[string]string // what server programs have by themselves, by their paths
 }
 
 // given are the flags that are given, with absolute paths.
@@ -37,6 +41,13 @@ func (f *databaseFlags) given() (all []setting) {
 			like = absolute(like)
 		}
 		all = append(all, setting{"like", like})
+	}
+	if f.Server != "" {
+		server := f.Server
+		if _, err := os.Stat(server); err == nil {
+			server = absolute(server)
+		}
+		all = append(all, setting{"server", server})
 	}
 	for _, s := range []setting{{"like-password", f.Password}, {"statements", f.Statements}, {"dump", f.Dump}, {"old", f.Old}, {"new", f.New}} {
 		if s.value != "" {
@@ -57,12 +68,17 @@ func (f *databaseFlags) onlyHere() error {
 // takeOver applies the flags to the experiment.
 func (f *experimentFlags) takeOver(e *experiment.Experiment, words experiment.Words) error {
 	f.taken = nil
+	f.nameServers(e, words)
+	if err := f.useServer(e, words); err != nil {
+		return err
+	}
 	if err := f.compareSides(e, words); err != nil {
 		return err
 	}
 	if err := f.useSQL(e, words); err != nil {
 		return err
 	}
+	f.nameServers(e, words)
 	return f.useLikes(e, words)
 }
 
@@ -75,6 +91,11 @@ const statementsLoad = "statements"
 // useSQL applies --dump and --statements. Workloads of one kind would run the same statements, so one of
 // each kind stays.
 func (f *experimentFlags) useSQL(e *experiment.Experiment, words experiment.Words) error {
+	for _, s := range []setting{{"dump", f.Dump}, {"statements", f.Statements}, {"old", f.Old}, {"new", f.New}} {
+		if isDSN(s.value) {
+			return &usageError{fmt.Errorf("--%s wants a file, not the address of a server", s.flag), "--like takes the settings of a running server"}
+		}
+	}
 	if f.Dump != "" {
 		if err := eachWith(e, words, "--dump", []string{"dump"}, absolute(f.Dump)); err != nil {
 			return err
@@ -153,96 +174,69 @@ func eachWith(e *experiment.Experiment, words experiment.Words, flag string, par
 }
 
 // serviceOf is the database of a workload; false: it has none. For a workload with any database of the
-// MySQL family it is the installed one, with its version if that is known.
-func serviceOf(w experiment.Workload) (s db.Service, v db.Version, ok bool) {
+// MySQL family it is the installed one. Without an installed one it has neither version nor programs.
+func serviceOf(w experiment.Workload) (found serve.Found, ok bool) {
 	for _, n := range needsOf(w) {
 		if n.Service == "" {
 			continue
 		}
 		if found, err := serve.Find(context.Background(), n.Service, n.Path, ""); err == nil {
-			return found.Service, found.Version, true
+			return found, true
 		}
 		for _, s := range databases.All() {
 			if d := s.Describe(); d.Name == n.Service || n.Service == serve.Auto && d.Protocol == mysql.Family {
-				return s, db.Version{}, true
+				return serve.Found{Service: s}, true
 			}
 		}
 	}
-	return nil, v, false
+	return found, false
 }
 
 // checkSQL reads the user's dumps and statements before anything starts.
 func checkSQL(p *plan.Plan) error {
 	checked := map[string]bool{}
+	var all refusals
 	for _, l := range p.Loads {
-		for _, a := range l.Arms {
-			for _, file := range a.Stages.SQL {
+		for _, u := range usesOf(l) {
+			if err := wall.Possible(); err != nil && u.stages.UserSQL {
+				all.add(hint.New(fmt.Errorf("%w: %s: %w", facts.ErrUnsupported, l.Name, err), hint.Of(err)))
+			}
+			for _, file := range u.stages.SQL {
 				key := fmt.Sprint(file)
 				if checked[key] {
 					continue
 				}
 				checked[key] = true
 				if err := file.Check(); err != nil {
-					return &usageError{err, ""}
+					all.add(&usageError{err, ""})
 				}
 			}
 		}
 	}
-	return nil
+	return all.err()
 }
 
-// memoryShare is the part of the free memory that the caches of all servers may take together.
-const memoryShare = 0.5
+// memoryShare is the part of all memory that the caches of one server may take. It depends neither on the free memory nor
+// on the arms, so that two runs have the same servers; eight servers take half of the memory.
+const memoryShare = 1. / 16
 
 // fit scales the sizes in the settings that were taken over to the memory of this host. It returns true if
 // one changed.
-func (f *experimentFlags) fit(e *experiment.Experiment, p *plan.Plan) (changed bool, err error) {
+func (f *experimentFlags) fit(p *plan.Plan) (changed bool, err error) {
 	if len(f.taken) == 0 || p.PodNode != "" {
 		return false, nil
 	}
-	m, err := proc.FS("/").Amounts("proc/meminfo", "MemAvailable")
+	m, err := proc.FS("/").Amounts("proc/meminfo", "MemTotal")
 	if err != nil {
-		return false, fmt.Errorf("find the free memory: %w", err)
-	}
-	servers := 1
-	for _, l := range p.Loads {
-		servers = max(servers, len(plan.Sites(l.Arms)))
+		return false, fmt.Errorf("find the memory of this host: %w", err)
 	}
 	for i := range f.taken {
 		t := &f.taken[i]
 		before := len(t.adopted.Changes)
-		t.adopted.Fit(t.service.Describe(), int64(memoryShare*m[0]/float64(servers)))
+		t.adopted.Fit(t.service.Describe(), int64(memoryShare*m[0]))
 		changed = changed || len(t.adopted.Changes) > before
 	}
 	return changed, nil
-}
-
-// adoptedLines are the settings of the user's server that are used otherwise or not at all: one line for
-// each reason.
-func adoptedLines(all []record.Adopted) (lines []string) {
-	var reasons []string
-	of := map[string][]string{}
-	for _, a := range all {
-		text := a.Name
-		if a.Used != "" {
-			text = fmt.Sprintf("%s %s instead of %s", a.Name, a.Used, a.Value)
-		}
-		if !slices.Contains(reasons, a.Why) {
-			reasons = append(reasons, a.Why)
-		}
-		if !slices.Contains(of[a.Why], text) {
-			of[a.Why] = append(of[a.Why], text)
-		}
-	}
-	const most = 12 // names in a line
-	for _, why := range reasons {
-		names := of[why]
-		if more := len(names) - most; more > 0 {
-			names = append(slices.Clone(names[:most]), fmt.Sprintf("and %d more (plan.json has all)", more))
-		}
-		lines = append(lines, fmt.Sprintf("%s: %s", strings.Join(names, ", "), why))
-	}
-	return lines
 }
 
 var errBothSides = errors.New("ab compares two servers or option files")

@@ -10,12 +10,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
-	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
 // fileOf writes a file and returns its path.
@@ -49,7 +49,7 @@ func TestLike(t *testing.T) {
 	if pool := e.Workload("read-only").Params["buffer_pool"]; pool == "4T" || !strings.Contains(p.Record.Source, "buffer_pool: "+pool) {
 		t.Errorf("the cache is not fitted to the memory: %s", pool)
 	}
-	lines := strings.Join(adoptedLines(p.Record.Adopted), "\n")
+	lines := strings.Join(analysis.AdoptedLines(p.Record.Adopted), "\n")
 	if len(p.Record.Adopted) != 2 || !strings.Contains(lines, "datadir: ") || !strings.Contains(lines, "instead of 4T") {
 		t.Errorf("%+v\n%s", p.Record.Adopted, lines)
 	}
@@ -140,9 +140,9 @@ func TestRefusedFiles(t *testing.T) {
 
 // ab compares option files and programs of one server.
 func TestAB(t *testing.T) {
-	program := testneed.Tool(t, "mariadbd")
+	other := fileOf(t, "my.cnf", "[mysqld]\ninnodb_buffer_pool_size = 32M\n")
 	conf := fileOf(t, "my.cnf", "[mysqld]\ninnodb_buffer_pool_size = 64M\ninnodb_flush_neighbors = 0\n")
-	f := experimentFlags{Experiment: abPreset, databaseFlags: databaseFlags{Old: program, New: conf}}
+	f := experimentFlags{Experiment: abPreset, databaseFlags: databaseFlags{Old: other, New: conf}}
 	e, _, err := f.load()
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestAB(t *testing.T) {
 	if kinds := kindsOf(e); !slices.Equal(kinds, []string{"sysbench", "sysbench"}) {
 		t.Errorf("workloads %q", kinds)
 	}
-	if before, after := e.Named[0].Set, e.Named[1].Set; before["server"] != program || after["buffer_pool"] != "64M" || after["server_options"] != "--innodb-flush-neighbors=0" {
+	if before, after := e.Named[0].Set, e.Named[1].Set; before["buffer_pool"] != "32M" || after["buffer_pool"] != "64M" || after["server_options"] != "--innodb-flush-neighbors=0" {
 		t.Errorf("%v, %v", before, after)
 	}
 	dir := t.TempDir()
@@ -209,7 +209,7 @@ func TestDatabaseMistakes(t *testing.T) {
 		{"quick", databaseFlags{Dump: conf}, "takes one"},
 		{"mysql-layers", databaseFlags{Statements: "mine.txt"}, "ends in .sql"},
 		{"mysql-layers", databaseFlags{Like: []string{"mysql://root:secret@db"}}, "visible to all users"},
-		{"mysql-layers", databaseFlags{Like: []string{"oracle://db"}}, "no address"},
+		{"mysql-layers", databaseFlags{Like: []string{"oracle://db"}}, "no server has addresses"},
 		{"mysql-layers", databaseFlags{Like: []string{"mysql://127.0.0.1:1"}}, "connection refused"},
 		{"postgres-layers", databaseFlags{Like: []string{"mysql://127.0.0.1:1"}}, "no such server"},
 	} {

@@ -39,9 +39,11 @@ Examples:
   tare doctor
   tare doctor -v
   tare doctor --scratch /mnt/disk
-  tare doctor --format json | jq '.checks[] | select(.answer == "no")'
+  tare doctor --format json | jq '.checks[] | select(.answer == "no")'`
+}
 
-` + exitCodes("looked, whatever it found", exitError, exitUsage, exitInterrupted, exitTerminated)
+func (doctorCommand) exits() []codeMeaning {
+	return exitCodes("looked, whatever it found", exitError, exitUsage, exitInterrupted, exitTerminated)
 }
 
 func (d *doctorCommand) checkFlags() error { return checkVerbose(d.Verbose, format(d.Format)) }
@@ -83,7 +85,7 @@ func (d *doctorCommand) Run(c *console) error {
 	if err != nil {
 		err = fmt.Errorf("look at the noise of this host: %w", err)
 	}
-	forecast := a.foretell(d.Scratch, host)
+	forecast := a.foretell(c, d.Scratch, host)
 	a.leftovers()
 	if d.Format == "json" {
 		return errors.Join(err, export.Object(c.stdout, a))
@@ -93,9 +95,8 @@ func (d *doctorCommand) Run(c *console) error {
 			p.noise(a.Noise, forecast, d.Verbose)
 		}
 		p.leftovers(a, d.Verbose)
-		p.applied(a)
 		if !d.Verbose {
-			p.heading("Every check and arm: tare doctor -v")
+			p.heading(c.text("doctor.all"))
 		}
 	})
 	return errors.Join(err, werr)
@@ -116,8 +117,6 @@ type doctorAnswer struct {
 	Leftovers []leftoverRuns `json:"leftovers"`
 	// Unread is the error of reading the leftovers.
 	Unread string `json:"leftovers_unknown,omitempty"`
-	// Applied are the settings of tare advise --apply that tare advise --undo has not taken back.
-	Applied []appliedAnswer `json:"applied,omitempty"`
 }
 
 // expected is the bracket of the half-widths that a run of an experiment reaches, as ratios.
@@ -129,11 +128,11 @@ type expected struct {
 
 // foretell sets Expected and returns, in words, the precision to expect of tare run without arguments on
 // this host, as tare plan says it.
-func (a *doctorAnswer) foretell(scratch string, host facts.Host) string {
+func (a *doctorAnswer) foretell(c *console, scratch string, host facts.Host) string {
 	f := experimentFlags{Scratch: scratch}
 	e, _, err := f.load()
 	if err != nil {
-		return "none: " + err.Error()
+		return c.text("doctor.none.why", "why", err)
 	}
 	host.Volumes = volume.Supports(host, e.Volumes()...)
 	p, err := f.plan(e, host)
@@ -141,13 +140,13 @@ func (a *doctorAnswer) foretell(scratch string, host facts.Host) string {
 		err = worthwhile(p)
 	}
 	if err != nil {
-		return "none: " + err.Error()
+		return c.text("doctor.none.why", "why", err)
 	}
-	o := outlookOf(p, a.Noise)
+	o := outlookOf(p, a.Noise, c.in)
 	if o.expected != nil && !math.IsInf(o.expected.High, 1) {
 		a.Expected = &expected{p.Record.Experiment, p.Record.Budget, *o.expected}
 	}
-	return "tare run " + p.Record.Experiment + ": " + o.reach
+	return c.text("plan.run", "name", p.Record.Experiment, "title", o.reach)
 }
 
 // checkAnswer is a question with its answer: yes, no or unknown.
@@ -165,6 +164,7 @@ type leftoverRuns struct {
 	Live    bool      `json:"live"`
 	Pid     int       `json:"pid"`
 	Steps   []string  `json:"steps"`
+	Damage  string    `json:"damage,omitempty"` // why the journal is kept
 }
 
 func answers(host record.Host, checks []doctor.Check) *doctorAnswer {
@@ -196,12 +196,19 @@ func (a *doctorAnswer) arms(host facts.Host) {
 func (a *doctorAnswer) loads() {
 	for _, kind := range catalog.Workloads() {
 		var lacks []serve.Need
+		var has []record.Program
 		if values, err := workload.Complete(kind, nil); err == nil {
 			if stages, err := kind.Stages(values); err == nil {
 				lacks = slices.DeleteFunc(slices.Clone(stages.Needs), func(n serve.Need) bool { return n.Missing(context.Background()) == nil })
+				for _, n := range stages.Needs {
+					if program, ok := n.Program(context.Background()); ok {
+						has = append(has, program)
+					}
+				}
 			}
 		}
 		s := facts.Supported()
+		s.Reason = withPaths(has)
 		if len(lacks) > 0 {
 			err := lacking([]string{kind.Name()}, lacks)
 			s = facts.Unsupported(err.Error(), hint.Of(err))
@@ -215,7 +222,6 @@ func (a *doctorAnswer) leftovers() {
 	if err != nil {
 		a.Unread = err.Error()
 	}
-	a.applied(left)
 	for _, l := range left {
 		if !l.Live && len(l.Steps) == 0 && l.Err == nil {
 			continue // only the journal is left
@@ -223,6 +229,9 @@ func (a *doctorAnswer) leftovers() {
 		x := leftoverRuns{Run: l.Header.Run, Started: l.Header.Time, Live: l.Live, Pid: l.Header.Pid}
 		for _, s := range l.Steps {
 			x.Steps = append(x.Steps, s.String())
+		}
+		if l.Err != nil {
+			x.Damage = l.Err.Error()
 		}
 		a.Leftovers = append(a.Leftovers, x)
 	}

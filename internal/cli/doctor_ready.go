@@ -2,7 +2,6 @@ package cli
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/report"
@@ -10,47 +9,46 @@ import (
 
 // ready prints what this host is ready for, its loads, and what it lacks with the remedy.
 func (p *sheet) ready(a *doctorAnswer, details bool) {
-	p.heading("%s", readyLine(a, p.c.translate))
+	p.heading(p.c.readyLine(a))
 	if !details {
 		for _, ch := range a.failed() {
-			title := p.c.translate.of(ch.Title)
+			title := p.c.in.Sentence(ch.Title)
 			p.answer(title, report.Width(title), ch)
 		}
 	}
-	p.arms("loads and databases", a.Loads)
+	p.arms(p.text("doctor.loads"), a.Loads)
 	if details {
-		p.arms("arms", a.Arms)
+		p.arms(p.text("doctor.arms"), a.Arms)
 		return
 	}
 	missing := slices.DeleteFunc(slices.Clone(a.Arms), func(x checkAnswer) bool {
 		return x.Answer == "yes" || !slices.ContainsFunc(purposes, func(r readiness) bool { return r.arm == x.Name })
 	})
 	if len(missing) > 0 {
-		p.arms("not ready", missing)
+		p.arms(p.text("doctor.missing"), missing)
 	}
 }
 
 // readyLine is "ready for containers and neighbours; not for pods".
-func readyLine(a *doctorAnswer, t translation) string {
+func (c *console) readyLine(a *doctorAnswer) string {
 	if slices.ContainsFunc(a.Checks, func(ch checkAnswer) bool { return ch.Name == "host" && ch.Answer == "no" }) {
-		return a.Host.Name + ": not ready for tare run"
+		return c.text("doctor.notready", "host", a.Host.Name)
 	}
-	var ready, not []string
+	ready, not := []string{"tare run"}, []string(nil)
 	for _, x := range purposes {
 		has := slices.ContainsFunc(a.Arms, func(arm checkAnswer) bool {
 			return arm.Answer == "yes" && arm.Name == x.arm
 		})
 		if has {
-			ready = append(ready, t.of(x.purpose))
+			ready = append(ready, c.in.Static(x.purpose))
 		} else {
-			not = append(not, t.of(x.purpose))
+			not = append(not, c.in.Static(x.purpose))
 		}
 	}
-	line := a.Host.Name + ": ready for " + strings.Join(append([]string{"tare run"}, ready...), ", ")
 	if len(not) > 0 {
-		line += "; not for " + strings.Join(not, ", ")
+		return c.text("doctor.ready.not", "host", a.Host.Name, "list", ready, "others", not)
 	}
-	return line
+	return c.text("doctor.ready", "host", a.Host.Name, "list", ready)
 }
 
 // aboutArms are checks whose consequences the arms show.

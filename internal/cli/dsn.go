@@ -1,100 +1,152 @@
 package cli
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
-	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
-	"golang.org/x/term"
-
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases/clickhouse"
-	"github.com/tarelab/tare/internal/databases/db"
-	"github.com/tarelab/tare/internal/databases/like"
+	"github.com/tarelab/tare/internal/databases/foreign"
 	"github.com/tarelab/tare/internal/databases/mysql"
 	"github.com/tarelab/tare/internal/databases/postgres"
 	"github.com/tarelab/tare/internal/databases/redis"
-	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// scheme is the first part of a DSN with the protocol, port and user that it stands for.
-type scheme struct{ protocol, port, user string }
-
-var schemes = map[string]scheme{
-	"mysql": {mysql.Family, "3306", "root"}, "mariadb": {mysql.Family, "3306", "root"},
-	"postgres": {postgres.Name, "5432", "postgres"}, "postgresql": {postgres.Name, "5432", "postgres"},
-	"redis": {redis.Name, "6379", "default"}, "valkey": {redis.Name, "6379", "default"},
-	"clickhouse": {clickhouse.Name, "8123", "default"},
+// scheme is the first part of a DSN: what it stands for, and the parameters that it has.
+type scheme struct {
+	protocol, port, user string
+	params               []param
+	tls                  string // mode without parameters
+	socket               bool   // the path is that of a Unix socket
 }
 
-// address reads a DSN. A password in it would be visible to all users of the host.
-func address(dsn string) (at db.Address, from string, err error) {
-	u, err := url.Parse(dsn)
+var schemes = map[string]scheme{
+	"mysql": mysqlScheme, "mariadb": mysqlScheme,
+	"postgres": postgresScheme, "postgresql": postgresScheme,
+	"redis": {redis.Name, "6379", "default", nil, foreign.None, false}, "valkey": {redis.Name, "6379", "default", nil, foreign.None, false},
+	"rediss": redisTLS, "valkeys": redisTLS,
+	"redis+unix": redisSocket, "valkey+unix": redisSocket,
+	"clickhouse": {clickhouse.Name, "8123", "default", slices.Concat([]param{secure}, verifyParams), foreign.None, false},
+	"https":      {clickhouse.Name, httpsPort, "default", verifyParams, foreign.VerifyFull, false},
+}
+
+var (
+	mysqlScheme    = scheme{mysql.Family, "3306", "root", mysqlParams, foreign.None, false}
+	postgresScheme = scheme{postgres.Name, "5432", "postgres", postgresParams, foreign.None, false}
+	redisTLS       = scheme{redis.Name, "6379", "default", verifyParams, foreign.VerifyFull, false}
+	redisSocket    = scheme{redis.Name, "", "default", nil, foreign.None, true}
+)
+
+// httpsPort is the default port of ClickHouse's HTTP interface over TLS.
+const httpsPort = "8443"
+
+// dsn is the address of a server as the user gave it.
+type dsn struct {
+	scheme
+	name   string // of the scheme
+	server foreign.Server
+}
+
+// address reads a DSN. A password in it would be visible to all users of the host; no error shows more of the DSN than
+// words that are known.
+func address(text string) (at foreign.Server, from string, err error) {
+	u, err := url.Parse(text)
 	if err != nil {
 		return at, "", &usageError{errors.New("--like: the address of a server is not one"), likeForms} // the error could hold a password
 	}
 	s, known := schemes[u.Scheme]
-	if _, has := u.User.Password(); has || u.Query().Has("password") {
+	if !known {
+		return at, "", &usageError{fmt.Errorf("--like: no server has addresses of this form%s", didYouMeanScheme(u.Scheme)), likeForms}
+	}
+	if _, has := u.User.Password(); has || slices.ContainsFunc(queryNames(u.RawQuery), isSecret) {
 		return at, "", &usageError{errors.New("--like: a password in the address is visible to all users of this host"), "--like-password FILE, or without it tare asks"}
 	}
-	if !known || u.Hostname() == "" {
-		return at, "", &usageError{fmt.Errorf("--like %s: no address of a server", dsn), likeForms}
+	_, behind, _ := strings.Cut(text, "://")
+	if strings.Contains(strings.TrimPrefix(behind, u.User.String()+"@"), "@") || u.Fragment != "" || u.Opaque != "" {
+		return at, "", &usageError{fmt.Errorf("--like %s: a user name with one of : / ? # @ is written in percent encoding, and a password is not in an address", u.Scheme), likeForms}
 	}
-	at = db.Address{Protocol: s.protocol, User: s.user, Dial: net.JoinHostPort(u.Hostname(), s.port), Database: strings.TrimPrefix(u.Path, "/")}
-	if u.Port() != "" {
-		at.Dial = u.Host
-	}
+	d := &dsn{scheme: s, name: u.Scheme, server: foreign.Server{Protocol: s.protocol, User: s.user, Network: "tcp", TLS: foreign.TLS{Mode: s.tls}}}
 	if name := u.User.Username(); name != "" {
-		at.User = name
+		d.server.User = name
 	}
-	return at, fmt.Sprintf("%s://%s@%s", u.Scheme, at.User, at.Dial), nil
+	for _, step := range []func(*url.URL) error{d.path, d.query, d.place} {
+		if err := step(u); err != nil {
+			return at, "", err
+		}
+	}
+	return d.server, d.from(), nil
 }
 
-// askLike asks a running server for its settings.
-func (f *experimentFlags) askLike(dsn string, servers []server) (taken, error) {
-	at, from, err := address(dsn)
-	if err != nil {
-		return taken{}, err
+// didYouMeanScheme is the end of the error about an unknown scheme.
+func didYouMeanScheme(word string) string {
+	var all []string
+	for s := range schemes {
+		all = append(all, s)
 	}
-	i := slices.IndexFunc(servers, func(s server) bool { return s.service.Describe().Protocol == at.Protocol })
-	if i < 0 {
-		return taken{}, &usageError{fmt.Errorf("--like %s: the experiment has no such server", from), "tare run mysql-layers, postgres-layers, redis-layers or clickhouse-colocation"}
+	slices.Sort(all)
+	if near := hint.Nearest(word, all); near != "" {
+		return fmt.Sprintf("; did you mean %s://?", near)
 	}
-	s := servers[i]
-	if f.Password != "" {
-		text, err := trust.ReadGiven(f.Password)
-		if err != nil {
-			return taken{}, &usageError{fmt.Errorf("--like-password: %w", err), ""}
-		}
-		at.Secret = strings.TrimRight(string(text), "\r\n")
-	}
-	adopted, denied, err := like.Ask(context.Background(), s.service, at, from)
-	if denied && f.Password == "" && term.IsTerminal(int(os.Stdin.Fd())) {
-		if at.Secret, err = promptPassword(from); err != nil {
-			return taken{}, err
-		}
-		adopted, denied, err = like.Ask(context.Background(), s.service, at, from)
-	}
+	return ""
+}
+
+// wrong is an error about the DSN.
+func (d *dsn) wrong(format string, args ...any) error {
+	return &usageError{fmt.Errorf("--like %s: %s", d.name, fmt.Sprintf(format, args...)), likeForms}
+}
+
+// path is the database, or the path of the socket. All settings are the server's, so Redis' number of a database says
+// nothing.
+func (d *dsn) path(u *url.URL) error {
 	switch {
-	case denied:
-		return taken{}, &usageError{fmt.Errorf("--like %s: %w", from, err), "--like-password FILE; another user: SCHEME://USER@HOST"}
-	case err != nil:
-		return taken{}, &usageError{fmt.Errorf("--like %s: %w", from, err), "check host and port; the connection is TCP without TLS"}
+	case d.socket && (u.Host != "" || u.Path == ""):
+		return d.wrong("want %s:///PATH of the socket", d.name)
+	case d.socket:
+		d.server.Network, d.server.Address = "unix", u.Path
+		return nil
 	}
-	return taken{"--like " + from, s.service, adopted, s.paths}, nil
+	d.server.Database = strings.TrimPrefix(u.Path, "/")
+	if d.protocol != redis.Name {
+		return nil
+	}
+	if _, err := strconv.ParseUint(d.server.Database, 10, 16); err != nil && d.server.Database != "" {
+		return d.wrong("a database of Redis is a number")
+	}
+	d.server.Database = ""
+	return nil
 }
 
-// promptPassword asks for a password on the terminal, without showing it.
-func promptPassword(from string) (string, error) {
-	fmt.Fprintf(os.Stderr, "password for %s: ", from)
-	text, err := term.ReadPassword(int(os.Stdin.Fd()))
-	fmt.Fprintln(os.Stderr)
-	if err != nil {
-		return "", fmt.Errorf("read the password: %w", err)
+// place is host and port, unless there is a socket.
+func (d *dsn) place(u *url.URL) error {
+	host, port := u.Hostname(), u.Port()
+	bare := strings.Count(u.Host, ":") > 1 && !strings.HasPrefix(u.Host, "[")
+	n, err := strconv.ParseUint(cmp.Or(port, d.port, "1"), 10, 16)
+	switch {
+	case bare:
+		return &usageError{fmt.Errorf("--like %s: an IPv6 address stands in brackets", d.name), fmt.Sprintf("%s://USER@[::1]:%s", d.name, d.port)}
+	case d.server.Network == "unix" && u.Host != "":
+		return d.wrong("host and socket are given; want one of them")
+	case d.server.Network == "unix" && !filepath.IsAbs(d.server.Address):
+		return d.wrong("the path of the socket is not absolute")
+	case d.server.Network == "unix":
+		return nil
+	case host == "":
+		return d.wrong("no host")
+	case err != nil || n == 0:
+		return d.wrong("the port is not a number from 1 to 65535")
 	}
-	return string(text), nil
+	d.server.Address = net.JoinHostPort(host, cmp.Or(port, d.port))
+	return nil
+}
+
+// from names the server.
+func (d *dsn) from() string {
+	return fmt.Sprintf("%s://%s@%s", d.name, d.server.User, d.server.Address)
 }

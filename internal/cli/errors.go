@@ -10,6 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/reserve"
+	"github.com/tarelab/tare/internal/measure/run"
+	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/outside/nodes"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
@@ -41,35 +43,49 @@ type answerError struct {
 
 func (e *answerError) Error() string { return e.text }
 
+// codeError is an error with an exit code of its own.
+type codeError struct {
+	code int
+	error
+}
+
+func (e *codeError) Unwrap() error { return e.error }
+
 // exitCode is the code for an error.
 func exitCode(err error) int {
 	var usage *usageError
 	var problems experiment.Problems
 	var signal *signalError
 	var answer *answerError
+	var coded *codeError
 	var params *plan.ParamsError
 	var bounds *plan.BoundsError
+	var arm *plan.ArmError
 	var onNode *nodes.ExitError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &signal):
 		return exitSignal + int(signal.signal)
-	case errors.As(err, &usage), errors.As(err, &problems), errors.As(err, &params), errors.As(err, &bounds):
+	case errors.Is(err, run.ErrUnequal): // the experiment compares what cannot be compared
+		return exitUsage
+	case errors.As(err, &usage), errors.As(err, &problems), errors.As(err, &params), errors.As(err, &bounds), errors.As(err, &arm):
 		return exitUsage
 	case errors.As(err, &answer):
 		return answer.code
+	case errors.As(err, &coded):
+		return coded.code
 	case errors.As(err, &onNode):
 		return onNode.Code
 	case errors.Is(err, hostlock.ErrHeld):
 		return exitBusy
-	case errors.Is(err, facts.ErrUnsupported), errors.Is(err, reserve.ErrShort):
+	case errors.Is(err, facts.ErrUnsupported), errors.Is(err, reserve.ErrShort), errors.Is(err, kube.ErrRefused):
 		return exitUnsupported
 	}
 	return exitError
 }
 
-// fail prints an error and its hint, if any, and returns the exit code.
+// fail prints an error and its hint, if any, in English, and returns the exit code.
 func (c *console) fail(err error) int {
 	if err == nil {
 		return exitOK
@@ -77,18 +93,25 @@ func (c *console) fail(err error) int {
 	if err.Error() == "" { // the answer was printed on standard output
 		return exitCode(err)
 	}
-	remedy, text := hint.Of(err), c.given.placed(message(err))
+	if several := (refusals)(nil); errors.As(err, &several) && several.Error() == err.Error() && !c.events {
+		for _, one := range several {
+			c.fail(one)
+		}
+		return exitCode(err)
+	}
+	remedy, text := hint.Of(err), withoutPasswords(c.given.placed(message(err)))
 	var usage *usageError
 	if remedy == "" && errors.As(err, &usage) && usage.help != "" {
 		remedy = usage.help
 	}
+	text, remedy = hint.WithPages(text), hint.WithPages(remedy)
 	if c.events {
 		writeEvent(c.stderr, errorEvent{"error", export.Clean(text), export.Clean(remedy), exitCode(err)})
 		return exitCode(err)
 	}
-	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, cmp.Or(c.name, ownName)+":"), indented(c.renamed.text(c.translate.chain(text))))
+	fmt.Fprintln(c.stderr, c.tint(c.stderr, red, cmp.Or(c.name, ownName)+":"), indented(c.renamed.text(text)))
 	if remedy != "" {
-		fmt.Fprintln(c.stderr, c.translate.join(c.paint(c.stderr, bold, "hint:"), indented(c.renamed.text(c.translate.chain(remedy)))))
+		fmt.Fprintln(c.stderr, c.tint(c.stderr, bold, "hint:"), indented(c.renamed.text(remedy)))
 	}
 	return exitCode(err)
 }

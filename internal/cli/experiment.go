@@ -4,22 +4,19 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/arms/pods"
-	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
-	"github.com/tarelab/tare/record"
 )
 
 // experimentFlags are the flags that say what to measure. Each sets a value of the experiment, which is
@@ -48,7 +45,8 @@ type experimentFlags struct {
 
 	databaseFlags
 
-	pods *pods.Target // see cluster
+	pods *pods.Target             // see cluster
+	seen map[string]dataset.About // by workload: see recall
 }
 
 // cluster is the cluster that the flags choose.
@@ -93,14 +91,14 @@ func (f *experimentFlags) parse(words experiment.Words) (*experiment.Experiment,
 // workload of a preset. It keeps a workload that is in a file or named by --workload, and `installed`
 // returns the error about it.
 func (f *experimentFlags) plan(e *experiment.Experiment, host facts.Host) (*plan.Plan, error) {
-	p, err := plan.Build(e, catalog.Plan(f.cluster()), host, nil)
+	p, err := f.build(e, host)
 	if err != nil {
 		return nil, err
 	}
-	smaller, err := f.fit(e, p)
+	smaller, err := f.fit(p)
 	if err == nil && smaller {
 		if err = f.applyTaken(e, catalog.Words()); err == nil {
-			p, err = plan.Build(e, catalog.Plan(f.cluster()), host, nil)
+			p, err = f.build(e, host)
 		}
 	}
 	if err != nil {
@@ -111,94 +109,22 @@ func (f *experimentFlags) plan(e *experiment.Experiment, host facts.Host) (*plan
 	if preset && f.Command == "" && len(f.Workload) == 0 {
 		leaveOutUninstalled(p)
 	}
+	leaveOutLonely(p)
+	found := programsFound{}
+	if p.PodNode == "" {
+		p.Record.Programs = found.of(p.Loads...)
+	}
+	f.recall(p, found)
 	return p, nil
 }
 
-// findExperiment reads a preset, a file or standard input. file is the name of the file in errors.
-func findExperiment(name string) (file string, src []byte, err error) {
-	if name == "-" {
-		src, err = readBounded(os.Stdin, "standard input")
-		if err != nil {
-			err = &usageError{fmt.Errorf("read the experiment: %w", err), ""}
-		}
-		return "stdin", src, err
+// build is plan.Build. Where it does not fail because of this host, the experiment is wrong.
+func (f *experimentFlags) build(e *experiment.Experiment, host facts.Host) (*plan.Plan, error) {
+	p, err := plan.Build(e, catalog.Plan(f.cluster()), host, nil)
+	if err != nil && !errors.Is(err, facts.ErrUnsupported) {
+		return nil, &usageError{err, ""}
 	}
-	if current, src, ok := experiment.Preset(name); ok { // name may be that of an earlier version
-		return current + ".yaml", src, nil
-	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return "", nil, notAnExperiment(name)
-	}
-	src, err = readExperiment(name)
-	switch {
-	case err == nil:
-		return name, src, nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", nil, &usageError{hint.New(fmt.Errorf("read the experiment: %w", err), "tare presets lists the experiments that need no file"), ""}
-	case strings.Contains(name, "/"), strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
-		return "", nil, &usageError{fmt.Errorf("no experiment file %s", name), "tare presets lists the experiments that need no file"}
-	}
-	err = fmt.Errorf("no preset and no file %q%s", name, likePreset(name))
-	return "", nil, &usageError{err, cmp.Or(flagFor(name), "tare presets")}
-}
-
-// largestExperiment bounds the bytes that are read. It is above the limit of package experiment, whose
-// error is better.
-const largestExperiment = 2 << 20 // bytes
-
-// readExperiment reads an experiment file, up to largestExperiment.
-func readExperiment(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readBounded(f, name)
-}
-
-func readBounded(r io.Reader, name string) ([]byte, error) {
-	src, err := io.ReadAll(io.LimitReader(r, largestExperiment+1))
-	if err == nil && len(src) > largestExperiment {
-		err = fmt.Errorf("%s has more than %d bytes and is not an experiment", name, largestExperiment)
-	}
-	return src, err
-}
-
-// notAnExperiment is the error about a directory in the place of an experiment.
-func notAnExperiment(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, record.RecordFile)); err == nil {
-		return &usageError{fmt.Errorf("%s is a result, and no experiment", dir), "tare run --continue " + dir + " adds to it; tare report " + dir + " prints it"}
-	}
-	return &usageError{fmt.Errorf("%s is a directory, and no experiment", dir), "tare run --scratch " + dir + " measures in it; tare presets lists the experiments"}
-}
-
-// flagFor guesses the flag that a user forgot before a word in the place of the experiment; "": none.
-func flagFor(word string) string {
-	_, err := experiment.ParseDuration(word)
-	switch {
-	case err == nil:
-		return "--budget " + word
-	case strings.Contains(word, "="):
-		return "--set " + word
-	case slices.Contains(catalog.Words().Arms, word):
-		return "--arms host," + word
-	}
-	return ""
-}
-
-// likePreset is the end of the error about an unknown preset: the presets that begin with the word, or
-// the nearest one.
-func likePreset(word string) string {
-	var all []string
-	for _, p := range experiment.Presets() {
-		if strings.HasPrefix(p, word+"-") {
-			all = append(all, p)
-		}
-	}
-	if len(all) > 1 {
-		return "; there are " + strings.Join(all, ", ")
-	}
-	return hint.DidYouMean(word, experiment.Presets())
+	return p, err
 }
 
 // apply applies the flags to the experiment, --set after the others, and then selects the workloads. It
@@ -217,12 +143,17 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 		return err
 	}
 	all = f.conflicts()
+	compared := slices.DeleteFunc(workloadNames(e), e.Alone)
 	across := len(f.Volume) > 1 || len(f.Volume) > 0 && e.ComparesVolumesOfPods(words)
 	if across {
 		collect(e.Across("--volume", volumeArms(f.Volume), f.Volume, words), "")
 	}
 	for _, s := range f.settings() {
 		if across && s.flag == "volume" {
+			continue
+		}
+		if s.flag == "arms" {
+			collect(e.ChooseArms("--arms", s.value, words), "arms: ")
 			continue
 		}
 		collect(e.Apply("--"+s.flag, s.flag, s.value, words), s.flag+": ")
@@ -233,10 +164,43 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 	all = append(all, f.applyLimits(e, words)...)
 	all = append(all, f.notSelected(e)...)
 	collect(e.Select("--workload", f.Workload), "")
+	if len(all) == 0 && len(f.Arms) > 0 {
+		all = leftAlone(e, compared)
+	}
 	if len(all) > 0 {
 		return all
 	}
 	return nil
+}
+
+// workloadNames are the names of all workloads, also of optional ones.
+func workloadNames(e *experiment.Experiment) (names []string) {
+	for _, w := range e.Workloads {
+		names = append(names, w.Name)
+	}
+	return names
+}
+
+// leftAlone returns the problem of workloads that had arms to compare, and have their baseline alone by --arms.
+func leftAlone(e *experiment.Experiment, compared []string) experiment.Problems {
+	var alone, others []string
+	for _, w := range e.Workloads {
+		switch {
+		case slices.Contains(compared, w.Name) && e.Alone(w.Name):
+			alone = append(alone, w.Name)
+		case !w.Optional:
+			others = append(others, w.Name)
+		}
+	}
+	if len(alone) == 0 {
+		return nil
+	}
+	base := e.Workload(alone[0]).Baseline
+	text := fmt.Sprintf("nothing would be left to compare with %s in %s: name another arm besides", base, strings.Join(alone, ", "))
+	if len(others) > 0 {
+		text += ", or leave these loads out: --workload " + strings.Join(others, ",")
+	}
+	return experiment.Problems{{Where: "--arms", Text: text}}
 }
 
 // notSelected returns the problems of --set on optional workloads that --workload does not select.
@@ -295,18 +259,34 @@ func (f *experimentFlags) volume() string {
 	return f.Volume[0]
 }
 
-// volumeArms names the arms for these volumes.
+// volumeArms names the arms for these volumes: by the volume, and several on one path by the options
+// in which they differ.
 func volumeArms(words []string) (names []string) {
-	const most = 40 // the longest name of an arm
+	all := make([]volume.Volume, len(words))
 	for i, w := range words {
-		v, _ := volume.Parse(w) // Experiment.Across reports the error
-		name := strings.ToLower(v.Name())
-		if len(name) > most {
-			name = fmt.Sprintf("%s-%d", name[:most-3], i+1)
-		}
-		names = append(names, name)
+		all[i], _ = volume.Parse(w) // Experiment.Across reports the error
+	}
+	for i, v := range all {
+		names = append(names, uniqueName(strings.ToLower(v.NameAmong(all)), i, names))
 	}
 	return names
+}
+
+// uniqueName shortens a name in the middle to the longest that an arm can have, and adds a number where
+// an earlier arm has it.
+func uniqueName(name string, i int, earlier []string) string {
+	const most = 40
+	short := func(n int) string {
+		if len(name) <= n {
+			return name
+		}
+		return strings.Trim(name[:n/2], "-") + "-" + strings.Trim(name[len(name)-(n-n/2-1):], "-")
+	}
+	if s := short(most); !slices.Contains(earlier, s) {
+		return s
+	}
+	end := fmt.Sprintf("-%d", i+1)
+	return short(most-len(end)) + end
 }
 
 // absolute makes the paths of a list of files, such as $KUBECONFIG, absolute.

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/plan"
 )
@@ -28,32 +30,50 @@ func (f *firstAnswers) expect(p *plan.Plan) {
 	}
 }
 
-// line is the first answer that an event brings; empty: none. The event's own workload has one as
-// soon as its interval is narrow. A workload whose turn the event ends has one with any interval.
-func (f *firstAnswers) line(e run.Event) string {
+// sized is a line whose names have at most so many columns.
+type sized func(columns int) string
+
+// longestName is the longest name that a workload or an arm can have.
+const longestName = 40
+
+// lines are what an event says beside its phase: the first answer that it brings, and its note. The event's own workload has
+// an answer as soon as its interval is narrow. A workload whose turn the event ends has one with any interval.
+func (f *firstAnswers) lines(e run.Event, in messages.Catalog) (all []sized) {
 	before := f.last
 	f.last = e
+	var text sized
 	if before.Workload != e.Workload || before.Pass != e.Pass {
-		if text := f.tell(before, vague); text != "" {
-			return text
-		}
+		text = f.tell(before, vague, in)
 	}
-	return f.tell(e, narrowFirst)
+	if text == nil {
+		text = f.tell(e, narrowFirst, in)
+	}
+	if text != nil {
+		all = append(all, text)
+	}
+	if e.Note.Key != "" {
+		all = append(all, func(columns int) string {
+			return in.Text("join.colon", "subject", cut(e.Workload, columns+1), "what", in.Say(e.Note))
+		})
+	}
+	return all
 }
 
-// tell is the line about the subject, if its half-width is below widest; else empty.
-func (f *firstAnswers) tell(e run.Event, widest float64) string {
+// tell is the line about the subject, if its half-width is below widest; else nil.
+func (f *firstAnswers) tell(e run.Event, widest float64, in messages.Catalog) sized {
 	subject, ok := f.subjects[e.Workload]
 	if !ok {
-		return ""
+		return nil
 	}
-	for _, a := range e.Arms {
-		if a.Arm == subject && a.Half < widest {
-			delete(f.subjects, e.Workload)
-			return fmt.Sprintf("%s: %s %s so far", e.Workload, a.Arm, effect(a))
-		}
+	at := slices.IndexFunc(e.Arms, func(a run.Running) bool { return a.Arm == subject && a.Half < widest })
+	if at < 0 {
+		return nil
 	}
-	return ""
+	delete(f.subjects, e.Workload)
+	a := e.Arms[at]
+	return func(columns int) string {
+		return in.Text("progress.first", "load", cut(e.Workload, columns+1), "arm", cut(a.Arm, columns+1), "effect", effect(a))
+	}
 }
 
 // stamp puts the seconds since the start of the run before a text.

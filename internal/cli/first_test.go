@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
@@ -57,7 +58,11 @@ func TestFirstAnswers(t *testing.T) {
 		at("oltp", 2, "container", 0.005),
 		at("rpc", 2, "rootfs", 0.005),
 	} {
-		got = append(got, f.line(e))
+		text := ""
+		for _, line := range f.lines(e, messages.Catalog{}) {
+			text += line(longestName)
+		}
+		got = append(got, text)
 	}
 	want := make([]string, 10)
 	want[3] = "oltp: container -1.2 % ±3.4 % so far"
@@ -86,6 +91,9 @@ func TestFirstAnswersAreShown(t *testing.T) {
 				display = blind{display}
 			}
 			display.start(ladder(), "r")
+			launched := at("oltp", 1, "container", math.Inf(1))
+			launched.Phase = phaseLaunch
+			display.event(launched)
 			display.event(at("oltp", 1, "container", 0.034))
 			display.event(at("rpc", 1, "rootfs", math.Inf(1)))
 			display.end()

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/host/doctor"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/report"
 )
@@ -22,7 +24,7 @@ var typed = regexp.MustCompile(`\b(tare|kubectl) [\x21-\x7e]+( [\x21-\x7e]+)*|\[
 
 // Help is in Chinese: no command has a line of English, and no line is wider than the terminal.
 func TestHelpIsInChinese(t *testing.T) {
-	chinese := sentences(messages.Chinese)
+	chinese := messages.In(messages.Chinese)
 	var g grammar
 	parser, err := newParser(&g, io.Discard, io.Discard)
 	if err != nil {
@@ -61,7 +63,7 @@ func commandPaths(n *kong.Node) (all [][]string) {
 }
 
 // chineseHelp is the help of a command, in Chinese.
-func chineseHelp(t *testing.T, chinese translation, path []string) (text string) {
+func chineseHelp(t *testing.T, chinese messages.Catalog, path []string) (text string) {
 	t.Helper()
 	var out bytes.Buffer
 	defer func() {
@@ -78,6 +80,92 @@ func chineseHelp(t *testing.T, chinese translation, path []string) (text string)
 	_, err = parser.Parse(append(path, "--help"))
 	t.Errorf("%q: %v", path, err)
 	return ""
+}
+
+// staticTexts are the texts of the commands that have no values, each of which is the key of its translation.
+func staticTexts(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{"Flags:": true, "Commands:": true, "Arguments:": true, doctor.Quiet: true, doctor.Shared: true, doctor.Hostile: true}
+	add := func(text string) string {
+		if text != "" {
+			all[text] = true
+		}
+		return text
+	}
+	var g grammar
+	parser, err := newParser(&g, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addModel(parser.Model.Node, add)
+	block(kubernetesHelp, add)
+	for _, q := range questions {
+		add(q.title)
+	}
+	for _, x := range purposes {
+		add(x.purpose)
+	}
+	for _, name := range experiment.Presets() {
+		e, err := parsePreset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(e.Title)
+		for _, program := range programsOf(e) {
+			add(program)
+		}
+	}
+	return all
+}
+
+// addModel adds the texts of a command and of those below it, as translateModel translates them.
+func addModel(n *kong.Node, add func(string) string) {
+	block(n.Help, add)
+	block(n.Detail, add)
+	for _, p := range n.Positional {
+		add(p.Help)
+	}
+	for _, f := range n.Flags {
+		if add(f.Help); f.Group != nil {
+			add(f.Group.Title)
+		}
+	}
+	for _, m := range exitCodesOf(n) {
+		add(m.means)
+	}
+	for _, c := range n.Children {
+		addModel(c, add)
+	}
+}
+
+// Every static text has its Chinese, and every line of its file is said by a command.
+func TestStaticTexts(t *testing.T) {
+	all, chinese := staticTexts(t), messages.In(messages.Chinese)
+	for text := range all {
+		said := typed.ReplaceAllString(text, "")
+		if chinese.Static(text) == text && strings.Contains(said, " ") && regexp.MustCompile(`[a-z]{3}`).MatchString(said) {
+			t.Errorf("%q has no line in chinese-help.txt", text)
+		}
+	}
+	b, err := os.ReadFile("../base/messages/chinese-help.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
+			continue
+		}
+		said := false
+		for text := range all {
+			said = said || strings.HasPrefix(line, text+" = "+chinese.Static(text))
+		}
+		if !said {
+			t.Errorf("no command says %s", line)
+		}
+	}
+	if len(all) < 200 {
+		t.Errorf("only %d texts were found", len(all))
+	}
 }
 
 func TestFold(t *testing.T) {
@@ -105,9 +193,9 @@ func TestFold(t *testing.T) {
 
 // tare presets is in Chinese: questions, titles and what each needs.
 func TestPresetsAreInChinese(t *testing.T) {
-	chinese := sentences(messages.Chinese)
+	chinese := messages.In(messages.Chinese)
 	for _, q := range questions {
-		if got := chinese.of(q.title); got == q.title {
+		if got := chinese.Static(q.title); got == q.title {
 			t.Errorf("%q has no translation", got)
 		}
 	}
@@ -116,7 +204,7 @@ func TestPresetsAreInChinese(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := chinese.of(e.Title); got == e.Title || englishWords.MatchString(got) {
+		if got := chinese.Static(e.Title); got == e.Title || englishWords.MatchString(got) {
 			t.Errorf("%s: %q is %q", name, e.Title, got)
 		}
 		shown := inWords(chinese, e)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/host/doctor"
 	"github.com/tarelab/tare/internal/host/facts"
@@ -70,7 +71,7 @@ func hostileSheets(t *testing.T, bad string) {
 	p.leftovers(a, true)
 	p.noise(doctor.Noise{Word: bad, Because: bad}, bad, true)
 	p.outlook(&outlook{noise: bad, reach: bad, remedy: bad})
-	p.left([]record.Left{{Arm: bad, Reason: bad, Remedy: bad}})
+	p.left([]record.Left{{Arm: bad, Reason: record.InProse(bad), Remedy: record.InProse(bad)}})
 	p.columns([][3]string{{bad, bad, bad}})
 	if err := p.flush(); err != nil {
 		t.Fatal(err)
@@ -79,7 +80,7 @@ func hostileSheets(t *testing.T, bad string) {
 	fmt.Fprintf(said, "%s\n%s", bad, bad)
 	said.flush()
 	c.fail(hint.New(fmt.Errorf("one\n%s", bad), bad))
-	c.note("%s %d %v", bad, 7, errors.New(bad))
+	c.note("plan.root", "path", bad, "why", errors.New(bad))
 	c.noteResults(bad, true)
 	passes(t, "doctor, plan and notes", "said", contents(t, out))
 	var b bytes.Buffer
@@ -100,13 +101,13 @@ func hostileProgress(t *testing.T) {
 	bad := hostileName(0, "x")
 	c := &console{stdout: out, stderr: out, getenv: func(string) string { return "" }, color: "always"}
 	left := func() (float64, float64) { return 60, 180 }
-	p := &plan.Plan{Record: record.Plan{Experiment: bad, Budget: 180}, Left: []record.Left{{Arm: bad, Reason: bad}},
+	p := &plan.Plan{Record: record.Plan{Experiment: bad, Budget: 180}, Left: []record.Left{{Arm: bad, Reason: record.InProse(bad)}},
 		Loads: []plan.Load{{Workload: record.Workload{Name: bad, Baseline: "host", Arms: []record.Arm{{Name: "host"}, {Name: bad}}}}}}
 	for _, show := range []progress{&plain{w: out, left: left}, &screen{console: c, left: left}, silent{out}} {
 		show.start(p, bad)
 		for _, phase := range []string{"prepare", "launch", "pilot", phaseMeasure, bad} {
 			for _, load := range []string{bad, bad + "2"} {
-				show.event(run.Event{Workload: load, Number: 1, Of: 2, Phase: phase, Arm: bad, Note: bad, Blocks: 3,
+				show.event(run.Event{Workload: load, Number: 1, Of: 2, Phase: phase, Arm: bad, Note: messages.Say("progress.start", "arm", bad), Blocks: 3,
 					Arms: []run.Running{{Arm: bad, Ratio: 0.9, Half: 0.01}}})
 			}
 		}

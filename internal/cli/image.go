@@ -30,9 +30,11 @@ func (imageLoad) Help() string {
 Examples:
 
   tare image load image.tar --into docker
-  tare image load image.tar --into containerd --address /run/k3s/containerd/containerd.sock
+  tare image load image.tar --into containerd --address /run/k3s/containerd/containerd.sock`
+}
 
-` + exitCodes("loaded", exitError, exitUsage, exitUnsupported, exitInterrupted, exitTerminated)
+func (imageLoad) exits() []codeMeaning {
+	return exitCodes("loaded", exitError, exitUsage, exitUnsupported, exitInterrupted, exitTerminated)
 }
 
 // engineName is the value of --into.
@@ -64,7 +66,7 @@ func (l imageLoad) Run(c *console) error {
 	case err != nil:
 		return hint.New(err, "is "+into.Name()+" running, and may this user speak with it? --address names another socket")
 	}
-	c.say("%s %s is in %s", info.Tag, info.ID, into.Name())
+	c.say("image.loaded", "name", info.Tag, "id", info.ID, "engine", into.Name())
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/logs/csv"
 	formats "github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/importer"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -17,19 +18,21 @@ import (
 )
 
 type importCommand struct {
-	Files    []string `arg:"" name:"arm=files" help:"The files of each arm. The first arm is the baseline; \"-\" is standard input."`
-	Baseline string   `group:"experiment" placeholder:"ARM" help:"Another arm as the baseline."`
-	Kind     kind     `group:"experiment" placeholder:"KIND" help:"What the files are, where they do not tell: ${kinds}."`
-	Claim    []string `group:"experiment" sep:"none" placeholder:"METRIC=CHANGE%" help:"A percentage that somebody published of these figures, to be checked: p50=-42% or, with several arms, pod:p50=-42%. May be repeated."`
-	Margin   string   `group:"experiment" default:"1%" placeholder:"1%" help:"Smallest effect that matters to you."`
-	Output   newDir   `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
-	Format   format   `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: ${forms}."`
+	Files        []string `arg:"" optional:"" name:"arm=files" help:"The files of each arm. The first arm is the baseline; \"-\" is standard input."`
+	Baseline     string   `group:"experiment" placeholder:"ARM" help:"Another arm as the baseline."`
+	Kind         kind     `group:"experiment" placeholder:"KIND" help:"What the files are, where they do not tell: ${kinds}."`
+	Claim        []string `group:"experiment" sep:"none" placeholder:"METRIC=CHANGE%" help:"A percentage that somebody published of these figures, to be checked: p50=-42% or, with several arms, pod:p50=-42%. May be repeated."`
+	Column       []string `group:"experiment" sep:"none" placeholder:"NAME=MEANING" help:"What a column of a table is: ignore, setting, arm, load, run, host, or a metric such as throughput or p95 (ms). '*=ignore' leaves out all unknown columns. May be repeated."`
+	Margin       string   `group:"experiment" default:"1%" placeholder:"1%" help:"Smallest effect that matters to you."`
+	KnownColumns bool     `group:"output" help:"Print all columns of tables that are known. Needs no file."`
+	Output       newDir   `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
+	Format       format   `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: ${forms}."`
 }
 
 func (importCommand) Help() string {
 	return `Reads what other tools printed: sysbench (0.4 to 1.1, also a few lines pasted from a page), fio (JSON, text, terse, logs), clickhouse-benchmark, pgbench, hyperfine, redis-benchmark (also Valkey's), the summaries of dbench, kbench and kubestr, CSV and Markdown tables, also compressed with gzip or bzip2. The result is like that of a run: tare report, tare check and the others read it.
 
-Every file is one run of its arm, or several; the files of the threads or jobs of one run are one run. Reports of a page that differ in a heading or a command line are different loads. One arm alone is summed up; a table that names its arms needs no NAME=. Patterns are expanded where the shell did not. One run per arm gives no verdict: run each arm at least 3 times.
+Every file is one run of its arm, or several; the files of the threads or jobs of one run are one run. Reports of a page that differ in a heading or a command line are different loads. One arm alone is summed up; a table that names its arms needs no NAME=. A table is read if all its columns are known (--known-columns) or named (--column). Patterns are expanded where the shell did not. One run per arm gives no verdict: run each arm at least 3 times.
 
 Examples:
 
@@ -38,8 +41,11 @@ Examples:
   tare import alone=alone.json hog=hog.json --claim p50=-42%
   kubectl logs bench | tare import host=bare.log pod=-
   tare import table.csv
+  tare import table.csv --column 'VUs=setting' --column 'cv=ignore'`
+}
 
-` + exitCodes("read", exitError, exitUsage)
+func (importCommand) exits() []codeMeaning {
+	return exitCodes("read", exitError, exitUsage)
 }
 
 // kind is the value of --kind.
@@ -50,6 +56,10 @@ func (k *kind) UnmarshalText(b []byte) error { return oneOf((*string)(k), string
 func (kind) words() []string { return importer.Kinds() }
 
 func (i *importCommand) Run(c *console) error {
+	if i.KnownColumns {
+		_, err := fmt.Fprint(c.stdout, csv.Known)
+		return err
+	}
 	options, err := i.options(c)
 	if err != nil {
 		return &usageError{err, "tare import --help"}
@@ -68,7 +78,7 @@ func (i *importCommand) Run(c *console) error {
 	}
 	read, err := importer.Read(options)
 	if err != nil { // about a file that the user named
-		return &usageError{err, "tare import --help"}
+		return &usageError{err, i.remedy(c, err)}
 	}
 	m := record.Manifest{Schema: record.ManifestSchema, Started: now.UTC(), Tare: version(), Statistics: analysis.Statistics}
 	if u, err := user.Current(); err == nil {
@@ -90,8 +100,25 @@ func (i *importCommand) options(c *console) (o importer.Options, err error) {
 		}
 		o.Claims = append(o.Claims, claim)
 	}
+	if o.Columns, err = csv.NewColumns(i.Column); err != nil {
+		return o, fmt.Errorf("--column: %w", err)
+	}
 	o.Arms, err = importer.Arms(i.Files)
 	return o, err
+}
+
+// remedy is the command to type next. Where columns of tables are not known, it is this command with a proposal for
+// each of them.
+func (i *importCommand) remedy(c *console, err error) string {
+	var unknown *csv.UnknownColumns
+	if !errors.As(err, &unknown) {
+		return "tare import --help"
+	}
+	words := append([]string{"tare"}, c.args...)
+	for _, p := range unknown.Proposals() {
+		words = append(words, "--column", p)
+	}
+	return hint.Command(words...)
 }
 
 // finish prints the report of the result directory.

@@ -5,15 +5,17 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/tarelab/tare/internal/base/messages"
 )
 
 // kubernetesGroup is the group of the flags that tare help kubernetes explains and other help hides.
 const kubernetesGroup = "kubernetes"
 
 // helpKubernetes prints the flags about pods and nodes.
-func helpKubernetes(parser *kong.Kong, to io.Writer, t translation, terminalWidth int) error {
+func helpKubernetes(parser *kong.Kong, to io.Writer, in messages.Catalog, terminalWidth int) error {
 	const columns = 28
-	text := t.block(kubernetesHelp)
+	text, english := blockIn(kubernetesHelp, in), in.Language() == messages.English
 	done := map[string]bool{}
 	for _, command := range parser.Model.Children {
 		if command.Name != "run" && command.Name != "plan" {
@@ -28,8 +30,8 @@ func helpKubernetes(parser *kong.Kong, to io.Writer, t translation, terminalWidt
 			if !f.IsBool() {
 				name += "=" + f.FormatPlaceHolder()
 			}
-			lines := []string{t.of(f.Help)}
-			if t == nil {
+			lines := []string{in.Static(f.Help)}
+			if english {
 				lines = wrap(f.Help, 90-columns)
 			}
 			for i, line := range lines {
@@ -40,8 +42,8 @@ func helpKubernetes(parser *kong.Kong, to io.Writer, t translation, terminalWidt
 			}
 		}
 	}
-	if t != nil {
-		return writeFolded(to, text, terminalWidth, t)
+	if !english {
+		return writeFolded(to, text, terminalWidth, in)
 	}
 	_, err := io.WriteString(to, text)
 	return err

@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/cli/settings"
 	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/record"
 )
 
 // languageChoice is the value of --lang.
@@ -43,7 +45,7 @@ func valueIn(args []string, flag string) (value string) {
 }
 
 // speak chooses the language of everything that the command prints for people.
-func (c *console) speak(l messages.Language) { c.language, c.translate = l, sentences(l) }
+func (c *console) speak(l messages.Language) { c.in = messages.In(l) }
 
 // withoutLang leaves out --lang with its value. A wrong value stays.
 func withoutLang(args []string) (rest []string) {
@@ -61,12 +63,7 @@ func withoutLang(args []string) (rest []string) {
 }
 
 // reports are the reports in the language of the console.
-func (c *console) reports() report.Language { return report.In(messages.In(c.language)) }
+func (c *console) reports() report.Language { return report.In(c.in) }
 
-// sentences is the translation of what commands say; nil: English, in which it is said.
-func sentences(l messages.Language) translation {
-	if l == messages.English {
-		return nil
-	}
-	return messages.In(l).Sentence
-}
+// said is the sentence of a code.
+func (c *console) said(s record.Said) string { return said.Text(c.in, s) }

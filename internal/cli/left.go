@@ -6,11 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/plan"
-	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
 )
 
 // leftOut are the arms, and the whole workloads, that this host cannot have, each once.
@@ -23,60 +26,96 @@ func leftOut(p *plan.Plan) (names []string) {
 	return names
 }
 
-// worthwhile refuses a run whose arms were all left out but the baseline and its twin: it could
-// compare nothing. Where none was left out the user chose the baseline alone, to see the noise.
-func worthwhile(p *plan.Plan) error {
+// compares says whether a load has an arm besides the baseline and its twin.
+func compares(l plan.Load) bool {
+	return slices.ContainsFunc(l.Arms, func(a plan.PlannedArm) bool { return a.Name != l.Baseline && !a.Twin })
+}
+
+// lonely are the loads whose arms were all left out but the baseline and its twin, so that there is nothing to
+// compare. A load that is judged by an objective needs no comparison.
+func lonely(p *plan.Plan) (names []string) {
 	for _, l := range p.Loads {
-		for _, a := range l.Arms {
-			if a.Name != l.Baseline && !a.Twin {
-				return nil
-			}
+		lost := slices.ContainsFunc(p.Left, func(x record.Left) bool { return x.Workload == l.Name && x.Arm != "" })
+		if lost && !compares(l) && l.Objective == nil {
+			names = append(names, l.Name)
 		}
 	}
-	left := leftOut(p)
-	if len(left) == 0 {
+	return names
+}
+
+// leaveOutLonely leaves out loads whose baseline would be alone, if there are other loads.
+func leaveOutLonely(p *plan.Plan) {
+	names := lonely(p)
+	if len(names) == len(p.Loads) {
+		return
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(p.Left, func(x record.Left) bool { return x.Workload == name })
+		p.LeaveOut(name, record.Say("of_arm", "arm", p.Left[i].Arm, "why", p.Left[i].Reason), p.Left[i].Remedy)
+	}
+}
+
+// worthwhile refuses a run of loads whose baselines are alone.
+func worthwhile(p *plan.Plan) error {
+	if len(lonely(p)) < len(p.Loads) {
 		return nil
 	}
+	left := leftOut(p)
 	var reasons []string
 	for _, l := range p.Left {
-		if !slices.Contains(reasons, l.Reason) {
-			reasons = append(reasons, l.Reason)
+		if why := said.English(l.Reason); !slices.Contains(reasons, why) {
+			reasons = append(reasons, why)
 		}
 	}
 	err := fmt.Errorf("nothing is left to compare with %s (%w): %s: %s",
 		p.Loads[0].Baseline, facts.ErrUnsupported, strings.Join(left, ", "), strings.Join(reasons, "; "))
-	if remedy := p.Left[0].Remedy; len(reasons) == 1 && remedy != "" {
-		return hint.New(err, remedy)
-	}
-	return hint.New(err, "tare plan says what helps against each")
+	return hint.New(err, remediesOf(p.Left))
 }
 
-// verdictBudget says which budget allows verdicts, and whether that of the plan does.
-func verdictBudget(p *plan.Plan) string {
-	least, ok := p.Deciding()
-	switch {
-	case !ok:
-		return fmt.Sprintf("the experiment fixes generations: %d; verdicts need %d", p.Generations, metric.LeastLaunches)
-	case p.Expected() < least:
-		return fmt.Sprintf("too short for verdicts: these need %d launches of each arm, about %s; fewer arms (--arms) need less",
-			metric.LeastLaunches, quantity.Duration(least.Seconds()))
+// remediesOf are the remedies against the reasons why arms were left out; an only one is without its arm.
+func remediesOf(all []record.Left) string {
+	var remedies, named []string
+	for _, l := range all {
+		if remedy := said.English(l.Remedy); remedy != "" && !slices.Contains(remedies, remedy) {
+			remedies, named = append(remedies, remedy), append(named, cmp.Or(l.Arm, l.Workload)+": "+remedy)
+		}
 	}
-	return fmt.Sprintf("verdicts need %d launches of each arm: a budget of about %s", metric.LeastLaunches, quantity.Duration(least.Seconds()))
+	if len(remedies) == 1 {
+		return remedies[0]
+	}
+	return strings.Join(named, "; ")
 }
 
-// shortOfVerdicts is what verdictBudget says where the plan compares arms and allows no verdict; else empty.
-func shortOfVerdicts(p *plan.Plan) string {
-	compares := slices.ContainsFunc(p.Loads, func(l plan.Load) bool {
-		return slices.ContainsFunc(l.Arms, func(a plan.PlannedArm) bool { return a.Name != l.Baseline && !a.Twin })
-	})
-	if least, ok := p.Deciding(); !compares || ok && p.Expected() >= least {
+// launchNotice is what a run that compares arms says before it begins about the launches that it has room for; "": enough.
+func launchNotice(p *plan.Plan, in messages.Catalog) string {
+	switch unknown := unknownLoads(p, in); {
+	case !slices.ContainsFunc(p.Loads, compares):
 		return ""
+	case len(unknown) > 0 && tooShort(p, in) == "":
+		return unknownLaunches(unknown, in)
 	}
-	return verdictBudget(p)
+	return tooShort(p, in)
 }
 
 // fewer is the hint about a run that is too short.
 const fewer = "a longer --budget, or fewer: --workload NAME, --arms NAME"
+
+// podsFit returns an error if a cluster has no room for the pods of a workload, which all run at once.
+func podsFit(p *plan.Plan, on *pods.Target) error {
+	for _, l := range p.Loads {
+		var sites []pods.Site
+		for _, s := range plan.Sites(l.Arms) {
+			sites = append(sites, pods.Site{Arm: s.Arms[0].Name, Env: s.Arms[0].Env, Server: s.Arms[0].Stages.Server != nil})
+			if s.Neighbour != nil {
+				sites = append(sites, pods.Site{Arm: plan.NeighbourArm(s.Arms[0].Name), Env: s.Neighbour.Env})
+			}
+		}
+		if err := on.Together(sites); err != nil {
+			return hint.New(notHere(fmt.Sprintf("workload %s: %v", l.Name, err)), hint.Of(err))
+		}
+	}
+	return nil
+}
 
 // longEnough refuses a budget that is too short for one block of each workload.
 func longEnough(p *plan.Plan, remedy string) error {

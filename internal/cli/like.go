@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/databases/like"
+	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/record"
 )
@@ -19,32 +24,78 @@ type taken struct {
 	paths   []string // beginnings of paths of the experiment: WORKLOAD. or arms.ARM.set.
 }
 
-// server is a database of the experiment with the workloads that use it.
+// server is a server program of the experiment with the workloads and arms that use it.
 type server struct {
-	service db.Service
-	version db.Version
-	paths   []string
+	serve.Found // without Programs if none is installed
+	paths       []string
 }
 
-// serversOf are the databases of an experiment.
+func (s server) program() string { return s.Programs[db.Server] }
+
+// serversOf are the server programs of an experiment.
 func serversOf(e *experiment.Experiment) (all []server) {
-	for _, w := range e.Workloads {
-		s, v, ok := serviceOf(w)
+	add := func(w experiment.Workload, path string) {
+		found, ok := serviceOf(w)
 		if !ok {
-			continue
+			return
 		}
-		i := slices.IndexFunc(all, func(x server) bool { return x.service.Describe().Name == s.Describe().Name })
+		i := slices.IndexFunc(all, func(x server) bool { return x.Name() == found.Name() && x.program() == found.Programs[db.Server] })
 		if i < 0 {
 			i = len(all)
-			all = append(all, server{service: s, version: v})
+			all = append(all, server{Found: found})
 		}
-		all[i].paths = append(all[i].paths, w.Name+".")
+		if !slices.Contains(all[i].paths, path) {
+			all[i].paths = append(all[i].paths, path)
+		}
+	}
+	for _, w := range e.Workloads {
+		own := 0
+		for _, a := range e.Named {
+			if a.Set["server"] == "" && a.Set["service"] == "" {
+				continue
+			}
+			own++
+			of := w
+			of.Params = maps.Clone(w.Params)
+			maps.Copy(of.Params, a.Set)
+			add(of, "arms."+a.Name+".set.")
+		}
+		if own == 0 || own < len(e.Named) {
+			add(w, w.Name+".")
+		}
 	}
 	return all
 }
 
+// target is what a server gets settings by. Each program is asked once for its own values.
+func (f *experimentFlags) target(s server) (like.Target, error) {
+	t := like.Target{Service: s.Service, Version: s.Version}
+	if s.program() == "" {
+		return t, nil // installed returns the error
+	}
+	t.Try = func(settings map[string]string, options []string) ([]string, error) {
+		return s.Complaints(context.Background(), settings, options)
+	}
+	own, asked := f.own[s.program()]
+	if !asked {
+		var err error
+		if own, err = s.Own(context.Background()); err != nil {
+			return t, hint.New(err, "name another server: --server PATH")
+		}
+		if f.own == nil {
+			f.own = map[string]map[string]string{}
+		}
+		f.own[s.program()] = own
+	}
+	t.Own = own
+	return t, nil
+}
+
 // useLikes applies --like. Several files of one database are read one after the other.
 func (f *experimentFlags) useLikes(e *experiment.Experiment, words experiment.Words) error {
+	if f.Password != "" && !slices.ContainsFunc(f.Like, isDSN) {
+		return &usageError{errors.New("--like-password is for --like with the address of a server, and there is none"), "--like mysql://USER@HOST:PORT --like-password FILE"}
+	}
 	if len(f.Like) == 0 {
 		return f.applyTaken(e, words)
 	}
@@ -52,51 +103,70 @@ func (f *experimentFlags) useLikes(e *experiment.Experiment, words experiment.Wo
 	if len(servers) == 0 {
 		return &usageError{fmt.Errorf("--like %s: no workload of %s has a database", f.Like[0], e.Name), "tare run mysql-layers, postgres-layers, redis-layers or clickhouse-colocation"}
 	}
-	files := make([][]string, len(servers))
+	files := map[string][]string{} // by protocol
 	for _, path := range f.Like {
-		if isDSN(path) {
-			t, err := f.askLike(path, servers)
-			if err != nil {
-				return err
-			}
-			f.taken = append(f.taken, t)
-			continue
-		}
-		i, err := ofServer(servers, path)
+		protocol, err := protocolOf(servers, path)
 		if err != nil {
 			return err
 		}
-		files[i] = append(files[i], path)
+		if isDSN(path) {
+			if err := f.askLike(path, servers); err != nil {
+				return err
+			}
+			continue
+		}
+		files[protocol] = append(files[protocol], path)
 	}
-	for i, paths := range files {
+	for _, s := range servers {
+		paths := files[s.Service.Describe().Protocol]
 		if len(paths) == 0 {
 			continue
 		}
-		s := servers[i]
-		flag := "--like " + strings.Join(paths, " --like ")
-		adopted, err := like.File(s.service, s.version, paths...)
-		if err != nil {
-			return &usageError{fmt.Errorf("--like: %w", err), ""}
+		if err := f.likeFiles(s, paths); err != nil {
+			return err
 		}
-		f.taken = append(f.taken, taken{flag, s.service, adopted, s.paths})
 	}
 	return f.applyTaken(e, words)
 }
 
-// ofServer finds the database of which a file is an option file: by its name, or the only one.
-func ofServer(servers []server, path string) (int, error) {
-	i := slices.IndexFunc(servers, func(s server) bool { return like.Matches(s.service, path) })
-	if i < 0 && len(servers) == 1 && !matchesAny(path) {
+// likeFiles reads option files for a server.
+func (f *experimentFlags) likeFiles(s server, paths []string) error {
+	t, err := f.target(s)
+	if err != nil {
+		return err
+	}
+	adopted, err := like.File(t, paths...)
+	if err == nil && adopted.Given == 0 {
+		err = hint.New(fmt.Errorf("%s: no setting of a server in it", strings.Join(paths, ", ")), "name the option file of a server: it has the group [mysqld] (my.cnf), or lines with settings")
+	}
+	if err != nil {
+		return &usageError{fmt.Errorf("--like: %w", err), ""}
+	}
+	f.taken = append(f.taken, taken{"--like " + strings.Join(paths, " --like "), s.Service, adopted, s.paths})
+	return nil
+}
+
+// protocolOf finds the databases of which a file is an option file: by its name, or the only one. Of the address of a
+// server it is "".
+func protocolOf(servers []server, path string) (string, error) {
+	if isDSN(path) {
+		return "", nil
+	}
+	i := slices.IndexFunc(servers, func(s server) bool { return like.Matches(s.Service, path) })
+	one := func(s server) bool {
+		return s.Service.Describe().Protocol != servers[0].Service.Describe().Protocol
+	}
+	if i < 0 && !slices.ContainsFunc(servers, one) && !matchesAny(path) {
 		i = 0
 	}
 	if i >= 0 {
-		return i, nil
+		return servers[i].Service.Describe().Protocol, nil
 	}
 	var names []string
 	for _, s := range servers {
-		names = append(names, s.service.Describe().Name)
+		names = append(names, s.Name())
 	}
-	return 0, &usageError{fmt.Errorf("--like %s: it is no option file of %s by its name", path, strings.Join(names, " or ")), optionFileNames}
+	return "", &usageError{fmt.Errorf("--like %s: it is no option file of %s by its name", path, strings.Join(names, " or ")), optionFileNames}
 }
 
 // applyTaken sets the parameters of workloads and arms.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
@@ -24,14 +25,16 @@ type listCommand struct {
 }
 
 func (listCommand) Help() string {
-	return `Each result with its experiment, age, size on disk and answer, the newest first. The answer of a killed run is computed from its record.
+	return `Each result with its experiment, age, size on disk and answer, the newest first. An answer that a result does not keep, as of a killed run, or keeps from before its record or by other rules of judging, is computed from the record and kept in effects.json.
 
 Examples:
 
   tare list
-  tare list /var/lib/results --format json
+  tare list /var/lib/results --format json`
+}
 
-` + exitCodes("listed", exitError, exitUsage)
+func (listCommand) exits() []codeMeaning {
+	return exitCodes("listed", exitError, exitUsage)
 }
 
 // listSchema is the schema of tare list's output.
@@ -48,9 +51,18 @@ type foundResult struct {
 	Dir        string     `json:"dir"`
 	Kind       listedKind `json:"kind"`
 	Experiment string     `json:"experiment"`
+	Servers    []string   `json:"servers,omitempty"` // with their versions
 	Started    time.Time  `json:"started"`
 	Bytes      int64      `json:"bytes"`  // size of its files
 	Answer     string     `json:"answer"` // the answer in one line, in English
+}
+
+// named is the experiment with its servers.
+func (x foundResult) named() string {
+	if len(x.Servers) == 0 {
+		return x.Experiment
+	}
+	return x.Experiment + " (" + strings.Join(x.Servers, ", ") + ")"
 }
 
 // listedKind is the kind of a result.
@@ -75,11 +87,11 @@ func (l listCommand) Run(c *console) error {
 		return hint.New(err, "sudo tare list "+root)
 	}
 	if l.Format == "json" {
-		return export.Object(c.stdout, listing{listSchema, resultsBelow(root, report.In(messages.In(messages.English)))})
+		return export.Object(c.stdout, listing{listSchema, resultsBelow(root, messages.In(messages.English))})
 	}
-	all := resultsBelow(root, c.reports())
+	all := resultsBelow(root, c.in)
 	if len(all) == 0 {
-		c.say(noResults, root)
+		c.say("list.none", "dir", root)
 		return nil
 	}
 	return c.printList(all, time.Now())
@@ -87,7 +99,7 @@ func (l listCommand) Run(c *console) error {
 
 // resultsBelow describes the results at or below a directory, the newest first. The stages of an advice are
 // one entry, and so are the nodes of a run.
-func resultsBelow(root string, in report.Language) []foundResult {
+func resultsBelow(root string, in messages.Catalog) []foundResult {
 	all, seen := []foundResult{}, map[string]bool{}
 	for _, dir := range resultsIn(root) {
 		if above := filepath.Dir(dir); isAdvice(above) {
@@ -109,7 +121,7 @@ func isAdvice(dir string) bool {
 }
 
 // describeResult describes a result; one that cannot be read by the error.
-func describeResult(dir string, in report.Language) foundResult {
+func describeResult(dir string, in messages.Catalog) foundResult {
 	x := foundResult{Dir: dir, Kind: listedRun, Started: startOf(dir), Bytes: sizeOf(dir)}
 	switch {
 	case isAdvice(dir):
@@ -118,7 +130,7 @@ func describeResult(dir string, in report.Language) foundResult {
 			x.Answer = unread(dir, err)
 			return x
 		}
-		x.Experiment, x.Answer = a.Experiment, adviceInWords(a)
+		x.Experiment, x.Answer = a.Experiment, adviceInWords(in, a)
 		if t, err := time.Parse(time.RFC3339, a.Started); err == nil {
 			x.Started = t
 		}
@@ -129,7 +141,7 @@ func describeResult(dir string, in report.Language) foundResult {
 			x.Answer = unread(dir, err)
 			return x
 		}
-		x.Experiment, x.Answer = n.Experiment, quantity.Count(len(n.Nodes), "node")
+		x.Experiment, x.Answer = n.Experiment, in.Text("list.nodes", "n", len(n.Nodes))
 		return x
 	}
 	p, err := record.ReadPlan(dir)
@@ -137,7 +149,12 @@ func describeResult(dir string, in report.Language) foundResult {
 		x.Answer = unread(dir, err)
 		return x
 	}
-	x.Experiment, x.Answer = p.Experiment, answerIn(dir, in)
+	x.Experiment, x.Answer = p.Experiment, answerIn(dir, report.In(in))
+	for _, program := range p.Programs {
+		if name := program.String(); program.Server && !slices.Contains(x.Servers, name) {
+			x.Servers = append(x.Servers, name)
+		}
+	}
 	return x
 }
 
@@ -146,28 +163,43 @@ func unread(dir string, err error) string {
 	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), dir+": "), dir+"/")
 }
 
-// answerIn is the answer of a result in one line: from the effects that its run wrote, else from its record.
+// answerIn is the answer of a result in one line: the one that the result keeps, if it is not older than the record and this
+// tare judges by the same rules; else from the record, and the result keeps that. A kept one is better than none where the
+// record cannot be read.
 func answerIn(dir string, in report.Language) string {
-	if e, err := record.ReadEffects(dir); err == nil {
-		return in.Sentence(&e)
+	kept, none := record.ReadEffects(dir)
+	if none == nil && kept.Answer == nil {
+		none = record.ErrNoRecord
 	}
-	_, e, err := analyse(dir)
-	if err != nil {
+	if none == nil && kept.Statistics == analysis.Statistics && !newerRecord(dir) {
+		return in.Sentence(&kept)
+	}
+	result, e, err := analyse(dir)
+	switch {
+	case err != nil && none == nil:
+		return in.Sentence(&kept)
+	case err != nil:
 		return unread(dir, err)
+	case !result.Running:
+		_ = keepEffects(dir, e) // the directory may be another user's, or read-only
 	}
 	return in.Sentence(e)
 }
 
+// newerRecord says whether the record of a result was written after its effects.
+func newerRecord(dir string) bool {
+	r, err := os.Stat(filepath.Join(dir, record.RecordFile))
+	e, eerr := os.Stat(filepath.Join(dir, record.EffectsFile))
+	return err == nil && eerr == nil && r.ModTime().After(e.ModTime())
+}
+
 // adviceInWords says what became of each loss.
-func adviceInWords(a record.Advice) string {
+func adviceInWords(in messages.Catalog, a record.Advice) string {
 	var parts []string
 	for _, l := range a.Losses {
-		parts = append(parts, fmt.Sprintf("%s: %s", l.Workload, standingWords[l.Standing]))
+		parts = append(parts, in.Text("join.colon", "subject", l.Workload, "what", in.Text(standingOf(l))))
 	}
-	if len(parts) == 0 {
-		return nothingLost
-	}
-	return strings.Join(parts, "; ")
+	return cmp.Or(in.JoinAll("join.semicolon", parts...), in.Text("standing.none"))
 }
 
 // sizeOf is the size of the files below a directory in bytes, without those that cannot be read.
@@ -188,11 +220,11 @@ func sizeOf(dir string) (sum int64) {
 const leastAnswer = 30
 
 func (c *console) printList(all []foundResult, now time.Time) error {
-	in := messages.In(c.language)
+	in := c.in
 	rows := [][4]string{{in.Text("list.result"), in.Text("list.experiment"), in.Text("list.age"), in.Text("list.size")}}
 	for _, x := range all {
 		age := now.Sub(x.Started)
-		rows = append(rows, [4]string{export.Clean(x.Dir), export.Clean(x.Experiment), cmp.Or(inOneUnit(age), in.Text("list.now")), quantity.Bytes(float64(x.Bytes))})
+		rows = append(rows, [4]string{export.Clean(x.Dir), export.Clean(x.named()), cmp.Or(inOneUnit(age), in.Text("list.now")), quantity.Bytes(float64(x.Bytes))})
 	}
 	var widths [4]int
 	for _, r := range rows {

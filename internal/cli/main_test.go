@@ -2,11 +2,13 @@ package cli
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/databases/foreign"
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
@@ -17,7 +19,7 @@ func TestMain(m *testing.M) {
 		if os.Args[1] == launch.GuardCommand {
 			os.Exit(launch.GuardMain(catalog.Steps()))
 		}
-		code, ok := hidden.Run(launch.Roles(), os.Args[1:])
+		code, ok := hidden.Run(slices.Concat(launch.Roles(), foreign.Roles()), os.Args[1:])
 		if !ok {
 			code = 2
 		}

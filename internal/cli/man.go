@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -27,9 +26,11 @@ func (manCommand) Help() string {
 
 Examples:
 
-  tare man /usr/local/share/man/man1
+  tare man /usr/local/share/man/man1`
+}
 
-` + exitCodes("written", exitError, exitUsage)
+func (manCommand) exits() []codeMeaning {
+	return exitCodes("written", exitError, exitUsage)
 }
 
 func (k manCommand) Run(ctx *kong.Context) error {
@@ -126,20 +127,15 @@ func (m *manual) arguments() string {
 	return strings.Join(parts, " ")
 }
 
-// exitCodesLine is the last paragraph of a help.
-const exitCodesLine = "Exit codes: "
-
 // description prints paragraphs; those with an indent, and the lines after "Examples:", as they are.
 func (m *manual) description(detail string) {
-	if detail = strings.TrimSpace(detail); detail == "" || strings.HasPrefix(detail, exitCodesLine) {
+	if detail = strings.TrimSpace(detail); detail == "" {
 		return
 	}
 	m.macro("SH", "DESCRIPTION")
 	first := true
 	for _, p := range strings.Split(detail, "\n\n") {
 		switch {
-		case strings.HasPrefix(p, exitCodesLine):
-			continue
 		case p == "Examples:":
 			m.macro("SH", "EXAMPLES")
 			first = true
@@ -217,27 +213,15 @@ func optionHead(f *kong.Flag) string {
 	return head
 }
 
-// oneCode is an exit code with its meaning in the last line of a help.
-var oneCode = regexp.MustCompile(`^(\d+) (.*)$`)
-
 func (m *manual) exitStatus() {
-	_, line, found := strings.Cut(m.node.Detail, exitCodesLine)
-	if !found {
-		return
+	codes := exitCodesOf(m.node)
+	if len(codes) > 0 {
+		m.macro("SH", "EXIT STATUS")
 	}
-	var codes [][2]string
-	for _, part := range strings.Split(strings.TrimSuffix(line, "."), "; ") {
-		if c := oneCode.FindStringSubmatch(part); c != nil {
-			codes = append(codes, [2]string{c[1], c[2]})
-		} else if n := len(codes); n > 0 { // a meaning with a semicolon
-			codes[n-1][1] += "; " + part
-		}
-	}
-	m.macro("SH", "EXIT STATUS")
 	for _, c := range codes {
 		m.macro("TP")
-		m.line(`\fB` + c[0] + `\fR`)
-		m.text(c[1] + ".")
+		m.line(`\fB` + strconv.Itoa(c.code) + `\fR`)
+		m.text(c.means + ".")
 	}
 }
 

@@ -217,7 +217,7 @@ var otherCommands = map[string]string{
 	"bench": "tare run", "benchmark": "tare run", "start": "tare run", "measure": "tare run", "test": "tare run", "exec": "tare run --command CMD",
 	"dry-run": "tare plan", "ls": "tare list, or tare presets", "show": "tare report", "view": "tare report", "open": "tare report --open",
 	"serve": "tare report --open", "html": "tare report --format html > report.html", "export": "tare report --format json", "diff": "tare compare BEFORE AFTER",
-	"self-test": "tare calibrate", "selftest": "tare calibrate", "info": "tare doctor", "status": "tare doctor", "env": "tare doctor",
+	"self-test": "tare calibrate", "selftest": "tare calibrate", "info": "tare doctor", "status": "tare doctor", "env": "tare config", "variables": "tare config",
 	"clean": "tare cleanup", "prune": "tare cache prune", "gc": "tare cache prune", "resume": "tare run --continue DIR", "continue": "tare run --continue DIR",
 	"load": "tare image load image.tar --into docker", "completions": "tare completion bash", "settings": "tare config", "rbac": "tare plan --rbac",
 }

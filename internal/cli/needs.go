@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,8 +13,11 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/undo/trust"
+	"github.com/tarelab/tare/record"
 )
 
 // notHere is an ErrUnsupported that is a sentence of its own.
@@ -21,14 +27,17 @@ func (n notHere) Error() string        { return string(n) }
 func (n notHere) Is(target error) bool { return target == facts.ErrUnsupported }
 
 // leaveOutUninstalled takes the workloads out of a plan whose programs this host lacks, each
-// with the line that installs them, where others remain. A program that was named by its path
-// is none of these: that it is missing is an error of `installed`.
+// with the line that installs them, or the reason why they cannot be used, where others remain. A program that was
+// named by its path is none of these: that it is missing is an error of `installed`.
 func leaveOutUninstalled(p *plan.Plan) {
 	reasons := map[string]error{}
 	for _, l := range p.Loads {
-		missing, err := missingFor(p, l)
-		if err == nil && len(missing) > 0 {
-			reasons[l.Name] = lacking([]string{l.Name}, missing)
+		switch lacks := lacksOf(p, l); {
+		case len(lacks.named) > 0:
+		case len(lacks.broken) > 0:
+			reasons[l.Name] = lacks.broken[0].err
+		case len(lacks.missing) > 0:
+			reasons[l.Name] = lacking([]string{l.Name}, lacks.missing)
 		}
 	}
 	if len(reasons) == len(p.Loads) {
@@ -36,56 +45,99 @@ func leaveOutUninstalled(p *plan.Plan) {
 	}
 	for _, l := range slices.Clone(p.Loads) {
 		if why := reasons[l.Name]; why != nil {
-			p.LeaveOut(l.Name, strings.TrimPrefix(why.Error(), l.Name+" "), hint.Of(why))
+			p.LeaveOut(l.Name, record.InProse(strings.TrimPrefix(why.Error(), l.Name+" ")), record.InProse(hint.Of(why)))
 		}
 	}
 }
 
-// installed is an error where programs of this host are missing that the plan's loads need:
-// before anything is prepared, with one line that installs all of them.
+// installed are the errors about programs that the plan's loads need: those that this host lacks, with one line that
+// installs all of them, and those that cannot be used.
 func installed(p *plan.Plan) error {
 	var missing []serve.Need
 	var loads []string
+	var wrong placements
 	for _, l := range p.Loads {
-		its, err := missingFor(p, l)
-		if err != nil {
-			return err
+		lacks := lacksOf(p, l)
+		for _, w := range slices.Concat(lacks.named, lacks.broken) {
+			wrong.add(w.where, w.err)
 		}
-		if len(its) > 0 {
+		if len(lacks.missing) > 0 {
 			loads = append(loads, l.Name)
 		}
-		for _, n := range its {
+		for _, n := range lacks.missing {
 			if !slices.Contains(missing, n) {
 				missing = append(missing, n)
 			}
 		}
 	}
-	if len(missing) == 0 {
-		return nil
+	var all refusals
+	all.add(wrong.all(cannotUse)...)
+	if len(missing) > 0 {
+		all.add(lacking(loads, missing))
 	}
-	return lacking(loads, missing)
+	return all.err()
 }
 
-// missingFor are the programs that a load needs and this host lacks; an error where one was
-// named by its path. A load in images needs none here. For pods on another host the data of a
-// database is made here, and other loads need nothing.
-func missingFor(p *plan.Plan, l plan.Load) (missing []serve.Need, err error) {
-	ofServer := func(n serve.Need) bool { return n.Service != "" }
-	switch {
-	case p.PodNode != "" && (l.Stages.Prepare == nil || !slices.ContainsFunc(l.Stages.Needs, ofServer)):
-		return nil, nil
-	case p.PodNode == "" && !slices.ContainsFunc(l.Arms, func(a plan.PlannedArm) bool { return a.Image == "" }):
-		return nil, nil
+// cannotUse is the error about a program that is broken, or that the user named and is not there.
+func cannotUse(where string, err error) error {
+	placed := hint.New(notHere(where+": "+err.Error()), hint.Of(err))
+	if broken := (*serve.UnusableError)(nil); errors.As(err, &broken) {
+		return placed
 	}
-	for _, n := range l.Stages.Needs {
-		switch err := n.Missing(context.Background()); {
-		case err != nil && n.Path != "":
-			return nil, hint.New(notHere(fmt.Sprintf("workload %s: %v", l.Name, err)), hint.Of(err))
-		case err != nil:
-			missing = append(missing, n)
+	return &usageError{placed, ""}
+}
+
+// lacks are the programs that a load needs and this host does not have.
+type lacks struct {
+	missing []serve.Need
+	broken  []unmet // programs that are there and cannot be used
+	named   []unmet // programs that the user named by their path
+}
+
+// unmet is a need of a load or neighbour that is not met, and why.
+type unmet struct {
+	where string
+	err   error
+}
+
+// lacksOf checks the programs that a load with its neighbours needs. A load in images needs none here. For pods on
+// another host the data of a database is made here, and other loads need nothing.
+func lacksOf(p *plan.Plan, l plan.Load) (all lacks) {
+	checked := map[serve.Need]bool{}
+	for _, u := range usesOf(l) {
+		if p.PodNode == "" && u.image || p.PodNode != "" && !preparesDatabase(u.stages) {
+			continue
+		}
+		for _, n := range u.stages.Needs {
+			if !checked[n] {
+				all.check(u.where, n)
+			}
+			checked[n] = true
 		}
 	}
-	return missing, nil
+	return all
+}
+
+// check adds a need if it is not met.
+func (l *lacks) check(where string, n serve.Need) {
+	err := n.Missing(context.Background())
+	if err == nil {
+		return
+	}
+	var unusable *serve.UnusableError
+	switch {
+	case n.Path != "":
+		l.named = append(l.named, unmet{where, err})
+	case errors.As(err, &unusable):
+		l.broken = append(l.broken, unmet{where, err})
+	default:
+		l.missing = append(l.missing, n)
+	}
+}
+
+// preparesDatabase says whether the data of a database is made for these stages.
+func preparesDatabase(s workload.Stages) bool {
+	return s.Prepare != nil && slices.ContainsFunc(s.Needs, func(n serve.Need) bool { return n.Service != "" })
 }
 
 // lacking names the loads and the programs that they lack.
@@ -114,17 +166,32 @@ func notContainer(h facts.Host, on *pods.Target) error {
 	return hint.New(notHere(h.Container), h.ContainerRemedy)
 }
 
-// checkPodFlags returns an error if there are flags about pods, but no pods.
+// checkPodFlags returns an error if there are flags about pods, but no pods, or if they name a file that is not there.
 func checkPodFlags(on kube.Access, pods bool) error {
 	if pods {
-		return nil
+		return checkKubeconfig(on.Kubeconfig)
 	}
 	for _, f := range []struct{ flag, value string }{
 		{"--kubeconfig", on.Kubeconfig}, {"--context", on.Context}, {"--namespace", on.Namespace}, {"--pod-image", on.Image},
 	} {
-		if f.value != "" {
+		// A node helper adds --kubeconfig to every run: it is not the user's.
+		if f.value != "" && (f.flag != "--kubeconfig" || on.Node == "") {
 			return &usageError{hint.New(fmt.Errorf("%s is for arms in pods, and no arm of the experiment is a pod", f.flag),
 				"name some: --arms besteffort,guaranteed; or leave "+f.flag+" out"), ""}
+		}
+	}
+	return nil
+}
+
+// checkKubeconfig returns an error if a file of --kubeconfig, a list like $KUBECONFIG, cannot be read.
+func checkKubeconfig(files string) error {
+	for _, file := range filepath.SplitList(files) {
+		_, err := trust.ReadGiven(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("there is no file %s", file)
+		}
+		if err != nil {
+			return &usageError{hint.New(fmt.Errorf("--kubeconfig: %w", err), "name a kubeconfig that this user can read; kubectl config view shows kubectl's own"), ""}
 		}
 	}
 	return nil

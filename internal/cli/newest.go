@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
-	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 
@@ -29,7 +28,7 @@ func (c *console) resultGiven(name string) (string, error) {
 		err := hint.New(errors.New("there is no result in this directory"), "tare run makes one; tare report DIR prints one that is elsewhere")
 		return "", &usageError{err, ""}
 	}
-	c.note("%s", painted(c.translate.join(c.paint(c.stderr, dim, "the newest result here:"), export.Clean(newest))))
+	c.note("result.newest", "dir", newest)
 	return newest, nil
 }
 
@@ -113,7 +112,7 @@ func manifestOf(dir string) (m record.Manifest, ok bool) {
 
 // resultOf is the directory of a named file of a result, and any other name unchanged.
 func resultOf(name string) string {
-	files := []string{record.PageFile, record.RecordFile, record.PlanFile, record.ManifestFile, record.EffectsFile, record.TableFile, record.NodesFile}
+	files := []string{record.PageFile, record.RecordFile, record.PlanFile, record.ManifestFile, record.EffectsFile, record.TableFile, record.NodesFile, record.AdviceFile}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() && slices.Contains(files, filepath.Base(name)) {
 		return filepath.Dir(name)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/outside/nodes"
@@ -119,6 +120,9 @@ func (f *nodeFlags) checkHelper() error {
 
 // onNodes runs the experiment on nodes of the cluster.
 func (r *runCommand) onNodes(c *console, e *experiment.Experiment) error {
+	if err := checkKubeconfig(r.Kubeconfig); err != nil {
+		return err
+	}
 	dir, err := resultDir(r.Output, time.Now())
 	if err != nil {
 		return err
@@ -139,6 +143,9 @@ func (r *runCommand) onNodes(c *console, e *experiment.Experiment) error {
 		return err
 	}
 	c.noteLeftovers()
+	if !r.quiet() && r.Progress != "json" {
+		r.cluster().Told(func(m messages.Message) { fmt.Fprintln(c.stderr, "tare: "+c.in.Say(m)) })
+	}
 	v := &nodeRunner{console: c, job: job, dir: dir, several: len(chosen) > 1, quiet: r.quiet(), interrupts: make(chan struct{}, 2)}
 	v.relaySignals(cancel)
 	errs := v.runAll(ctx, chosen)
@@ -162,10 +169,15 @@ func (f *nodeFlags) choose(ctx context.Context, cluster *kube.Cluster, e *experi
 			}
 		}
 	}
+	names := f.Nodes
 	if f.everywhere() {
-		return kube.FindNodes(all, nil)
+		names = nil
 	}
-	return kube.FindNodes(all, f.Nodes)
+	chosen, err := kube.FindNodes(all, names)
+	if err != nil {
+		err = hint.New(fmt.Errorf("%w: %w", facts.ErrUnsupported, err), hint.Of(err)) // as for a node of pods
+	}
+	return chosen, err
 }
 
 // job describes the run on a node; it is the same for every node.
@@ -262,7 +274,7 @@ func (v *nodeRunner) runOne(ctx context.Context, n *corev1.Node) error {
 	}
 	defer out.flush()
 	if !v.quiet {
-		fmt.Fprintf(out, "tare enters node %s\n", n.Name)
+		fmt.Fprintln(out, v.text("nodes.enter", "node", n.Name))
 	}
 	err := v.job.Run(ctx, n, out, filepath.Join(v.dir, n.Name), v.interrupts)
 	if errors.Is(err, nodes.ErrInterrupted) || ctx.Err() != nil {
@@ -290,7 +302,7 @@ func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, e
 			}
 		}
 		if errs[i] != nil {
-			left = append(left, record.Left{Arm: n.Name, Reason: errs[i].Error(), Remedy: hint.Of(errs[i])})
+			left = append(left, record.Left{Arm: n.Name, Reason: record.InProse(errs[i].Error()), Remedy: record.InProse(hint.Of(errs[i]))})
 		}
 	}
 	err := errors.Join(errs...)

@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/doctor"
-	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
 )
@@ -31,33 +31,33 @@ func noisy(sd float64) doctor.Noise {
 	}
 }
 
-// Before a run the user reads the noise, the precision that the time reaches, and remedies.
+// Before a run the user reads the noise, the precision that the time reached in earlier runs, and remedies. Where nothing is
+// known there is no width at all: two seconds of arithmetic know no load.
 func TestOutlook(t *testing.T) {
+	noWidth := known(timed(180, 0.01), 1)
+	noWidth.Loads[1].Known.Widest = 0
 	for what, c := range map[string]struct {
 		p    *plan.Plan
 		n    doctor.Noise
 		want []string
 		not  string
 	}{
-		"noisy": {timed(180, 0.01), noisy(0.1), []string{
-			"noise of this host now: shared: other processes use 12 % of the CPU time\n3 min reach ±",
-			" %; ±1 % takes ", "(a rough estimate", "\nless noise: end or pause the other processes, which use 12 %"}, "no estimate"},
-		"reached":   {timed(3600, 0.05), noisy(0.02), []string{"1 h reach ±"}, "takes"},
-		"hopeless":  {timed(180, 1e-7), noisy(0.1), []string{"takes more than 30 days"}, "no estimate"},
-		"too few":   {timed(180, 0.01), doctor.Noise{Word: doctor.Quiet, Neighbours: record.Missing("too few slices to tell")}, []string{"no estimate of the precision: too few slices to tell"}, "less noise"},
-		"too short": {timed(4, 0.01), noisy(0.1), []string{"4 s reach no interval"}, "reach ±"},
+		"noisy": {known(timed(180, 0.01), 1), noisy(0.1), []string{
+			"noise of this host now: shared: other processes use 12 % of the CPU time\n3 min reach ±0.5 to 8 %; ±1 % takes hours (by earlier runs here)",
+			"\nless noise: end or pause the other processes, which use 12 %"}, "no estimate"},
+		"reached":   {known(timed(3600, 0.05), 1), noisy(0.02), []string{"1 h reach ±0.0625 to 2 %"}, "takes"},
+		"hopeless":  {known(timed(180, 1e-7), 1), noisy(0.1), []string{"takes more than 30 days"}, "no estimate"},
+		"unknown":   {timed(180, 0.01), noisy(0.1), []string{"no estimate of the precision: it is unknown before a first run here with verdicts"}, "±"},
+		"no width":  {noWidth, noisy(0.1), []string{"no estimate of the precision: it is unknown before a first run here with verdicts"}, "±"},
+		"too short": {known(timed(20, 0.01), 8), noisy(0.1), []string{"no estimate of the precision: the budget is too short for verdicts"}, "±"},
+		"too few":   {known(timed(3600, 0.05), 1), doctor.Noise{Word: doctor.Quiet, Neighbours: record.Missing(record.InProse("too few slices to tell"))}, []string{"1 h reach ±"}, "less noise"},
 	} {
-		text := outlookOf(c.p, c.n).line()
+		text := outlookOf(c.p, c.n, messages.Catalog{}).line(messages.Catalog{})
 		wantText(t, what, text, c.want...)
 		if strings.Contains(text, c.not) {
 			t.Errorf("%s: %s", what, text)
 		}
 	}
-	tools := timed(180, 0.01)
-	for i := range tools.Loads {
-		tools.Loads[i].Stages.Windowed = &workload.Windowed{}
-	}
-	wantText(t, "tools", outlookOf(tools, noisy(0.1)).line(), "no estimate of the precision: the tools run anew")
 }
 
 // A short run and arms on another host have no outlook. A signal ends the look.
@@ -65,13 +65,13 @@ func TestLookAhead(t *testing.T) {
 	away := timed(180, 0.01)
 	away.PodNode = "b"
 	for what, p := range map[string]*plan.Plan{"short": timed(29, 0.01), "away": away} {
-		if o, err := lookAhead(context.Background(), p); o != nil || err != nil {
+		if o, err := lookAhead(context.Background(), p, messages.Catalog{}); o != nil || err != nil {
 			t.Errorf("%s: %+v, %v", what, o, err)
 		}
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(&signalError{syscall.SIGINT, errors.New("interrupted")})
-	o, err := lookAhead(ctx, timed(180, 0.01))
+	o, err := lookAhead(ctx, timed(180, 0.01), messages.Catalog{})
 	var by *signalError
 	if o != nil || !errors.As(err, &by) {
 		t.Errorf("%+v, %v", o, err)

@@ -66,7 +66,7 @@ func openPage(c *console, result string, write func(dir string) (path string, er
 	where := (&url.URL{Scheme: "file", Path: path}).String()
 	fmt.Fprintln(c.stdout, where)
 	if why := c.browse(where); why != "" {
-		c.note("no browser was opened: %s", why)
+		c.note("browser.none", "why", why)
 	}
 	return nil
 }
@@ -77,11 +77,11 @@ func (c *console) browse(where string) string {
 	if runtime.GOOS == "darwin" {
 		opener = "open"
 	} else if c.getenv("DISPLAY") == "" && c.getenv("WAYLAND_DISPLAY") == "" {
-		return "there is no display here; open the file where there is one"
+		return c.text("browser.display")
 	}
 	path, err := exec.LookPath(opener)
 	if err != nil {
-		return opener + " is not installed; open the file yourself"
+		return c.text("browser.opener", "name", opener)
 	}
 	if out, err := exec.Command(path, where).CombinedOutput(); err != nil {
 		return fmt.Sprintf("%s: %v %s", opener, err, bytes.TrimSpace(out))

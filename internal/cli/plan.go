@@ -5,20 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/host/doctor"
 	"github.com/tarelab/tare/internal/host/facts"
-	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
@@ -46,7 +44,7 @@ func (f *planFormat) UnmarshalText(b []byte) error {
 func (planFormat) words() []string { return []string{"text", "json"} }
 
 func (planCommand) Help() string {
-	return `Prints the time, the loads and arms, what is skipped and why, the changes that a run would make to this host, and the precision to expect from two seconds of its noise. Nothing is changed.
+	return `Prints the time, the loads and arms, what is skipped and why, the changes that a run would make to this host, and the launches and the precision to expect by earlier runs here. Nothing is changed.
 
 Examples:
 
@@ -55,9 +53,11 @@ Examples:
   tare plan -v
   tare plan --format json | jq .changes
 
-Flags for pods and nodes: tare help kubernetes.
+Flags for pods and nodes: tare help kubernetes.`
+}
 
-` + exitCodes("planned", exitError, exitUsage, exitUnsupported, exitInterrupted, exitTerminated)
+func (planCommand) exits() []codeMeaning {
+	return exitCodes("planned", exitError, exitUsage, exitUnsupported, exitInterrupted, exitTerminated)
 }
 
 func (p *planCommand) Run(c *console) error {
@@ -76,6 +76,7 @@ func (p *planCommand) Run(c *console) error {
 	if p.RBAC {
 		return p.printRights(c, e, on.podNode())
 	}
+	c.warnOfPrograms()
 	host, err := inspectHost(e, p.Volume, p.cluster(), on.podNode())
 	if err != nil {
 		return err
@@ -84,15 +85,14 @@ func (p *planCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := limitable(built); err != nil {
+	if err := p.ready(built, "", host.Groups, fewer); err != nil {
 		return err
 	}
 	built.Record.Command = on.command(p.command(built.Record.Seed))
 	if p.Format == "json" {
-		err := export.Object(c.stdout, planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds(), leastDeciding(built)})
-		return errors.Join(err, installed(built), checkSQL(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
+		return export.Object(c.stdout, planJSON{built.Record, built.Left, asJSON(changes(built)), built.Expected().Seconds(), leastDeciding(built)})
 	}
-	return errors.Join(c.printPlan(built, e.Title, p.Verbose), installed(built), checkSQL(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
+	return c.printPlan(built, e.Title, doctor.OwnLimit(host), p.Verbose)
 }
 
 // onNodes makes the checks in the cluster that a run through node helpers makes before it begins.
@@ -101,6 +101,9 @@ func (p *planCommand) onNodes(c *console, on *nodeFlags, e *experiment.Experimen
 		return &usageError{errors.New("--format json is for the plan of one host, and only tare on a node knows what it can have"), "on the node: tare plan --format json"}
 	}
 	if err := on.checkHelper(); err != nil {
+		return err
+	}
+	if err := checkKubeconfig(p.Kubeconfig); err != nil {
 		return err
 	}
 	cluster, err := p.cluster().Connect()
@@ -112,17 +115,15 @@ func (p *planCommand) onNodes(c *console, on *nodeFlags, e *experiment.Experimen
 	if err != nil {
 		return err
 	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "experiment %s, %s on each node, through a privileged pod there\n", e.Name, quantity.Duration(e.Budget.Seconds()))
+	lines := []string{c.text("plan.nodes", "name", e.Name, "time", quantity.Duration(e.Budget.Seconds()))}
 	for i := range chosen {
 		image, err := kube.OwnImage(&chosen[i])
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&text, "node %s: ready; the pod begins with its image %s\n", chosen[i].Name, image)
+		lines = append(lines, c.text("plan.nodes.ready", "node", chosen[i].Name, "image", image))
 	}
-	text.WriteString("each arm and change: tare plan on the node\n")
-	_, err = io.WriteString(c.stdout, export.Terminal(text.String()))
+	_, err = fmt.Fprintln(c.stdout, strings.Join(append(lines, c.text("plan.nodes.more")), "\n"))
 	return err
 }
 
@@ -136,10 +137,10 @@ func (p *planCommand) printRights(c *console, e *experiment.Experiment, node str
 	} else if p.cluster().Elsewhere() != "" {
 		more = append(more, kube.FarRights)
 	}
-	user := p.cluster().Whom(context.Background())
-	text, err := kube.RBAC(user, more...)
+	whom := kube.For{User: p.cluster().Whom(context.Background()), Experiment: e.Name}
+	text, err := kube.RBAC(whom, more...)
 	if p.Namespace != "" && !p.NodeHelper {
-		text, err = kube.SharedRBAC(user, p.Namespace, more...)
+		text, err = kube.SharedRBAC(whom, p.Namespace, more...)
 	}
 	if err == nil {
 		_, err = fmt.Fprint(c.stdout, export.Terminal(string(text)))
@@ -197,85 +198,18 @@ type planJSON struct {
 	Left     []record.Left `json:"left_out"`
 	Changes  []armChanges  `json:"changes"`
 	Expected float64       `json:"expected_seconds"`
-	// Deciding is the least budget with enough launches for verdicts; nil: the experiment fixes too few.
+	// Deciding is the least budget with enough launches for verdicts; nil: the experiment fixes too few, or of a load
+	// nothing is known.
 	Deciding *float64 `json:"least_deciding_seconds"`
 }
 
 func leastDeciding(p *plan.Plan) *float64 {
 	d, ok := p.Deciding()
-	if !ok {
+	if !ok || len(p.Unknown()) > 0 {
 		return nil
 	}
 	seconds := d.Seconds()
 	return &seconds
-}
-
-// armChanges is what an arm changes on the host.
-type armChanges struct {
-	Arm     string       `json:"arm"`
-	Changes []hostChange `json:"changes"`
-}
-
-// hostChange is one change on the host.
-type hostChange struct {
-	What   string `json:"what"`
-	Detail string `json:"detail,omitempty"`
-}
-
-// changes lists each change once, with the first arm that makes it: an arm makes the same
-// changes in every workload, and arms share directories.
-func changes(p *plan.Plan) []armChanges {
-	var out []armChanges
-	arms, seen := map[string]bool{}, map[string]bool{}
-	for _, l := range p.Loads {
-		sites := map[string]plan.Site{}
-		for _, s := range plan.Sites(l.Arms) {
-			sites[s.Arms[0].Name] = s
-		}
-		for _, a := range l.Arms {
-			site, launched := sites[a.Name]
-			if arms[a.Name] || !launched {
-				continue
-			}
-			arms[a.Name] = true
-			x := armChanges{Arm: a.Name, Changes: []hostChange{}}
-			s := spec(p, l, site)
-			under := a.Volume.Changes(volume.Spec{Run: s.Run, Arm: s.Arm, Scratch: s.Scratch})
-			for _, ch := range slices.Concat(under, a.Env.Changes(s), neighbourChanges(site, s)) {
-				if !seen[ch.What] {
-					x.Changes = append(x.Changes, hostChange(ch))
-				}
-				seen[ch.What] = true
-			}
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// spec is the Spec with which a run would open the arm; RUN stands for the run's id.
-func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
-	a := site.Arms[0]
-	s := environment.Spec{Run: "RUN", Arm: a.Name, Bind: a.Volume.Binds(), Container: a.Container, Scratch: scratchDir(p, "RUN")}
-	if a.Stages.Prepare != nil {
-		s.Data = filepath.Join(s.Scratch, "data-"+l.Name)
-	}
-	if a.Stages.Server != nil {
-		s.Port = 1
-	}
-	s.Beside = plan.Environments(plan.Sites(l.Arms))
-	return s
-}
-
-// neighbourChanges are the changes that the neighbour of a site makes.
-func neighbourChanges(site plan.Site, s environment.Spec) []facts.Change {
-	if site.Neighbour == nil {
-		return nil
-	}
-	return site.Neighbour.Env.Changes(environment.Spec{
-		Run: s.Run, Arm: plan.NeighbourArm(s.Arm), Scratch: s.Scratch, Beside: s.Beside,
-		Neighbour: &environment.Neighbour{Controllers: site.Controllers, Grouped: site.Grouped, Service: site.Service},
-	})
 }
 
 func scratchDir(p *plan.Plan, id string) string {
@@ -293,27 +227,4 @@ func params(values map[string]string) []string {
 		}
 	}
 	return out
-}
-
-// role describes an arm's place on the ladder; empty if its levels say enough.
-func role(l plan.Load, a plan.PlannedArm) string {
-	switch {
-	case a.Twin:
-		return "twin"
-	case a.Name == l.Baseline && a.RunsAs != "":
-		return "baseline, " + map[string]string{
-			record.AsService: "as a service of the host", record.AsSession: "in a session of its own", record.AsProcess: "in the root group",
-		}[a.RunsAs]
-	case a.Name == l.Baseline:
-		return "baseline"
-	case a.Remainder:
-		return "remainder over " + a.Step
-	case a.Step != "":
-		return "on top of " + a.Step
-	case a.Shares != "":
-		return "on the processes of " + a.Shares
-	case a.Neighbour != nil || len(a.Set) > 0 || a.Arm.Volume != "" || a.Container != environment.Container{}:
-		return ""
-	}
-	return "beside the ladder"
 }

@@ -2,37 +2,28 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
 )
 
-// topWeight warns of control groups beside system.slice.
-const topWeight = "control groups at the top have the default weight: where CPUs are short, each gets as much as system.slice with all its services"
-
 // row prints a label and a text in columns.
-func (p *sheet) row(label, text string) {
-	p.entry("  "+report.PadRight(p.c.translate.of(label), 9)+"  ", 13, text)
-}
-
-// list prints a label and names in columns.
-func (p *sheet) list(label string, names []string) {
-	p.names("  "+report.PadRight(p.c.translate.of(label), 9)+"  ", 13, names)
-}
+func (p *sheet) row(label, text string) { p.entry("  "+report.PadRight(label, 9)+"  ", 13, text) }
 
 // shortPlan prints what a run does and changes, in about ten lines.
 func (p *sheet) shortPlan(built *plan.Plan, title string) {
 	r := built.Record
-	p.heading("tare run %s: %s", r.Experiment, title)
-	impossible := worthwhile(built) != nil
-	if !impossible {
-		p.row("time", fmt.Sprintf("%s at most; %s", quantity.Duration(built.Expected().Seconds()), verdictBudget(built)))
+	p.heading(p.text("plan.run", "name", r.Experiment, "title", p.c.in.Static(title)))
+	p.row(p.text("plan.row.time"), p.text("plan.time", "time", quantity.Duration(built.Expected().Seconds()), "verdicts", verdictBudget(built, p.c.in)))
+	if tails := built.Tails(); len(tails) > 0 {
+		p.row(p.text("plan.row.p99"), tailsLine(tails, p.c.in))
 	}
 	var loads []string
 	var arms, beside arrange.Ordered
@@ -41,43 +32,51 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		for _, a := range l.Arms {
 			name := a.Name
 			if a.Name == l.Baseline {
-				name = p.c.translate.of(name + " (baseline)")
+				name = p.text("plan.baseline", "arm", name)
 			}
 			arms.Add(name)
 		}
 		for _, n := range l.Neighbours {
-			beside.Add(fmt.Sprintf("%s: %s, at most %d MiB of memory and %d processes", n.Name, n.Kind, n.Memory>>20, n.Pids))
+			beside.Add(p.text("plan.neighbour", "name", n.Name, "kind", n.Kind, "memory", n.Memory>>20, "pids", n.Pids))
 		}
 	}
-	p.list("loads", loads)
-	p.list("arms", arms)
+	p.row(p.text("plan.row.loads"), p.names(loads))
+	if len(r.Programs) > 0 {
+		p.row(p.text("plan.row.programs"), withPaths(r.Programs))
+	}
+	p.row(p.text("plan.row.arms"), p.names(arms))
 	for _, n := range beside {
-		p.row("neighbour", n)
+		p.row(p.text("plan.row.neighbour"), n)
 	}
 	p.skipped(built.Left)
-	for _, line := range adoptedLines(r.Adopted) {
-		p.row("settings", line)
+	for _, line := range analysis.AdoptedLines(r.Adopted) {
+		p.row(p.text("plan.row.settings"), p.c.in.Sentence(line))
 	}
-	for _, line := range codeLines(built) {
-		p.row("your code", line)
+	for _, line := range codeLines(built, p.c.in) {
+		p.row(p.text("plan.row.code"), line)
+	}
+	for _, line := range sharedLines(built) {
+		p.row(p.text("plan.row.volumes"), p.c.in.Sentence(line))
 	}
 	all := changes(built)
-	p.row("changes", changesInWords(all, p.c.translate)+"; each undone at the end, or by tare cleanup after a kill")
+	p.row(p.text("plan.row.changes"), p.text("plan.undone", "changes", changesInWords(all, p.c.in)))
 	if hasTopGroup(all) {
-		p.row("", topWeight)
+		p.row("", p.text("plan.weight"))
 	}
-	if impossible {
-		p.row("result", fmt.Sprintf("tare run ends at once: nothing is left to compare with %s", built.Loads[0].Baseline))
-		return
-	}
-	p.row("run it", strings.Join(r.Command, " "))
-	p.row("all steps", planOf(r.Command)+" -v; nothing was changed yet")
+	p.command(p.text("plan.row.run"), r.Command)
+	p.command(p.text("plan.row.steps"), planOf(r.Command))
+	p.row("", p.text("plan.unchanged"))
 }
 
-// planOf is the command that plans what a command runs.
-func planOf(run []string) string {
+// planOf is the command that plans what a command runs, in every detail.
+func planOf(run []string) []string {
 	args := slices.DeleteFunc(slices.Clone(run), func(a string) bool { return strings.HasPrefix(a, "--seed=") })
-	return strings.Replace(strings.Join(args, " "), "tare run", "tare plan", 1)
+	return append([]string{args[0], "plan"}, append(args[2:], "-v")...)
+}
+
+// command prints a label and a command, quoted and on one line, so that it can be pasted into a shell.
+func (p *sheet) command(label string, words []string) {
+	p.WriteString("  " + report.PadRight(label, 9) + "  " + hint.Command(words...) + "\n")
 }
 
 // skipped prints each reason once, with the arms or loads and the remedy.
@@ -92,36 +91,10 @@ func (p *sheet) skipped(left []record.Left) {
 		}
 	}
 	for why, names := range reasons.All() {
-		t := p.c.translate
-		text := t.names(names) + t.mark(": ", "：") + t.of(why.Reason)
-		if why.Remedy != "" {
-			text += " → " + t.of(why.Remedy)
+		text := p.text("join.colon", "subject", p.names(names), "what", p.c.said(why.Reason))
+		if !why.Remedy.IsZero() {
+			text += " → " + p.c.said(why.Remedy)
 		}
-		p.row("skipped", text)
+		p.row(p.text("plan.row.skipped"), text)
 	}
-}
-
-// changesInWords counts the changes by kind: "8 directories in /var/tmp".
-func changesInWords(arms []armChanges, t translation) string {
-	counts, kinds := map[string]int{}, arrange.Ordered{}
-	for _, a := range arms {
-		for _, ch := range mergeHierarchies(a.Changes) {
-			kind, _, _ := strings.Cut(ch.What, " /")
-			kind, _, _ = strings.Cut(kind, " tare")
-			if at := strings.Index(ch.What, "/tare-RUN"); kind == "directory" && at > 0 {
-				kind += " below " + strings.TrimPrefix(ch.What[:at], "directory ")
-			}
-			if kind == strings.TrimSpace(groupWord) {
-				kind = "control group"
-			}
-			kinds.Add(kind)
-			counts[kind]++
-		}
-	}
-	var out []string
-	for _, kind := range kinds {
-		text := t.of(fmt.Sprintf("%d × %s", counts[kind], kind))
-		out = append(out, strings.TrimPrefix(text, "1 × "))
-	}
-	return cmp.Or(t.names(out), "none")
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -37,6 +38,57 @@ func nameOf(file string) string {
 		return pluginName
 	}
 	return ownName
+}
+
+// kubectlFlags are flags that kubectl has for all its commands, as people type them before the name of one.
+var kubectlFlags = map[string]string{
+	"-n": "--namespace", "--namespace": "--namespace", "--context": "--context", "--kubeconfig": "--kubeconfig", "-l": "--selector", "--selector": "--selector",
+}
+
+// ownShortN are commands with a flag -n of their own.
+var ownShortN = []string{"cache", "cleanup"}
+
+// kubectlArgs are the arguments of the plugin with kubectl's flags as tare has them, behind the command.
+func kubectlArgs(args []string) []string {
+	var moved, rest []string
+	command := ""
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			rest = append(rest, args[i:]...)
+			break
+		}
+		name, value, given := kubectlFlag(args[i])
+		long := kubectlFlags[name]
+		if long == "" || command != "" && (name != "-n" || slices.Contains(ownShortN, command)) || !given && i+1 == len(args) {
+			if command == "" && !strings.HasPrefix(args[i], "-") {
+				command = args[i]
+			}
+			rest = append(rest, args[i])
+			continue
+		}
+		if !given {
+			i++
+			value = args[i]
+		}
+		if command != "" {
+			rest = append(rest, long+"="+value)
+		} else {
+			moved = append(moved, long+"="+value)
+		}
+	}
+	at := slices.Index(rest, command) + 1
+	if command == "" {
+		return args
+	}
+	return slices.Insert(rest, at, moved...)
+}
+
+// kubectlFlag splits -nVALUE, -n=VALUE and --namespace=VALUE.
+func kubectlFlag(arg string) (name, value string, given bool) {
+	if !strings.HasPrefix(arg, "--") && strings.HasPrefix(arg, "-") && len(arg) > 2 && kubectlFlags[arg[:2]] != "" {
+		return arg[:2], strings.TrimPrefix(arg[2:], "="), true
+	}
+	return strings.Cut(arg, "=")
 }
 
 // renamed makes command lines of tare in a text those of the plugin.

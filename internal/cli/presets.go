@@ -11,6 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/serve"
@@ -30,7 +31,11 @@ type presetsCommand struct {
 }
 
 func (presetsCommand) Help() string {
-	return "Examples:\n\n  tare presets\n  tare run mysql-colocation\n  tare presets show quick > mine.yaml\n\n" + exitCodes("printed", exitError, exitUsage)
+	return "Examples:\n\n  tare presets\n  tare run mysql-colocation\n  tare presets show quick > mine.yaml"
+}
+
+func (presetsCommand) exits() []codeMeaning {
+	return exitCodes("printed", exitError, exitUsage)
 }
 
 type presetsList struct{}
@@ -58,42 +63,43 @@ func (presetsList) Run(c *console) error {
 			return err
 		}
 		if q := questionOf(name); q != asked {
-			p.heading("%s", questions[q].title)
+			p.heading(c.in.Static(questions[q].title))
 			asked = q
 		}
 		lead := fmt.Sprintf("  %-*s  %6s  ", longest, name, quantity.Duration(e.Budget.Seconds()))
-		p.entry(lead, len(lead), e.Title)
-		p.entry(strings.Repeat(" ", len(lead)), len(lead), hereOrNot(e, host))
+		p.entry(lead, len(lead), c.in.Static(e.Title))
+		p.entry(strings.Repeat(" ", len(lead)), len(lead), hereOrNot(c.in, e, host))
 	}
-	p.heading("Run one: tare run NAME. Its arms and loads: tare presets show NAME")
+	p.heading(c.text("presets.run"))
 	return p.flush()
 }
 
 // hereOrNot says whether an experiment runs on this host, and with which programs; or how it would.
-func hereOrNot(e *experiment.Experiment, host facts.Host) string {
+func hereOrNot(in messages.Catalog, e *experiment.Experiment, host facts.Host) string {
 	lacks, some := packagesFor(e)
 	install := "apt-get install " + strings.Join(lacks, " ")
+	programs := each(programsOf(e), in.Static)
 	switch {
 	case len(lacks) > 0 && some:
-		return runsHere + inPart + install
+		return in.Text("presets.part", "command", install)
 	case len(lacks) > 0:
-		return "needs " + strings.Join(programsOf(e), ", ") + ": " + install
+		return in.Text("presets.needs", "names", programs, "command", install)
 	case onlyPods(e):
-		return needsANode
+		return in.Text("presets.node")
 	}
 	if host.Container != "" {
-		return notHereWhy + e.Name
+		return in.Text("presets.not", "name", e.Name)
 	}
 	switch err := impossible(e, host); {
 	case err != nil && !host.Root:
-		return asRoot + e.Name
+		return in.Text("presets.root", "name", e.Name)
 	case err != nil:
-		return notHereWhy + e.Name
+		return in.Text("presets.not", "name", e.Name)
 	}
-	if programs := programsOf(e); len(programs) > 0 {
-		return runsHere + ", with " + strings.Join(programs, ", ")
+	if len(programs) > 0 {
+		return in.Text("presets.here.with", "names", programs)
 	}
-	return runsHere + nothingElse
+	return in.Text("presets.here")
 }
 
 // impossible is the error about a host on which no arm of an experiment can run.
@@ -168,7 +174,11 @@ type presetsShow struct {
 }
 
 func (presetsShow) Help() string {
-	return "Examples:\n\n  tare presets show quick > mine.yaml\n  tare run mine.yaml\n\n" + exitCodes("printed", exitError, exitUsage)
+	return "Examples:\n\n  tare presets show quick > mine.yaml\n  tare run mine.yaml"
+}
+
+func (presetsShow) exits() []codeMeaning {
+	return exitCodes("printed", exitError, exitUsage)
 }
 
 func (p presetsShow) Run(c *console) error {
@@ -176,7 +186,7 @@ func (p presetsShow) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.stdout.Write(append([]byte(forEditors()+inWords(c.translate, e)), e.Annotated(catalog.Words())...))
+	_, err = c.stdout.Write(append([]byte(forEditors()+inWords(c.in, e)), e.Annotated(catalog.Words())...))
 	return err
 }
 
@@ -191,7 +201,11 @@ func forEditors() string {
 type presetsSchema struct{}
 
 func (presetsSchema) Help() string {
-	return "Examples:\n\n  tare presets schema > experiment.json\n\n" + exitCodes("printed", exitError, exitUsage)
+	return "Examples:\n\n  tare presets schema > experiment.json"
+}
+
+func (presetsSchema) exits() []codeMeaning {
+	return exitCodes("printed", exitError, exitUsage)
 }
 
 func (presetsSchema) Run(c *console) error {
@@ -208,7 +222,7 @@ func parsePreset(name string) (*experiment.Experiment, error) {
 }
 
 // inWords describes an experiment as comments of YAML: loads, neighbours, arms, and whether it runs here.
-func inWords(t translation, e *experiment.Experiment) string {
+func inWords(in messages.Catalog, e *experiment.Experiment) string {
 	var b strings.Builder
 	line := func(text string) { b.WriteString(strings.TrimRight("# "+text, " ") + "\n") }
 	table := func(head string, rows [][2]string) {
@@ -222,10 +236,10 @@ func inWords(t translation, e *experiment.Experiment) string {
 			line(fmt.Sprintf("  %-*s %s", longest, r[0], r[1]))
 		}
 	}
-	line(e.Name + t.mark(": ", "：") + t.of(e.Title))
-	line(quantity.Duration(e.Budget.Seconds()) + t.mark("; ", "；") + t.of(hereOrNot(e, inspect.Host("/"))))
-	table(t.of(loadsHead), loadsInWords(t, e))
-	table(t.of(fmt.Sprintf(armsHead, e.Workloads[0].Baseline)), armsInWords(t, e))
+	line(in.Text("join.colon", "subject", e.Name, "what", in.Static(e.Title)))
+	line(in.JoinAll("join.semicolon", quantity.Duration(e.Budget.Seconds()), hereOrNot(in, e, inspect.Host("/"))))
+	table(in.Text("presets.loads"), loadsInWords(in, e))
+	table(in.Text("presets.arms", "baseline", e.Workloads[0].Baseline), armsInWords(in, e))
 	b.WriteString("\n")
 	return b.String()
 }
@@ -234,29 +248,29 @@ func inWords(t translation, e *experiment.Experiment) string {
 const leastName = 18
 
 // loadsInWords has name and description of each load and neighbour.
-func loadsInWords(t translation, e *experiment.Experiment) (all [][2]string) {
+func loadsInWords(in messages.Catalog, e *experiment.Experiment) (all [][2]string) {
 	for _, w := range e.Workloads {
 		title := w.Kind
 		if kind, ok := catalog.Workload(w.Kind); ok {
-			title = t.of(kind.Title())
+			title = in.Sentence(kind.Title())
 		}
 		if w.Optional {
-			title += t.mark(" (", "（") + t.of(fmt.Sprintf(onlyNamed, w.Name)) + t.mark(")", "）")
+			title = in.Text("join.remark", "subject", title, "what", in.Text("presets.named", "name", w.Name))
 		}
 		all = append(all, [2]string{w.Name, title})
 	}
 	for _, n := range e.Neighbours {
-		all = append(all, [2]string{n.Name, t.of("neighbour") + t.mark(": ", "：") + n.Kind})
+		all = append(all, [2]string{n.Name, in.Text("presets.neighbour", "kind", n.Kind)})
 	}
 	return all
 }
 
 // armsInWords has name and description of each arm.
-func armsInWords(t translation, e *experiment.Experiment) (all [][2]string) {
+func armsInWords(in messages.Catalog, e *experiment.Experiment) (all [][2]string) {
 	if len(e.Named) == 0 {
 		for _, r := range catalog.Rungs(nil) {
 			if w := e.Arms; len(w) == 0 && !r.OnlyByName || slices.Contains(w, r.Name()) {
-				all = append(all, [2]string{r.Name(), t.of(r.Title())})
+				all = append(all, [2]string{r.Name(), in.Sentence(r.Title())})
 			}
 		}
 		return all
@@ -265,22 +279,22 @@ func armsInWords(t translation, e *experiment.Experiment) (all [][2]string) {
 	for _, a := range e.Named {
 		text := a.Environment
 		if env, err := catalog.Environment(nil, a.Environment); err == nil && !described[env.Name()] {
-			text, described[env.Name()] = t.of(env.Title()), true
+			text, described[env.Name()] = in.Sentence(env.Title()), true
 		}
 		parts := []string{text}
 		for _, setting := range a.Settings() {
-			parts = append(parts, t.of(setting))
+			parts = append(parts, in.Sentence(setting))
 		}
 		for _, k := range slices.Sorted(maps.Keys(a.Set)) {
 			parts = append(parts, k+"="+a.Set[k])
 		}
 		if a.Neighbour != "" {
-			parts = append(parts, t.of("beside "+a.Neighbour))
+			parts = append(parts, in.Text("presets.beside", "neighbour", a.Neighbour))
 		}
 		if len(a.Isolation) > 0 {
-			parts = append(parts, t.of("with "+strings.Join(a.Isolation, " and ")))
+			parts = append(parts, in.Text("presets.with", "isolation", in.JoinAll("presets.and", a.Isolation...)))
 		}
-		all = append(all, [2]string{a.Name, strings.Join(parts, t.mark(", ", "，"))})
+		all = append(all, [2]string{a.Name, in.JoinAll("join.comma", parts...)})
 	}
 	return all
 }

@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
-
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/plan"
@@ -71,6 +74,8 @@ func wantsEvents(command *kong.Node) bool {
 
 // progress chooses the display: on a terminal status lines that are redrawn, elsewhere plain lines.
 func (c *console) progress(p *plan.Plan, f progressFlags) progress {
+	// A reader that goes away must not end the run: with SIGPIPE caught, writes fail instead.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	began := time.Now()
 	left := func() (left, total float64) {
 		total = p.Record.Budget
@@ -78,13 +83,13 @@ func (c *console) progress(p *plan.Plan, f progressFlags) progress {
 	}
 	switch {
 	case f.quiet():
-		return silent{c.translate.writer(c.stderr)}
+		return silent{c.stderr}
 	case f.Progress == "json":
-		return &events{w: c.stderr, left: left}
+		return &events{w: c.stderr, in: c.in, left: left}
 	case f.Progress == "tty", f.Progress != "plain" && c.terminal(c.stderr):
 		return &screen{console: c, left: left}
 	}
-	return &plain{w: c.translate.writer(c.stderr), left: left}
+	return &plain{w: c.stderr, in: c.in, left: left}
 }
 
 // silent prints nothing but the lines of say.
@@ -97,71 +102,12 @@ func (s silent) say(text string)                                         { fmt.F
 func (silent) end()                                                      {}
 
 // opening is the first line of every display.
-func opening(p *plan.Plan, dir string) string {
-	text := formatted("experiment %s, %s, seed %d, results in %s",
-		p.Record.Experiment, quantity.Duration(p.Record.Budget), p.Record.Seed, dir)
+func opening(p *plan.Plan, dir string, in messages.Catalog) string {
+	text := in.Text("progress.opening", "name", export.Clean(p.Record.Experiment), "time", quantity.Duration(p.Record.Budget), "seed", p.Record.Seed, "dir", export.Clean(dir))
 	if skipped := leftOut(p); len(skipped) > 0 {
-		text += "\nskipped on this host: " + export.Clean(strings.Join(skipped, ", ")) + " (tare plan says why)"
+		text += "\n" + in.Text("progress.skipped", "names", each(skipped, export.Clean))
 	}
 	return text
-}
-
-// plain prints a line when a phase or launch begins, and else one every quietFor.
-type plain struct {
-	w     io.Writer
-	left  func() (left, total float64)
-	first firstAnswers
-	last  string    // workload, phase, launch and note of the last line
-	at    time.Time // of the last line
-}
-
-// quietFor is the shortest time between two lines about the same phase.
-const quietFor = 10 * time.Second
-
-func (p *plain) start(pl *plan.Plan, dir string) {
-	p.first.expect(pl)
-	fmt.Fprintln(p.w, export.Terminal(opening(pl, dir)))
-}
-
-func (p *plain) say(text string) { fmt.Fprintln(p.w, export.Terminal(text)) }
-
-func (p *plain) measured(*record.Manifest, record.Workload, []record.Line) {}
-
-func (p *plain) end() {}
-
-func (p *plain) event(e run.Event) {
-	left, total := p.left()
-	if text := p.first.line(e); text != "" {
-		fmt.Fprintln(p.w, export.Clean(stamp(total-left, text)))
-	}
-	state := fmt.Sprint(e.Workload, e.Phase, e.Generation, e.Note)
-	if state == p.last && time.Since(p.at) < quietFor {
-		return
-	}
-	p.last, p.at = state, time.Now()
-	line := stamp(total-left, e.Workload+passOf(e)+": "+phaseText(e)+", "+timeLeft(left, total))
-	if e.Phase == phaseMeasure {
-		line += effects(e.Arms)
-	}
-	if e.Note != "" {
-		line += ": " + e.Note
-	}
-	fmt.Fprintln(p.w, export.Clean(line))
-}
-
-// phaseMeasure is the phase in which effects are known.
-const phaseMeasure = "measure"
-
-// effects formats the effects so far in one line.
-func effects(arms []run.Running) string {
-	var parts []string
-	for _, a := range arms {
-		parts = append(parts, a.Arm+" "+effect(a))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(parts, ", ")
 }
 
 // effect formats an arm's effect so far with its half-width.
@@ -185,33 +131,6 @@ func amounts(a run.Running) (change, half string) {
 	return quantity.Percent(a.Ratio), quantity.PlusMinus(a.Half)
 }
 
-// phaseText describes the phase of a run: launch, arm or block.
-func phaseText(e run.Event) string {
-	launch := fmt.Sprintf("launch %d", e.Generation+1)
-	phases := map[string][]string{
-		"prepare":    {"preparing the data"},
-		"launch":     {launch, "starting " + e.Arm},
-		"pilot":      {launch, "pilot " + e.Arm},
-		"check":      {launch, "checking"},
-		phaseMeasure: {launch, fmt.Sprintf("block %d of %d", min(e.Block+1, e.Blocks), e.Blocks)},
-		"done":       {"done"},
-	}
-	if e.Starting > 1 {
-		phases["launch"][1] = fmt.Sprintf("starting, %d of %d arms ready", e.Ready, e.Starting)
-	}
-	parts, ok := phases[e.Phase]
-	if !ok {
-		parts = []string{e.Phase}
-	}
-	if e.Dropped > 0 {
-		parts = append(parts, fmt.Sprintf("%d dropped", e.Dropped))
-	}
-	for i := range parts {
-		parts[i] = strings.TrimSpace(parts[i])
-	}
-	return strings.Join(parts, ", ")
-}
-
 // screen redraws its status lines at the end of a terminal.
 type screen struct {
 	*console
@@ -227,7 +146,7 @@ type screen struct {
 func (s *screen) start(p *plan.Plan, dir string) {
 	s.first.expect(p)
 	s.soFar.plan = p.Record
-	s.keep(opening(p, dir))
+	s.keep(opening(p, dir, s.in))
 }
 
 func (s *screen) measured(m *record.Manifest, load record.Workload, lines []record.Line) {
@@ -240,9 +159,9 @@ func (s *screen) event(e run.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	left, total := s.left()
-	if text := s.first.line(e); text != "" {
+	for _, text := range s.first.lines(e, s.in) {
 		s.redraw(nil)
-		s.note("%s", stamp(total-left, text))
+		s.print(stamp(total-left, text(longestName)))
 	}
 	// A pass before the last one leaves no line but that of its first answer.
 	if s.last.Workload != "" && s.last.Workload != e.Workload && s.last.Pass >= s.last.Passes {
@@ -263,8 +182,11 @@ func (s *screen) say(text string) {
 // keep prints lines that stay on the terminal, none wider than it.
 func (s *screen) keep(text string) {
 	width, _ := s.size(s.stderr)
-	io.WriteString(s.stderr, folded(s.inLanguage("%s", []any{lines(text)}), width))
+	io.WriteString(s.stderr, folded(export.Terminal(text), width))
 }
+
+// print prints a line that stays on the terminal.
+func (s *screen) print(line string) { fmt.Fprintln(s.stderr, export.Clean(line)) }
 
 // end removes the status lines, because the report follows.
 func (s *screen) end() {
@@ -280,15 +202,11 @@ func (s *screen) printDone(e run.Event, at float64) {
 	for _, a := range e.Arms {
 		widest = max(widest, a.Half)
 	}
-	launches := "launches"
-	if e.Generation == 1 {
-		launches = "launch"
-	}
-	text := fmt.Sprintf("%s: %d %s", e.Workload, e.Generation, launches)
+	key := messages.Key("progress.done")
 	if widest > 0 && widest < vague {
-		text += ", intervals up to " + quantity.PlusMinus(widest)
+		key = "progress.done.wide"
 	}
-	s.note("%s", stamp(at, text))
+	s.print(stamp(at, s.text(key, "load", e.Workload, "n", e.Generation, "half", quantity.PlusMinus(widest))))
 }
 
 // redraw replaces the status lines with a single write. The lines must have no control characters but
@@ -316,7 +234,11 @@ func (s *screen) redraw(lines []string) {
 // that has no row in it, the time. No line is wider than the terminal, and it leaves out the answer, then arms,
 // for which the terminal is not high enough.
 func (s *screen) status(e run.Event, left, total float64, width, height int) []string {
-	head := fmt.Sprintf("%s (%d of %d%s): %s", e.Workload, e.Number, e.Of, passOf(e), phaseText(e))
+	key := messages.Key("progress.head")
+	if e.Passes > 1 {
+		key = "progress.head.pass"
+	}
+	head := s.text(key, "load", e.Workload, "n", e.Number, "of", e.Of, "pass", e.Pass, "passes", e.Passes, "what", phaseText(e, s.in))
 	lines := []string{s.line(bold, head, width)}
 	room := math.MaxInt
 	if height > 0 { // the other three lines are the head, the time, and the line of the cursor
@@ -332,12 +254,12 @@ func (s *screen) status(e run.Event, left, total float64, width, height int) []s
 		}
 	}
 	lines = append(lines, s.arms(shown, width, room)...)
-	return append(lines, s.line(dim, timeLine(left, total), width))
+	return append(lines, s.line(dim, timeLine(left, total, s.in), width))
 }
 
-// line is a status line, translated and then cut to the width of the terminal.
+// line is a status line, cut to the width of the terminal.
 func (s *screen) line(attribute, text string, width int) string {
-	return string(s.tint(s.stderr, attribute, cut(s.plainly(text), width)))
+	return string(s.tint(s.stderr, attribute, cut(export.Clean(text), width)))
 }
 
 // leastTable is the width of a terminal in columns above which it has the answer so far.
@@ -359,34 +281,34 @@ func (s *screen) arms(all []run.Running, width, room int) (lines []string) {
 		lines = append(lines, cut(strings.TrimRight(line, " "), width))
 	}
 	if n := len(all) - len(shown); n > 0 {
-		lines = append(lines, cut(s.plainly(fmt.Sprintf("  ... and %d more", n)), width))
+		lines = append(lines, cut("  "+s.text("progress.more", "n", n), width))
 	}
 	return lines
 }
 
 // passOf describes the pass of a workload; "" if there is only one.
-func passOf(e run.Event) string {
+func passOf(e run.Event, in messages.Catalog) string {
 	if e.Passes < 2 {
 		return ""
 	}
-	return fmt.Sprintf(", pass %d of %d", e.Pass, e.Passes)
+	return in.Text("progress.pass", "pass", e.Pass, "passes", e.Passes)
 }
 
 // timeLine formats a bar and the time left.
-func timeLine(left, total float64) string {
+func timeLine(left, total float64, in messages.Catalog) string {
 	const wide = 24
 	done := 0
 	if total > 0 {
 		done = min(wide, int(wide*(total-left)/total))
 	}
 	bar := fmt.Sprintf("[%s%s] ", strings.Repeat("=", done), strings.Repeat(" ", wide-done))
-	return bar + timeLeft(left, total)
+	return bar + timeLeft(left, total, in)
 }
 
 // timeLeft formats the rest of the run's budget.
-func timeLeft(left, total float64) string {
+func timeLeft(left, total float64, in messages.Catalog) string {
 	if left <= 0 {
-		return "time is up; finishing this block"
+		return in.Text("progress.up")
 	}
-	return quantity.Duration(left) + " left of " + quantity.Duration(total)
+	return in.Text("progress.left", "left", quantity.Duration(left), "total", quantity.Duration(total))
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report/export"
@@ -83,6 +84,7 @@ func writeEvent(w io.Writer, event any) {
 // events prints an object when a phase or launch begins, and else one every eventEvery.
 type events struct {
 	w    io.Writer
+	in   messages.Catalog // English
 	left func() (left, total float64)
 
 	mu   sync.Mutex
@@ -113,7 +115,7 @@ func (s *events) end() {
 }
 
 func (s *events) event(e run.Event) {
-	state := fmt.Sprint(e.Workload, e.Phase, e.Generation, e.Ready, e.Note)
+	state := fmt.Sprint(e.Workload, e.Phase, e.Generation, e.Ready, e.Note, e.Loading != "")
 	if state == s.last && time.Since(s.at) < eventEvery {
 		return
 	}
@@ -123,7 +125,10 @@ func (s *events) event(e run.Event) {
 		Event: "progress", Elapsed: round3(total - left), Left: round3(left),
 		Workload: e.Workload, Number: e.Number, Of: e.Of, Pass: e.Pass, Passes: e.Passes,
 		Phase: e.Phase, Arm: e.Arm, Launch: e.Generation + 1, Block: max(e.Block, 0), Blocks: e.Blocks, Dropped: e.Dropped,
-		Ready: e.Ready, Starting: e.Starting, Effects: []eventEffect{}, Note: e.Note,
+		Ready: e.Ready, Starting: e.Starting, Effects: []eventEffect{}, Note: loadingText(e, s.in),
+	}
+	if e.Note.Key != "" {
+		x.Note = s.in.Say(e.Note)
 	}
 	for _, a := range e.Arms {
 		x.Effects = append(x.Effects, eventEffect{Arm: a.Arm})

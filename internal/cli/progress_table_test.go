@@ -176,7 +176,7 @@ func TestEvents(t *testing.T) {
 	c := &console{stderr: file, stdout: file, getenv: func(string) string { return "" }}
 	f := progressFlags{Progress: "json"}
 	c.events, c.color = f.asEvents(), "always"
-	left := []record.Left{{Arm: "nat", Reason: "no nftables"}}
+	left := []record.Left{{Arm: "nat", Reason: record.InProse("no nftables")}}
 	p := &plan.Plan{Record: record.Plan{Experiment: "quick", Budget: 180, Seed: 7}, Left: left}
 	show := c.progress(p, f)
 	show.start(p, "r")

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"math"
 	"os"
 	"strings"
@@ -75,28 +74,5 @@ func TestScreenFits(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// The plain display prints a line for each phase, none for each block, and no control characters.
-func TestPlain(t *testing.T) {
-	var out bytes.Buffer
-	p := &plain{w: &out, left: func() (float64, float64) { return 170, 180 }}
-	e := measuring()
-	p.event(run.Event{Workload: e.Workload, Phase: "prepare"})
-	p.event(run.Event{Workload: e.Workload, Phase: "launch", Generation: 0})
-	for i := range 5 {
-		e.Block = i
-		p.event(e)
-	}
-	e.Generation++
-	p.event(e)
-	want := `   10 s  oltp-read-only: preparing the data, 2 min 50 s left of 3 min
-   10 s  oltp-read-only: launch 1, starting, 2 min 50 s left of 3 min
-   10 s  oltp-read-only: launch 3, block 1 of 12, 1 dropped, 2 min 50 s left of 3 min: twin 0.0 % ±0.6 %, cgroup -0.4 % ±0.8 %, namespaces …, rootfs -4.9 % ±…
-   10 s  oltp-read-only: launch 4, block 5 of 12, 1 dropped, 2 min 50 s left of 3 min: twin 0.0 % ±0.6 %, cgroup -0.4 % ±0.8 %, namespaces …, rootfs -4.9 % ±…
-`
-	if d := cmp.Diff(want, out.String()); d != "" {
-		t.Error(d)
 	}
 }

@@ -23,7 +23,11 @@ type reportCommand struct {
 
 func (reportCommand) Help() string {
 	return "Computes the report again from the record, also of a killed run. Only --open writes into the directory.\n\n" +
-		"Examples:\n\n  tare report\n  tare report r\n  tare report r --open\n  tare report r --format html > r.html\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'\n\n" + exitCodes("printed", exitError, exitUsage)
+		"Examples:\n\n  tare report\n  tare report r\n  tare report r --open\n  tare report r --format html > r.html\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'"
+}
+
+func (reportCommand) exits() []codeMeaning {
+	return exitCodes("printed", exitError, exitUsage)
 }
 
 func (r reportCommand) Run(c *console) error {
@@ -82,8 +86,19 @@ func analyse(dir string) (*record.Result, *record.Effects, error) {
 	return result, effects, err
 }
 
+// adviceGiven is the error about an advice in place of a result; nil: it is none.
+func adviceGiven(dir string) error {
+	if _, err := record.ReadAdvice(dir); err != nil {
+		return nil
+	}
+	return &usageError{hint.New(fmt.Errorf("%s is an advice, not a result", dir), "tare advise "+hint.Quote(dir)+" prints it"), ""}
+}
+
 func readResult(dir string) (*record.Result, error) {
 	const made = "name a directory that tare run made (-o DIR)"
+	if err := adviceGiven(dir); err != nil {
+		return nil, err
+	}
 	if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) || err == nil && !info.IsDir() {
 		return nil, &usageError{hint.New(noResult(dir), made), ""}
 	}
@@ -104,6 +119,10 @@ func readable(err error) error {
 	switch {
 	case errors.Is(err, record.ErrNewer):
 		return hint.New(err, "read it with the tare that made it, or a newer one: tare version")
+	case errors.Is(err, record.ErrTwice):
+		return hint.New(err, "remove the lines that were added: head -n LINE-1 of the line that is named, into a copy of the directory")
+	case errors.Is(err, record.ErrForeign):
+		return hint.New(err, "put plan.json, manifest.json and record.jsonl of one run into the directory")
 	case errors.Is(err, record.ErrDamaged):
 		return hint.New(err, "measure again: tare run; what the tools printed is in its directory raw/")
 	}

@@ -37,7 +37,7 @@ func smallResult(t testing.TB, arms []record.Arm, change func(n int, b *record.B
 		for i, arm := range arms {
 			ops := uint64(1000 - 30*i + int(20*math.Sin(float64(5*n+i))))
 			w := record.Window{Arm: arm.Name, Start: float64(3*n+i) * 0.22, Seconds: 0.2, Ops: ops, First: ops / 2, FirstSeconds: 0.1,
-				Probes: map[string]record.Value{"cpu.used": record.Number(0.1), "cpu.throttled": record.Missing("no quota")}}
+				Probes: map[string]record.Value{"cpu.used": record.Number(0.1), "cpu.throttled": record.Missing(record.InProse("no quota"))}}
 			change(3*n+i, b, &w)
 			b.Windows = append(b.Windows, w)
 		}

@@ -2,21 +2,19 @@ package cli
 
 import (
 	"bytes"
-	"crypto/rand"
+	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/doctor"
 	"github.com/tarelab/tare/internal/host/facts"
@@ -27,6 +25,7 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/report/export"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
@@ -55,9 +54,11 @@ Examples:
   tare run --max-cost throughput=5% --max-cost p99=10% --until-decided
   tare run --continue DIR --budget 10m
 
-Flags for pods and nodes: tare help kubernetes.
+Flags for pods and nodes: tare help kubernetes.`
+}
 
-` + exitCodes("measured, and every limit passes", exitError, exitUsage, exitExceeded, exitUndecided, exitUnsupported, exitInvalid, exitBusy, exitInterrupted, exitTerminated)
+func (runCommand) exits() []codeMeaning {
+	return exitCodes("measured, and every limit passes", exitError, exitUsage, exitExceeded, exitUndecided, exitUnsupported, exitInvalid, exitBusy, exitInterrupted, exitTerminated)
 }
 
 func (r *runCommand) Run(c *console) error {
@@ -79,24 +80,27 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	dir, lock, err := aloneInto(r.Output, r.Beside)
-	if err != nil {
-		return err
+	dir, lock, held := aloneInto(r.Output, r.Beside)
+	if held != nil && !r.mayBeElsewhere(e, held) {
+		if errors.Is(held, hostlock.ErrHeld) {
+			return cmp.Or(r.misused(e), held)
+		}
+		return held
 	}
 	defer lock.Release()
-	c.warnOfUsers()
+	c.warnOfPrograms()
 	host, err := inspectHost(e, r.Volume, r.cluster(), r.podNode())
 	if err != nil {
 		return err
 	}
-	if host.PodNode != "" { // the run measures that node, not this host
-		lock.Release()
+	if err := c.heldHere(lock, host, held); err != nil {
+		return err
 	}
 	p, err := r.plan(e, host)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(limitable(p), installed(p), checkSQL(p), worthwhile(p), longEnough(p, fewer), roomy(p, dir, host.Groups)); err != nil {
+	if err := r.ready(p, dir, host.Groups, fewer); err != nil {
 		return err
 	}
 	p.Record.Command = helper.command(r.nodeFlags.command(r.experimentFlags.command(p.Record.Seed)), p.Record.Seed)
@@ -110,28 +114,71 @@ func (r *runCommand) Run(c *console) error {
 	}
 	show := c.progress(p, r.progressFlags)
 	show.start(p, helper.resultDir(dir))
-	for _, line := range slices.Concat(adoptedLines(p.Record.Adopted), codeLines(p), first) {
+	shared := sharedLines(p)
+	for _, line := range slices.Concat(c.notesOf(p, host, shared), first) {
 		show.say(line)
 	}
-	r.cluster().Told(show.say)
-	out, err := measure(run.Config{Warnings: r.cluster().Warnings, Plan: p, Dir: dir, Groups: host.Groups, Manifest: helper.manifest(m), Progress: show.event}, show)
+	r.cluster().Told(func(m messages.Message) { show.say(c.in.Say(m)) })
+	out, err := measure(run.Config{Warnings: withShared(shared, r.cluster().Warnings), Plan: p, Dir: dir, Groups: host.Groups, Manifest: helper.manifest(m), Progress: show.event}, show, c.in)
 	if helper != nil {
 		return helper.finish(c, out, err)
 	}
 	return r.finish(c, out, err)
 }
 
+// notesOf are the lines about a plan on this host: the user's program, what --like took, volumes that arms share, and a
+// limit around tare.
+func (c *console) notesOf(p *plan.Plan, host facts.Host, shared []string) []string {
+	said := slices.Concat(analysis.AdoptedLines(p.Record.Adopted), shared)
+	if text := doctor.OwnLimit(host); text != "" {
+		said = append(said, text)
+	}
+	return slices.Concat(codeLines(p, c.in), each(said, c.in.Sentence))
+}
+
+// misused is the error of an experiment that no host can run, found without a look at this one: another run measures.
+func (r *runCommand) misused(e *experiment.Experiment) error {
+	p, err := r.plan(e, facts.Host{})
+	if err == nil {
+		err = cmp.Or(limitable(p), checkSQL(p))
+	}
+	if exitCode(err) != exitUsage {
+		return nil
+	}
+	return err
+}
+
+// mayBeElsewhere says that another run on this host does not matter if the pods of an experiment are on
+// another node, which only the cluster knows.
+func (r *runCommand) mayBeElsewhere(e *experiment.Experiment, held error) bool {
+	return errors.Is(held, hostlock.ErrHeld) && len(podsOf(e, r.cluster())) > 0
+}
+
+// heldHere returns held, the error about this host's lock, unless the arms are on another node: then the lock
+// is released.
+func (c *console) heldHere(lock *hostlock.Lock, host facts.Host, held error) error {
+	switch {
+	case host.PodNode != "":
+		lock.Release()
+	case held != nil:
+		return held
+	default:
+		c.warnOfUsers()
+	}
+	return nil
+}
+
 // measure runs, after it has set the fields of the configuration that are the same for all runs.
-func measure(c run.Config, show progress) (run.Outcome, error) {
+func measure(c run.Config, show progress, in messages.Catalog) (run.Outcome, error) {
 	watch := func(w record.Workload, lines []record.Line) { show.measured(&c.Manifest, w, lines) }
 	c.ID, c.StateDir, c.Probes = newID(), journal.StateDir(), catalog.Probes()
 	c.Decide, c.Decided, c.Condense = decide(c.Plan.Record, watch), untilDecided(c.Plan.Record, c.Dir), analysis.Kept
 	defer show.end()
-	return execute(c, show)
+	return execute(c, show, in)
 }
 
-// openingLines are the lines that the progress display begins with: the last calibration of this host
-// and the outlook, the expected width of the intervals. A run that a node helper started has none.
+// openingLines are the lines that the progress display begins with: the last calibration of this host, the launches that
+// the budget has room for, and the outlook. A run that a node helper started has none.
 func (r *runCommand) openingLines(c *console, p *plan.Plan, m record.Manifest, helped bool) (lines []string, err error) {
 	if r.quiet() || helped {
 		return nil, nil
@@ -140,16 +187,16 @@ func (r *runCommand) openingLines(c *console, p *plan.Plan, m record.Manifest, h
 	case err != nil:
 		lines = append(lines, err.Error())
 	case last != nil:
-		lines = append(lines, "calibrated "+c.reports().Calibrated(last, m.Host.Kernel))
+		lines = append(lines, c.text("progress.calibrated", "what", c.reports().Calibrated(last, m.Host.Kernel)))
 	}
-	if short := shortOfVerdicts(p); short != "" {
-		lines = append(lines, short)
+	if notice := launchNotice(p, c.in); notice != "" {
+		lines = append(lines, notice)
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	o, err := lookAhead(ctx, p)
+	o, err := lookAhead(ctx, p, c.in)
 	if o != nil {
-		lines = append(lines, o.line())
+		lines = append(lines, o.line(c.in))
 	}
 	return lines, err
 }
@@ -187,6 +234,7 @@ func (r *runCommand) show(c *console, dir string) (*record.Result, *record.Effec
 		c.noteResults(dir, false)
 		return result, effects, err
 	}
+	r.remember(result, effects)
 	g, _ := ownGate(result, effects)      // limitError returns the error
 	err = c.writeEffects(result, effects) // on a full disk the report is printed all the same
 	written := err == nil
@@ -220,15 +268,20 @@ func hasBlocks(e *record.Effects) bool {
 // writeEffects writes the effects, as --format json prints them, and the HTML report into the
 // result directory.
 func (c *console) writeEffects(r *record.Result, e *record.Effects) error {
-	var b bytes.Buffer
-	if err := export.JSON(&b, e); err != nil {
-		return err
-	}
-	if err := record.WriteFile(r.Dir, record.EffectsFile, b.Bytes()); err != nil {
+	if err := keepEffects(r.Dir, e); err != nil {
 		return err
 	}
 	_, err := c.writePage(r.Dir, r, e)
 	return err
+}
+
+// keepEffects writes the effects into a result directory, as --format json prints them.
+func keepEffects(dir string, e *record.Effects) error {
+	var b bytes.Buffer
+	if err := export.JSON(&b, e); err != nil {
+		return err
+	}
+	return record.WriteFile(dir, record.EffectsFile, b.Bytes())
 }
 
 // finished says that the measurement ended by itself, not by a signal or an error.
@@ -252,62 +305,13 @@ func decide(p record.Plan, show func(record.Workload, []record.Line)) (
 	}
 }
 
-// newDir is the value of -o. kong takes -o=DIR as the value =DIR; newDir removes the equals sign.
-type newDir string
-
-func (d *newDir) UnmarshalText(b []byte) error {
-	*d = newDir(strings.TrimPrefix(string(b), "="))
-	if *d == "" {
-		return errors.New("the name of the directory is empty")
-	}
-	return nil
-}
-
-// resultDir returns the result directory, or an error unless it is missing or empty. Without a name it
-// returns an unused name with the time in it.
-func resultDir(name newDir, at time.Time) (string, error) {
-	given := string(name)
-	if given == "" {
-		name := at.Format("tare-result-2006-01-02-150405")
-		if err := writable("result directory", ".", "-o"); err != nil {
-			return "", err
-		}
-		for n := 2; ; n++ { // another run began in the same second
-			if _, err := os.Lstat(name); err != nil {
-				return name, nil
-			}
-			name = fmt.Sprintf("%s-%d", at.Format("tare-result-2006-01-02-150405"), n)
-		}
-	}
-	entries, err := os.ReadDir(given)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return given, writable("result directory "+given, filepath.Dir(filepath.Clean(given)), "-o")
-	case err == nil && len(entries) == 0:
-		return given, writable("result directory "+given, given, "-o")
-	case errors.Is(err, syscall.ENOTDIR):
-		return "", &usageError{fmt.Errorf("result directory %s: a file is in its place", given), "name another one with -o"}
-	case err != nil:
-		return "", &usageError{fmt.Errorf("result directory: %w", err), "name another one with -o"}
-	}
-	err = fmt.Errorf("result directory %s is not empty", given)
-	remedy := "name another one with -o"
-	if m, ok := manifestOf(given); ok {
-		remedy += "; tare report " + given + " prints the result in it"
-		if m.Imported == nil {
-			remedy += ", tare run --continue " + given + " goes on with it"
-		}
-	}
-	return "", &usageError{err, remedy}
-}
-
-// newID is the id of a run, which is part of the name of everything that the run makes.
-func newID() string { return strings.ToLower(rand.Text()[:8]) }
-
 // inspectHost finds out which arms of an experiment this host and user can have. volumes are the words of
 // --volume, whose directories must be there. podNode is the node of the pods if tare controls them from
 // this host; "": none is named.
 func inspectHost(e *experiment.Experiment, volumes []string, on *pods.Target, podNode string) (h facts.Host, err error) {
+	if err := procHere("/proc"); err != nil {
+		return h, err
+	}
 	var access kube.Access
 	if on != nil {
 		access = on.Access
@@ -328,6 +332,9 @@ func inspectHost(e *experiment.Experiment, volumes []string, on *pods.Target, po
 		}
 		h = inspect.HostAt("/", e.Scratch)
 	}
+	if err := ownDirsOutsideData(); err != nil {
+		return h, err
+	}
 	h.Volumes = volume.Supports(h, e.Volumes()...)
 	if len(pods) > 0 {
 		on.PodNode = podNode
@@ -346,7 +353,10 @@ func inspectHost(e *experiment.Experiment, volumes []string, on *pods.Target, po
 				"name that node: --nodes NAME; or leave "+f.flag+" out"), ""}
 		}
 	}
-	return h, checkVolumeDirs(append([]string{e.Volume}, volumes...))
+	if err := cmp.Or(volumesOutsideData(e), checkVolumeDirs(append([]string{e.Volume}, volumes...))); err != nil {
+		return h, err
+	}
+	return h, checkWays(e, volumes)
 }
 
 // checkVolumeDirs returns an error if the directory of a volume is missing or not writable. An arm of an

@@ -7,7 +7,7 @@ var experimentForms = []struct {
 }{
 	{"workloads: {w: {kind: rpc}}", true},
 	{"{budget: 90s, precision: 0.5%, margin: 0.02, seed: 7, generations: 6, window: 200ms, discard: auto, workloads: {w: {kind: rpc}}}", true},
-	{"{budget: 1h30m, seed: auto, generations: auto, window: auto, discard: 0, unequal: mark, until: decided, workloads: {w: {kind: rpc}}}", true},
+	{"{budget: 1h30m, seed: auto, generations: auto, window: auto, discard: auto, unequal: mark, until: decided, workloads: {w: {kind: rpc}}}", true},
 	{"{limits: {throughput: 5%, p99: 0.1}, workloads: {w: {kind: commit, objective: p99<=10ms, optional: true, share: 2}, v: {kind: spin}}}", true},
 	{"{arms: all, workloads: {w: {kind: rpc, params: }}}", true},
 	{"{arms: [host, container], baseline: host, workloads: {w: {kind: rpc, params: {concurrency: 4, request: 1KiB}, arms: 'host, container'}}}", true},

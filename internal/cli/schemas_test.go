@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/report/export"
@@ -82,10 +86,12 @@ func maker() *schemas.Maker {
 	m.Own[reflect.TypeFor[record.Value]()] = schemas.Shape{
 		"title": "number, or `{\"missing\": why}`",
 		"anyOf": []schemas.Shape{{"type": "number"}, {
-			"type": "object", "properties": schemas.Shape{"missing": schemas.Shape{"type": "string", "description": "why there is no number"}},
+			"type": "object", "properties": schemas.Shape{"missing": schemas.Shape{"$ref": "#/$defs/Said", "description": "why there is no number"}},
 			"required": []string{"missing"}, "additionalProperties": false,
 		}},
 	}
+	m.Uses[reflect.TypeFor[record.Value]()] = reflect.TypeFor[record.Said]()
+	m.Own[reflect.TypeFor[record.Said]()] = saidShape()
 	m.Own[reflect.TypeFor[record.Histogram]()] = schemas.Shape{
 		"title": "histogram", "type": "string", "pattern": "^[A-Za-z0-9+/]*$",
 		"description": "Latencies in nanoseconds: pairs of unsigned varints (distance to the bucket before, count) in base64 without padding. " +
@@ -108,6 +114,68 @@ func maker() *schemas.Maker {
 	return m
 }
 
+// codes are what records, effects and answers say, sorted.
+func codes() []string {
+	all := []string{record.Prose}
+	for code := range messages.In(messages.English).Codes() {
+		all = append(all, string(code))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// sentence is the English sentence of a code with the names of its values, as {name:format}.
+func sentence(code string) string {
+	if code == record.Prose {
+		return "{text}"
+	}
+	return maps.Collect(messages.In(messages.English).Codes())[messages.Key(code)]
+}
+
+// valuesOf are the names of the values in a sentence.
+func valuesOf(sentence string) []string {
+	names := []string{}
+	for _, m := range regexp.MustCompile(`\{(\w+)`).FindAllStringSubmatch(sentence, -1) {
+		if !slices.Contains(names, m[1]) {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
+// saidShape is a code with values of any code.
+func saidShape() schemas.Shape {
+	value := []schemas.Shape{{"type": []string{"number", "string", "boolean", "null"}}, {"$ref": "#/$defs/Said"}, {
+		"type": "object", "required": []string{"ratio"}, "additionalProperties": false, "properties": schemas.Shape{
+			"ratio": schemas.Shape{"type": "number"}, "low": schemas.Shape{"type": "number"}, "high": schemas.Shape{"type": "number"}, "decimals": schemas.Shape{"type": "number"}},
+	}}
+	one := schemas.Shape{"anyOf": append(value, schemas.Shape{"type": "array", "items": schemas.Shape{"anyOf": value}})}
+	var names []string
+	for _, code := range codes() {
+		names = append(names, valuesOf(sentence(code))...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return schemas.Shape{
+		"title": "[code with values](#codes)", "type": []string{"object", "string"}, "required": []string{"code"},
+		"properties":        schemas.Shape{"code": schemas.Shape{"enum": codes()}},
+		"patternProperties": schemas.Shape{"^(" + strings.Join(names, "|") + ")$": one}, "additionalProperties": false,
+		"description": "What is said, as a code with values; a sentence in a file of before. said.json has the values of each code and its sentence in English.",
+	}
+}
+
+// saidSchema has every code with its values and its sentence.
+func saidSchema() map[string]any {
+	var all []schemas.Shape
+	for _, code := range codes() {
+		text := sentence(code)
+		all = append(all, schemas.Shape{
+			"properties": schemas.Shape{"code": schemas.Shape{"const": code}}, "required": append([]string{"code"}, valuesOf(text)...), "description": text,
+		})
+	}
+	return schemas.Shape{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": hint.Schema("said"), "type": "object", "oneOf": all}
+}
+
 // madeSchemas are the files of docs/schema, by name.
 func madeSchemas(t *testing.T) map[string][]byte {
 	t.Helper()
@@ -127,6 +195,7 @@ func madeSchemas(t *testing.T) map[string][]byte {
 		}
 		add(k.file, schema)
 	}
+	add("said", saidSchema())
 	add(experimentSchema, experiment.Schema(hint.Schema(experimentSchema), catalog.Words()))
 	made["fields.md"] = fieldsPage(t, m)
 	return made
@@ -144,6 +213,16 @@ schema of the tare that wrote it, or a newer one.
 ` + "`tare report DIR --format csv`, and `effects.csv`" + ` in a result directory: one line for each effect. Empty: not known. Columns are only added, at the end.
 
 | column | is |
+|---|---|
+`
+
+const codesIntro = `
+## Codes
+
+What a record, effects or an answer says is a code with values: ` + "`{\"code\": \"few_launches\", \"needed\": 4, \"made\": 3}`" + `. The sentence shows the names of the values,
+` + "`{name:format}`" + `; [said.json](said.json) lists them. A record of before has sentences, which are read as the code ` + "`prose`" + `.
+
+| code | sentence |
 |---|---|
 `
 
@@ -165,6 +244,10 @@ func fieldsPage(t *testing.T, m *schemas.Maker) []byte {
 		t.Fatal(err)
 	}
 	b.WriteString(tables)
+	b.WriteString(codesIntro)
+	for _, code := range codes() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", code, strings.ReplaceAll(sentence(code), "|", `\|`))
+	}
 	return []byte(b.String())
 }
 

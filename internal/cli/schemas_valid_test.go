@@ -16,6 +16,7 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/analysis/calibrate"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/cli/settings"
 	"github.com/tarelab/tare/internal/measure/run"
@@ -230,9 +231,9 @@ func progressDocuments(t *testing.T) (all []checked) {
 	t.Helper()
 	var out bytes.Buffer
 	show := &events{w: &out, left: func() (left, total float64) { return 72, 180 }}
-	show.start(&plan.Plan{Record: record.Plan{Experiment: "quick", Seed: 7}, Left: []record.Left{{Arm: "nat", Reason: "no nftables"}}}, "r")
+	show.start(&plan.Plan{Record: record.Plan{Experiment: "quick", Seed: 7}, Left: []record.Left{{Arm: "nat", Reason: record.InProse("no nftables")}}}, "r")
 	show.event(measuring())
-	show.event(run.Event{Workload: "rpc", Phase: "launch", Arm: "host", Ready: 1, Starting: 2, Note: "waits"})
+	show.event(run.Event{Workload: "rpc", Phase: "launch", Arm: "host", Ready: 1, Starting: 2, Note: messages.Say("launches.room", "n", 2, "least", 4, "flag", "--budget 3m")})
 	show.say("two\nlines")
 	show.write(errorEvent{"error", "no", "tare doctor", exitError})
 	show.end()

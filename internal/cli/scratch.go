@@ -11,6 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/databases/dataset"
+	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/internal/undo/journal"
 )
 
 // scratchAt is the absolute path of the directory under test. A missing directory is an error:
@@ -29,12 +33,36 @@ func scratchAt(given string) (string, error) {
 	case err != nil:
 		err = fmt.Errorf("scratch directory: %w", err)
 	default:
-		err = cmp.Or(takesFiles(path), writable("scratch directory "+path, path, "--scratch"))
+		err = cmp.Or(takesFiles(path), writable("scratch directory "+path, path, "--scratch"), outsideData("scratch directory", path))
 	}
 	if usage := (*usageError)(nil); err != nil && !errors.As(err, &usage) {
 		err = &usageError{err, ""}
 	}
 	return path, err
+}
+
+// outsideData returns an error if a directory is in the data directory of a server. what begins the error.
+func outsideData(what, dir string) error {
+	if err := storage.LiveData("/", dir); err != nil {
+		return &usageError{fmt.Errorf("%s %w", what, err), ""}
+	}
+	return nil
+}
+
+// ownDirsOutsideData checks the directories of this user in which tare keeps data sets and journals.
+func ownDirsOutsideData() error {
+	store, err := dataset.Default()
+	if err != nil {
+		return nil // the run says why
+	}
+	for _, d := range []struct{ what, dir, variable string }{
+		{"directory of data sets", store.Dir, "XDG_CACHE_HOME"}, {"directory of the undo journal", journal.StateDir(), "XDG_STATE_HOME"},
+	} {
+		if err := storage.LiveData("/", d.dir); err != nil {
+			return &usageError{hint.New(fmt.Errorf("%s %w", d.what, err), "set "+d.variable+" to a directory outside of it"), ""}
+		}
+	}
+	return nil
 }
 
 // kernels are file systems without files of users, by their magic number (statfs(2)).
@@ -84,4 +112,12 @@ func writable(what, dir, flag string) error {
 		err = hint.New(fmt.Errorf("%s: %w", what, err), another)
 	}
 	return &usageError{err, ""}
+}
+
+// procHere returns an error where the kernel's /proc is not mounted or is hidden: tare reads all of the host there.
+func procHere(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, "self", "mountinfo")); err != nil {
+		return hint.New(fmt.Errorf("%w: %s does not show this process: it is not mounted, or something is mounted over it", facts.ErrUnsupported, dir), "mount -t proc proc "+dir)
+	}
+	return nil
 }

@@ -20,9 +20,6 @@ import (
 // nodeAboutFlag is a flag that only a node helper gives.
 const nodeAboutFlag = "node-about"
 
-// keepCacheEnv is the variable that the scripts of the packages read.
-const keepCacheEnv = "TARE_KEEP_CACHE"
-
 // systemSettings is the configuration file for all users of this host.
 const systemSettings = "/etc/tare/config.yaml"
 
@@ -46,13 +43,16 @@ type given struct {
 }
 
 // read reads the environment and the configuration files. A run that a node helper started has neither:
-// its command line is complete, and the node's settings are not the user's.
+// its command line is complete, and the node's settings are not the user's. Nor has tare cleanup.
 func (g *given) read(model *kong.Application, args, environ []string) {
 	if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--"+nodeAboutFlag) }) {
 		return
 	}
+	if command := withoutLang(args); len(command) > 0 && command[0] == cleanupPath {
+		return
+	}
 	words := vocabulary(model.Node)
-	g.values, g.unused = settings.Environment(words, environ, hostlock.DirEnv, keepCacheEnv)
+	g.values, g.unused = settings.Environment(words, environ, hostlock.DirEnv)
 	dir, _ := os.UserConfigDir() // a user without a home has no file
 	for _, path := range settings.Paths(dir, systemSettings) {
 		g.readFile(words, path)
@@ -80,7 +80,7 @@ func vocabulary(n *kong.Node) settings.Vocabulary {
 		}
 	}
 	for _, child := range n.Children {
-		if !child.Hidden {
+		if !child.Hidden && child.Name != cleanupPath {
 			for path, flags := range vocabulary(child) {
 				words[path] = flags
 			}
@@ -103,6 +103,9 @@ func (g *given) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 	command := ""
 	if at := ctx.Selected(); at != nil {
 		command = at.Path()
+	}
+	if command == cleanupPath {
+		return nil, nil
 	}
 	tolerant := slices.Contains(withoutFiles, command)
 	if g.err != nil && !tolerant {
@@ -132,7 +135,11 @@ func fixed(ctx *kong.Context, flag *kong.Flag) bool {
 }
 
 // withoutFiles are the commands that work with a broken configuration file or variable, too.
-var withoutFiles = []string{configPath, "cleanup", "version", "completion"}
+var withoutFiles = []string{configPath, "version", "completion"}
+
+// cleanupPath is the command that takes no value from a file or variable: the way back must not depend on what
+// somebody wrote there for the way out.
+const cleanupPath = "cleanup"
 
 // placedError is the error of a value outside of the command line, or of a whole file.
 type placedError struct {
@@ -197,7 +204,7 @@ func (g *given) parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	}
 }
 
-// flagNames are the flags in the name of a useless one, as in "--undo-after or --yes" and "-o".
+// flagNames are the flags in the name of a useless one, as in "--helper-image" and "-o".
 var flagNames = regexp.MustCompile(`--([a-z][a-z-]*)|^-(o)$`)
 
 // giveWay drops the values that an error calls useless, and says whether there were any.
@@ -246,8 +253,13 @@ func (g *given) placed(text string) string {
 
 // noteUntaken warns of a configuration file that was not taken, where that is no error.
 func (c *console) noteUntaken(command string) {
-	if c.given.err == nil || command == configPath {
-		return // tare config prints it
+	if c.given.err == nil || command == configPath || command == cleanupPath {
+		return // tare config prints it, and tare cleanup reads none
 	}
-	c.note("%s", untaken(c.given.err.Error(), hint.Of(c.given.err)))
+	why := c.given.err.Error()
+	if remedy := hint.Of(c.given.err); remedy != "" {
+		c.note("config.warning.remedy", "why", why, "remedy", remedy)
+	} else {
+		c.note("config.warning", "why", why)
+	}
 }

@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/host/doctor"
 	"github.com/tarelab/tare/internal/report"
@@ -37,33 +37,34 @@ func (p *sheet) flush() error {
 	return err
 }
 
-func (p *sheet) heading(format string, args ...any) {
+func (p *sheet) heading(text string) {
 	if p.begun || p.Len() > 0 {
 		p.WriteByte('\n')
 	}
-	p.WriteString(string(p.c.paint(p.c.stdout, bold, fmt.Sprintf(format, args...))) + "\n")
+	p.WriteString(string(p.c.paint(p.c.stdout, bold, text)) + "\n")
 }
 
-// entry prints lead, which is columns wide, and right of it a text, translated and wrapped to the width of the sheet.
+// text is a message in the language of the sheet.
+func (p *sheet) text(key messages.Key, pairs ...any) string { return p.c.text(key, pairs...) }
+
+// names joins names, which are the same in every language.
+func (p *sheet) names(all []string) string { return p.c.in.JoinAll("join.names", all...) }
+
+// entry prints lead, which is columns wide, and right of it a text, wrapped to the width of the sheet.
 func (p *sheet) entry(lead string, columns int, text string) {
-	p.beside(painted(export.Clean(lead)), columns, p.c.translate.of(text))
-}
-
-// names prints a list of names, which are the same in every language.
-func (p *sheet) names(lead string, columns int, names []string) {
-	p.beside(painted(export.Clean(lead)), columns, p.c.translate.names(names))
+	p.beside(painted(export.Clean(lead)), columns, text)
 }
 
 // labelled prints a label and right of it a text. columns is the least width of the label with the spaces around it.
 func (p *sheet) labelled(label string, columns int, text string) {
-	lead := report.PadRight("  "+p.c.translate.of(label)+"  ", columns)
+	lead := report.PadRight("  "+label+"  ", columns)
 	p.entry(lead, report.Width(lead), text)
 }
 
 func (p *sheet) beside(lead painted, columns int, text string) {
 	room := p.width - columns - 1
 	lines := wrap(export.Clean(text), room)
-	if p.c.translate != nil {
+	if p.c.in.Language() == messages.Chinese {
 		lines = fold(export.Clean(text), room)
 	}
 	for i, line := range lines {
@@ -75,17 +76,16 @@ func (p *sheet) beside(lead painted, columns int, text string) {
 }
 
 func (p *sheet) host(h record.Host) {
-	p.heading("%s", h.Name)
-	t, parts := p.c.translate, []string{"Linux " + h.Kernel + " " + h.Arch}
+	p.heading(h.Name)
+	parts := []string{"Linux " + h.Kernel + " " + h.Arch}
 	if h.Distro != "" {
 		parts = append(parts, h.Distro)
 	}
-	cpus := t.of(quantity.Count(h.CPUs, "CPU")) + t.mark(" ", "，") + h.CPUModel
-	parts = append(parts, cpus, quantity.Bytes(float64(h.Memory)))
+	parts = append(parts, p.text("doctor.cpus", "n", h.CPUs, "model", h.CPUModel), quantity.Bytes(float64(h.Memory)))
 	if h.Virtual != "" {
-		parts = append(parts, t.of("virtualisation")+t.mark(": ", "：")+t.of(h.Virtual))
+		parts = append(parts, p.text("join.colon", "subject", p.text("doctor.virtual"), "what", p.c.in.Sentence(h.Virtual)))
 	}
-	p.beside("  ", 2, strings.Join(parts, t.mark(", ", "，")))
+	p.beside("  ", 2, p.c.in.JoinAll("join.comma", parts...))
 }
 
 // mark is an answer, three columns wide.
@@ -100,47 +100,48 @@ func (p *sheet) mark(answer string) painted {
 }
 
 func (p *sheet) checks(checks []checkAnswer) {
-	p.heading("what this host can do (? unknown)")
+	p.heading(p.text("doctor.checks"))
 	titles := 0
 	for _, ch := range checks {
-		titles = max(titles, report.Width(p.c.translate.of(ch.Title)))
+		titles = max(titles, report.Width(p.c.in.Sentence(ch.Title)))
 	}
 	for _, ch := range checks {
-		p.answer(p.c.translate.of(ch.Title), titles, ch)
+		p.answer(p.c.in.Sentence(ch.Title), titles, ch)
 	}
 }
 
 func (p *sheet) answer(name string, names int, ch checkAnswer) {
 	columns := 2 + 3 + 2 + names + 2
 	lead := painted(formatted("  %s  %s  ", p.mark(ch.Answer), report.PadRight(name, names)))
-	p.beside(lead, columns, p.c.translate.of(ch.Reason))
+	p.beside(lead, columns, p.c.in.Sentence(ch.Reason))
 	if ch.Remedy != "" && ch.Answer != "yes" {
-		p.entry(strings.Repeat(" ", columns)+"→ ", columns+2, ch.Remedy)
+		p.entry(strings.Repeat(" ", columns)+"→ ", columns+2, p.c.in.Sentence(ch.Remedy))
 	}
 }
 
-// arms prints arms that this host can have in one line, and the others with reason and remedy.
+// arms prints arms that this host can have in one line, those with programs with these, and the others with reason and
+// remedy.
 func (p *sheet) arms(heading string, arms []checkAnswer) {
-	p.heading("%s", heading)
+	p.heading(heading)
 	var have []string
 	names := 0
 	for _, a := range arms {
-		if a.Answer == "yes" {
+		if a.Answer == "yes" && a.Reason == "" {
 			have = append(have, a.Name)
 		} else {
 			names = max(names, len(a.Name))
 		}
 	}
 	if len(have) > 0 {
-		p.names("  ", 2, have)
+		p.entry("  ", 2, p.names(have))
 	}
 	for i, a := range arms {
-		if a.Answer == "yes" {
+		if a.Answer == "yes" && a.Reason == "" {
 			continue
 		}
 		// A reason that adjacent arms share, such as a missing cluster, is printed once.
 		if i > 0 && arms[i-1].Answer == a.Answer && arms[i-1].Reason == a.Reason {
-			a.Reason, a.Remedy = "likewise", ""
+			a.Reason, a.Remedy = p.text("doctor.likewise"), ""
 		}
 		p.answer(a.Name, names, a)
 	}
@@ -148,18 +149,18 @@ func (p *sheet) arms(heading string, arms []checkAnswer) {
 
 // noise prints the noise of the host and what a run of the default experiment would reach.
 func (p *sheet) noise(n doctor.Noise, forecast string, details bool) {
-	p.heading("noise of this host in %s: %s", quantity.Duration(n.Seconds), n.Word)
-	p.entry("  ", 2, n.Because)
+	p.heading(p.text("doctor.noise", "time", quantity.Duration(n.Seconds), "word", p.c.in.Static(n.Word)))
+	p.entry("  ", 2, p.c.in.Sentence(n.Because))
 	if details {
 		for _, l := range n.Loops {
-			p.labelled(l.Title, 18, fmt.Sprintf("varies by %s from window to window of %s", percent(round3(l.CV)), quantity.Latency(l.Window)))
+			p.labelled(p.c.in.Sentence(l.Title), 18, p.text("doctor.varies", "share", percent(round3(l.CV)), "time", quantity.Latency(l.Window)))
 		}
-		p.labelled("wake-up delay", 18, fmt.Sprintf("median %s, p99 %s", quantity.Latency(n.Sleep.Median), quantity.Latency(n.Sleep.P99)))
-		p.labelled("CPU time", 18, fmt.Sprintf("%s used by other processes, %s stolen by the hypervisor", shareOf(n.Foreign), shareOf(n.Steal)))
+		p.labelled(p.text("doctor.delay"), 18, p.text("doctor.delays", "median", quantity.Latency(n.Sleep.Median), "p99", quantity.Latency(n.Sleep.P99)))
+		p.labelled(p.text("doctor.cpu"), 18, p.text("doctor.taken", "foreign", shareOf(n.Foreign), "steal", shareOf(n.Steal)))
 	}
-	p.labelled("forecast", 12, forecast)
+	p.labelled(p.text("doctor.forecast"), 12, forecast)
 	for _, remedy := range n.Quieter() {
-		p.entry("  → ", 4, remedy)
+		p.entry("  → ", 4, p.c.in.Sentence(remedy))
 	}
 }
 
@@ -179,31 +180,34 @@ func (p *sheet) leftovers(a *doctorAnswer, details bool) {
 	if !details && len(a.Leftovers) == 0 && a.Unread == "" {
 		return
 	}
-	p.heading("leftovers of killed runs")
+	p.heading(p.text("doctor.leftovers"))
 	if a.Unread != "" {
-		p.entry("  ?  ", 5, "unknown: "+a.Unread)
+		p.entry("  ?  ", 5, p.text("doctor.unknown", "why", a.Unread))
 		return
 	}
 	none := true
 	for _, l := range a.Leftovers {
 		if l.Live {
-			p.entry("  ", 2, fmt.Sprintf("run %s is still going (pid %d)", l.Run, l.Pid))
+			p.entry("  ", 2, p.text("cleanup.going", "run", l.Run, "pid", l.Pid))
 			continue
 		}
 		none = false
-		p.entry("  ", 2, toTakeBack(l.Run, l.Started, len(l.Steps)))
+		p.entry("  ", 2, p.c.toTakeBack(l.Run, l.Started, len(l.Steps)))
 		for _, s := range l.Steps[:min(shownSteps, len(l.Steps))] {
 			p.entry("    ", 4, s)
 		}
 		if n := len(l.Steps) - shownSteps; n > 0 {
-			p.entry("    ", 4, fmt.Sprintf("... and %d more; tare cleanup --dry-run lists them", n))
+			p.entry("    ", 4, p.text("doctor.steps", "n", n))
+		}
+		if l.Damage != "" {
+			p.entry("    ", 4, l.Damage)
 		}
 	}
 	if none {
-		p.entry("  ", 2, "none")
+		p.entry("  ", 2, p.text("doctor.none"))
 		return
 	}
-	p.entry("  → ", 4, "tare cleanup removes them")
+	p.entry("  → ", 4, p.text("doctor.cleanup"))
 }
 
 // wrap breaks a text at spaces into lines of at most width columns.

@@ -15,7 +15,7 @@ import (
 func nodesResult(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r")
-	n := record.Nodes{Schema: record.NodesSchema, Left: []record.Left{{Arm: "w-9", Reason: "node w-9 is not ready"}}}
+	n := record.Nodes{Schema: record.NodesSchema, Left: []record.Left{{Arm: "w-9", Reason: record.InProse("node w-9 is not ready")}}}
 	for name, from := range map[string]string{"w-1": "a", "w-2": "b", "w-3": "d"} {
 		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join("..", "report", "testdata", "nodes", from))); err != nil {
 			t.Fatal(err)
@@ -30,8 +30,8 @@ func nodesResult(t *testing.T) string {
 	return dir
 }
 
-// said runs a report and returns what it printed.
-func said(t *testing.T, r reportCommand) (string, error) {
+// reportOf runs a report and returns what it printed.
+func reportOf(t *testing.T, r reportCommand) (string, error) {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
@@ -60,7 +60,7 @@ func wantText(t *testing.T, what, text string, want ...string) {
 func TestReportOfNodes(t *testing.T) {
 	dir := nodesResult(t)
 	for form, want := range map[string]string{"text": "differs in ", "markdown": "**differs** in ", "json": record.NodesSchema} {
-		out, err := said(t, reportCommand{Dir: dir, Format: format(form)})
+		out, err := reportOf(t, reportCommand{Dir: dir, Format: format(form)})
 		if err != nil {
 			t.Errorf("%s: %v", form, err)
 		}
@@ -69,7 +69,7 @@ func TestReportOfNodes(t *testing.T) {
 	for what, r := range map[string]reportCommand{
 		"--format csv": {Dir: dir, Format: "csv"}, "--format html": {Dir: dir, Format: "html"}, "--open": {Dir: dir, Format: "text", Open: true}, "--verbose": {Dir: dir, Format: "text", Verbose: true},
 	} {
-		_, err := said(t, r)
+		_, err := reportOf(t, r)
 		if exitCode(err) != exitUsage {
 			t.Errorf("%s: %v", what, err)
 		}

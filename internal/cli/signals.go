@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/internal/undo/journal"
@@ -22,14 +23,12 @@ func (e *forcedError) Unwrap() error { return &e.signalError }
 // execute runs to the end or to a signal. After the first signal it drops the block and
 // restores the host; after the second there is no report either; after the third it returns at
 // once, and the run's guard restores the host.
-func execute(config run.Config, show progress) (run.Outcome, error) {
+func execute(config run.Config, show progress, in messages.Catalog) (run.Outcome, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	// A closed standard error must not end the run: with SIGPIPE caught writes fail instead.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 
 	type ended struct {
 		run.Outcome
@@ -51,7 +50,7 @@ func execute(config run.Config, show progress) (run.Outcome, error) {
 				first = s.(syscall.Signal)
 				cancel()
 			}
-			show.say(signalNote(n))
+			show.say(in.Text(signalNotes[min(n, len(signalNotes))-1]))
 			if n > 2 {
 				return run.Outcome{Reason: "interrupted", Dir: config.Dir}, &forcedError{signalError{first, run.ErrInterrupted}}
 			}
@@ -76,7 +75,7 @@ func alone(dir string, beside bool) (*hostlock.Lock, error) {
 // warnOfUsers warns root of runs of other users. A user's lock does not stop root.
 func (c *console) warnOfUsers() {
 	for _, other := range hostlock.Users() {
-		c.note("warning: another user measures on this host at the same time, so both results are noisier: %s", other)
+		c.note("progress.users", "what", other)
 	}
 }
 
@@ -88,16 +87,8 @@ func aloneInto(output newDir, beside bool) (dir string, lock *hostlock.Lock, err
 	return dir, lock, err
 }
 
-// signalNote is the line that is printed after the nth signal.
-func signalNote(n int) string {
-	switch n {
-	case 1:
-		return "stopping; restoring the host. Ctrl-C again skips the report"
-	case 2:
-		return "restoring the host; no report. Ctrl-C again leaves the host to tare cleanup"
-	}
-	return "stopped; tare cleanup restores the host"
-}
+// signalNotes are printed after the first signal, the second one, and each later one.
+var signalNotes = []messages.Key{"signal.first", "signal.second", "signal.third"}
 
 // signalled adds the signal to the error of a run after n signals.
 func signalled(err error, first syscall.Signal, n int) error {

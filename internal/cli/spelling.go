@@ -38,6 +38,7 @@ var spellings = []spelling{
 	{"fs filesystem storage mount volumes", "volume", "--volume WORD"},
 	{"exec cmd run", "command", "--command CMD"},
 	{"out output-dir outdir result dir directory save", "output", "--output DIR"},
+	{"o out output output-dir", "rbac", "a plan is on standard output: tare plan > FILE; results are in the directory of tare run -o DIR"},
 	{"o out output save file export", "open", "tare report DIR --format html > report.html"},
 	{"browser web show", "open", "--open"},
 	{"http port addr address bind host server", "open", "--open, or copy DIR/report.html: a page is one file"},
@@ -49,7 +50,9 @@ var spellings = []spelling{
 	{"type tool input-format parser", "kind", "--kind KIND"},
 	{"output-format form o", "format", "--format FORM"},
 	{"context-name cluster", "context", "--context NAME"},
-	{"ns n", "namespace", "--namespace NAME"},
+	{"ns n all-namespaces A", "namespace", "--namespace NAME"},
+	{"selector l label labels", "nodes", "--nodes NAME,NAME; kubectl get nodes -l LABEL=VALUE lists them"},
+	{"user as token as-group", "context", "--context NAME: a context of the kubeconfig has server and user"},
 }
 
 // meantFlag is a hint for a flag that the command does not have; "": none is known.
@@ -87,6 +90,7 @@ type usualUse struct{ wants, example string }
 
 // uses are the commands with required arguments, by path.
 var uses = map[string]usualUse{
+	"completion":   {"the name of a shell", "tare completion bash > /etc/bash_completion.d/tare (zsh and fish: tare completion --help)"},
 	"check":        {"the directory of a result", "tare check DIR --max-cost throughput=5%"},
 	"compare":      {"the directories of two results", "tare compare BEFORE AFTER"},
 	"import":       {"an arm with its files, as NAME=FILE", "tare import host=bare.log pod=pod.log"},

@@ -23,7 +23,9 @@ type versionCommand struct {
 	Verbose bool       `short:"v" group:"output" help:"Every module in the binary, with its version."`
 }
 
-func (versionCommand) Help() string { return exitCodes("printed", exitError, exitUsage) }
+func (versionCommand) exits() []codeMeaning {
+	return exitCodes("printed", exitError, exitUsage)
+}
 
 func (v *versionCommand) checkFlags() error { return checkVerbose(v.Verbose, format(v.Format)) }
 

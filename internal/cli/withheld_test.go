@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -70,7 +71,7 @@ func withheldInJSON(t *testing.T) {
 			t.Errorf("%s is %v, there: %v", key, v, there)
 		}
 	}
-	if e.Effects[at].Reason != withheldReason || e.Effects[at].Verdict != record.Undecided {
+	if said.English(e.Effects[at].Reason) != withheldReason || e.Effects[at].Verdict != record.Undecided {
 		t.Errorf("%+v", e.Effects[at])
 	}
 }
@@ -94,7 +95,7 @@ func withheldInCSV(t *testing.T) {
 				}
 			}
 		}
-		if cell("p_value") != "" || cell("p_adjusted") != "" || cell("detectable") != "" || cell("reason") != withheldReason || cell("verdict") != "undecided" {
+		if cell("p_value") != "" || cell("p_adjusted") != "" || cell("detectable") != "" || cell("reason") != "noise_too_large" || cell("verdict") != "undecided" {
 			t.Errorf("%q", row)
 		}
 	}
@@ -109,7 +110,7 @@ func withheldInOpenmetrics(t *testing.T) {
 	if m := regexp.MustCompile(`(?m)^tare_effect_ratio(_low|_high)?` + of + `.*`).FindString(out); m != "" {
 		t.Error(m)
 	}
-	if !regexp.MustCompile(`(?m)^tare_effect_withheld`+of+`,reason="`+withheldReason+`"\} 1$`).MatchString(out) ||
+	if !regexp.MustCompile(`(?m)^tare_effect_withheld`+of+`,reason="noise_too_large"\} 1$`).MatchString(out) ||
 		!regexp.MustCompile(`(?m)^tare_effect_verdict`+of+`,verdict="undecided"\} 1$`).MatchString(out) {
 		t.Errorf("no reason in\n%s", out)
 	}
@@ -133,7 +134,7 @@ func withheldInCheck(t *testing.T) {
 		t.Fatalf("%+v", g.Judgements)
 	}
 	for i, j := range g.Judgements {
-		if v := keys.Judgements[i]["cost"]; j.Answer != record.AnswerUndecided || j.Cost != nil || v != nil || j.Reason != withheldReason {
+		if v := keys.Judgements[i]["cost"]; j.Answer != record.AnswerUndecided || j.Cost != nil || v != nil || said.English(j.Reason) != withheldReason {
 			t.Errorf("%+v", j)
 		}
 	}

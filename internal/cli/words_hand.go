@@ -1,39 +1,27 @@
 package cli
 
 import (
-	"fmt"
-	"strings"
+	"cmp"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/cli/settings"
 	"github.com/tarelab/tare/record"
 )
 
 // Words of tare config, of tare list and of the manual pages.
 
-const (
-	configValues = "set outside of the command line"
-	configNone   = "every flag has its default"
-	configFiles  = "configuration files"
-	configTaken  = "taken"
-	configUnused = "variables that belong to no flag"
-	noSuchFile   = "there is no such file"
-	onlyTyped    = "--%s is for the command line alone"
-)
+// onlyTyped is an error.
+const onlyTyped = "--%s is for the command line alone"
 
-// untaken warns of a configuration file that was not taken.
-func untaken(reason, remedy string) string {
-	return strings.TrimSuffix(fmt.Sprintf("warning: %s; %s", reason, remedy), "; ")
+// standings say what became of a loss.
+var standings = map[record.AdviceStanding]messages.Key{
+	record.StandingProved: "standing.proved", record.StandingNoHelp: "standing.nohelp",
+	record.StandingUndecided: "standing.undecided", record.StandingSkipped: "standing.skipped", record.StandingInvalid: "standing.invalid",
 }
 
-const (
-	noResults   = "no results in %s"
-	nothingLost = "nothing is lost"
-)
-
-// standingWords say what became of a loss.
-var standingWords = map[record.AdviceStanding]string{
-	record.StandingProved: "remedy proved", record.StandingNoHelp: "no remedy helped",
-	record.StandingUndecided: "undecided", record.StandingSkipped: "no remedy tried", record.StandingInvalid: "invalid",
+// standingOf is what became of a loss; one of another version of tare is undecided.
+func standingOf(l record.AdviceLoss) messages.Key {
+	return cmp.Or(standings[l.Standing], "standing.undecided")
 }
 
 const (

@@ -30,22 +30,6 @@ func questionOf(preset string) int {
 	return len(questions) - 1
 }
 
-const (
-	runsHere    = "runs here"
-	needsANode  = "needs a Kubernetes node: tare help kubernetes"
-	nothingElse = ", nothing to install"
-	inPart      = " in part; for the rest: "
-	notHereWhy  = "not here; the reasons: tare plan "
-	asRoot      = "as root only; the reasons: tare plan "
-)
-
-// Words of tare presets show.
-const (
-	loadsHead = "loads:"
-	armsHead  = "arms, each compared with %s:"
-	onlyNamed = "only with --workload %s"
-)
-
 // readiness is a purpose of tare with the arm that it needs.
 type readiness struct{ purpose, arm string }
 

@@ -4,7 +4,6 @@
 //	facts       properties of the host: Host, Support (yes, no, unknown), named features
 //	isolation   mechanisms that protect an arm from its neighbour, as data
 //	enforce     writes the settings that isolation describes, and reads them back
-//	apply       sets a remedy on a unit, group, container or pod of the user's, and takes it back
 //	probe       reads kernel counters at both ends of a window
 //	window      measures one window of a running load: settle time, counters, pause
 //	volume      makes the file system under an arm's data directory

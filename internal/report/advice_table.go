@@ -8,7 +8,7 @@ import (
 )
 
 // candidates is the table of all candidates that were measured, and why the others were skipped.
-func (in Language) candidates(l record.AdviceLoss) block {
+func (in Language) candidates(a *record.Advice, l record.AdviceLoss) block {
 	t := table{columns: []column{
 		{head: in.text("advise.head.remedy"), flex: 10}, {head: in.text("advise.head.lost", "arm", l.Arm), align: interval},
 		{head: in.text("head.against", "baseline", l.Baseline), align: interval, drop: 1},
@@ -19,11 +19,11 @@ func (in Language) candidates(l record.AdviceLoss) block {
 		if c.Result != nil {
 			t.rows = append(t.rows, in.candidateRow(strings.Join(c.Remedies, " + "), c.Result))
 		}
-		if l.Remedy != nil && *l.Remedy == i && l.Proof != nil {
-			t.rows = append(t.rows, in.candidateRow(in.text("advise.again", "name", c.Arm), l.Proof))
+		if l.Remedy != nil && *l.Remedy == i && l.Proof != nil && competed(a, l) {
+			t.rows = append(t.rows, in.candidateRow(in.text("advise.again", "stage", l.Proof.Stage), l.Proof))
 		}
 		if c.Skipped != nil {
-			b.notes = append(b.notes, in.msg("advise.why", "name", c.Arm, "reason", in.said(strings.TrimRight(c.Skipped.Reason, ".")), "remedy", in.said(c.Skipped.Remedy)))
+			b.notes = append(b.notes, in.msg("advise.why", "name", c.Arm, "reason", in.clause(c.Skipped.Reason), "remedy", in.said(c.Skipped.Remedy)))
 		}
 	}
 	if len(t.rows) > 0 {
@@ -34,24 +34,26 @@ func (in Language) candidates(l record.AdviceLoss) block {
 
 // candidateRow is what a remedy did in one stage.
 func (in Language) candidateRow(name string, r *record.RemedyResult) row {
-	share, kept := none, none
+	share, kept := cell{none, plain}.figure(), cell{none, plain}.figure()
 	if x := r.Regained; x != nil {
-		share = parts100(x.Share, x.Low, x.High)
+		share = partFigure(x.Share, x.Low, x.High)
 	}
 	if x := r.Kept; x != nil {
-		kept = parts100(x.Ratio, x.Low, x.High)
+		kept = partFigure(x.Ratio, x.Low, x.High)
 	}
 	return row{
-		{name, strong}, {quantity.Interval(r.Gained), plain}, {quantity.Interval(r.Left), plain}, {share, plain}, {kept, plain},
+		cell{name, strong}, fractional(r.Gained, plain), fractional(r.Left, plain), share, kept,
 		in.answerCell(record.AnswerRow{Says: r.Answer}),
 	}
 }
 
-// candidateSettings are the settings of the candidates that helped, with the way back.
+// candidateSettings are the settings of the candidates that helped, with the way back; what the proof did not show to
+// help is none of them.
 func (in Language) candidateSettings(l record.AdviceLoss) block {
 	b := block{title: in.text("advise.settings")}
 	for i, c := range l.Candidates {
-		if c.Result != nil && c.Result.Answer.Word == record.SaysFaster || l.Remedy != nil && *l.Remedy == i {
+		tried := l.Remedy != nil && *l.Remedy == i
+		if tried && l.Standing == record.StandingProved || !tried && c.Result != nil && c.Result.Answer.Word == record.SaysFaster {
 			b.items = append(b.items, item{label: cell{c.Arm, strong}, text: in.settingSentence(c)})
 		}
 	}
@@ -65,7 +67,7 @@ func (in Language) candidateSettings(l record.AdviceLoss) block {
 func (in Language) stages(a *record.Advice) (b block) {
 	for _, s := range a.Stages {
 		b.items = append(b.items, item{
-			label: cell{in.said(string(s.Kind)), plain},
+			label: cell{in.prose(string(s.Kind)), plain},
 			text:  in.msg("advise.stage", "load", s.Workload, "time", quantity.Duration(s.Seconds), "seed", s.Seed, "dir", s.Dir),
 		})
 	}

@@ -15,7 +15,7 @@ func (in Language) Calibration(a *record.Calibration) Document {
 		{head: in.text("calibration.measured"), align: interval}, {head: in.text("head.verdict"), flex: 12}}}
 	for _, l := range a.Losses {
 		m, _ := catalogue.Find(nil, l.Metric)
-		t.rows = append(t.rows, row{{in.said(m.Label), plain}, {in.howPlanted(l.How), plain}, {quantity.Size(l.Planted), plain}, {measuredLoss(l), plain}, in.judgedLoss(l)})
+		t.rows = append(t.rows, row{cell{in.prose(m.Label), plain}, cell{in.howPlanted(l.How), plain}, cell{quantity.Size(l.Planted), plain}, measuredLoss(l), in.judgedLoss(l)})
 	}
 	says := block{notes: []sentence{
 		in.msg("calibration.covered", "n", a.Covered.Count, "of", a.Covered.Of),
@@ -46,12 +46,12 @@ func (in Language) howPlanted(how string) string {
 	return how
 }
 
-func measuredLoss(l record.PlantedLoss) string {
+func measuredLoss(l record.PlantedLoss) figure {
 	if l.Measured == nil {
-		return none
+		return cell{none, plain}.figure()
 	}
 	decimals := func(x float64) string { return strconv.FormatFloat(100*x, 'f', 2, 64) }
-	return decimals(l.Measured.Cost) + " % [" + decimals(l.Measured.Low) + ", " + decimals(l.Measured.High) + "]"
+	return figure{cell{decimals(l.Measured.Cost) + " %", plain}, "[" + decimals(l.Measured.Low) + ", " + decimals(l.Measured.High) + "]", ""}
 }
 
 // judgedLoss says whether an interval covers the planted loss.

@@ -173,7 +173,7 @@ func namesIn(t *testing.T, of any, args []string) []*regexp.Regexp {
 			}
 		case string:
 			x = strings.TrimPrefix(x, "Mitigation: ") // the kernel's own words
-			if slices.Contains(nameKeys, key) && !strings.Contains(x, " ") || chinese.said(x) == x {
+			if slices.Contains(nameKeys, key) && !strings.Contains(x, " ") || chinese.said(record.InProse(x)) == x {
 				names[x] = true
 			}
 		}
@@ -212,7 +212,7 @@ var (
 	tag     = regexp.MustCompile(`<[^>]*>`)
 	inTag   = regexp.MustCompile(`(?:title|aria-label|data-head)="([^"]*)"`)
 	// typed is a flag, a file, a key of the kernel, an address, and a name that was cut.
-	typed = regexp.MustCompile(`--[a-z][a-z-]*|https?://\S*|/[\w./-]*|\b[\w-]+([._][\w-]+)+\b|[\w.-]+…|drop-in`)
+	typed = regexp.MustCompile(`--[a-z][a-z-]*|https?://\S*|/[\w./-]*|\b[\w-]+([._][\w-]+)+\b|[\w.-]+…[\w.-]*|drop-in`)
 	latin = regexp.MustCompile(`[A-Za-z][A-Za-z'’]*`)
 )
 
@@ -257,8 +257,8 @@ func TestNoEnglishInOtherDocuments(t *testing.T) {
 		advice = append(advice, advices()[a])
 	}
 	calibration := &record.Calibration{Host: record.Host{Name: "db7"}, Seconds: 60, Blocks: 9, Losses: []record.PlantedLoss{
-		{Metric: "throughput", How: "pauses", Planted: 0.02}, {Metric: "p99", How: "work", Planted: 0.1, Reason: "too few blocks to know the error; a longer --budget gives more"}},
-		Left: []record.Left{{Arm: "quota", Reason: "there is only one CPU"}}}
+		{Metric: "throughput", How: "pauses", Planted: 0.02}, {Metric: "p99", How: "work", Planted: 0.1, Reason: record.Say("few_blocks")}},
+		Left: []record.Left{{Arm: "quota", Reason: record.InProse("there is only one CPU")}}}
 	for _, of := range append(advice, someGate(), someComparison(), threeNodes(true), threeNodes(false), calibration) {
 		var d Document
 		switch x := of.(type) {

@@ -71,14 +71,24 @@ func (in Language) overview(c *record.Comparison) block {
 	}
 	var means []row
 	for _, x := range c.Means {
-		means = append(means, in.changeRow(x, c.Margin))
+		means = append(means, in.changeRow(x))
 	}
 	group(in.text("compare.mean"), means)
-	b := block{title: in.overviewTitle(c), tables: []table{t}}
-	if slices.ContainsFunc(slices.Concat(c.Changes, c.Means), func(x record.Change) bool { return x.Primary && shownToDiffer(x) }) {
-		b.notes = append(b.notes, in.msg("compare.star"))
+	return block{title: in.overviewTitle(c), tables: []table{t}, notes: in.meanNotes(c)}
+}
+
+// meanNotes say of which loads the geometric means are.
+func (in Language) meanNotes(c *record.Comparison) (notes []sentence) {
+	for _, m := range c.Means {
+		var loads arrange.Ordered
+		for _, x := range c.Changes {
+			if x.Primary && x.Subject && x.Arm == m.Arm && x.Metric == m.Metric && x.Baseline == m.Baseline {
+				loads.Add(x.Workload)
+			}
+		}
+		notes = append(notes, in.msg("compare.mean.of", "arm", m.Arm, "loads", in.list(loads)))
 	}
-	return b
+	return notes
 }
 
 // overviewTitle names the metrics and baselines of the table.
@@ -86,7 +96,7 @@ func (in Language) overviewTitle(c *record.Comparison) string {
 	var metrics, baselines arrange.Ordered
 	for _, x := range c.Changes {
 		if x.Primary {
-			metrics.Add(in.said(x.Metric))
+			metrics.Add(in.prose(x.Metric))
 			baselines.Add(x.Baseline)
 		}
 	}
@@ -109,20 +119,20 @@ func baselineRows(c *record.Comparison, workload string) (rows []row) {
 func (in Language) changeRows(c *record.Comparison, workload string) (rows []row) {
 	for _, x := range c.Changes {
 		if x.Workload == workload && x.Primary && (x.Subject || shownToDiffer(x)) {
-			rows = append(rows, in.changeRow(x, c.Margin))
+			rows = append(rows, in.changeRow(x))
 		}
 	}
 	return rows
 }
 
-func (in Language) changeRow(x record.Change, margin float64) row {
-	change := cell{aroundCell(x), verdictTone(x.Verdict)}
-	return row{{}, {x.Arm, plain}, {percentOf(x.Before), plain}, {percentOf(x.After), plain}, change, in.verdictCell(record.Effect{Verdict: x.Verdict}, margin)}
+func (in Language) changeRow(x record.Change) row {
+	change := aroundCell(x)
+	return row{cell{}, cell{x.Arm, plain}, cell{percentOf(x.Before), plain}, cell{percentOf(x.After), plain}, change, in.verdictCell(record.Effect{Verdict: x.Verdict, AtMost: x.AtMost})}
 }
 
 // shownToDiffer reports whether a change is decided.
 func shownToDiffer(x record.Change) bool {
-	return x.Verdict == record.Cost || x.Verdict == record.Gain
+	return x.Verdict.Differs()
 }
 
 func percentOf(r *record.Ratio) string {
@@ -133,15 +143,15 @@ func percentOf(r *record.Ratio) string {
 }
 
 // aroundCell prints a change as "-1.1 % ±2.9", and a lopsided one with its bounds.
-func aroundCell(x record.Change) string {
-	star := " " // in line with those that have a star
+func aroundCell(x record.Change) figure {
+	f := figure{cell: cell{none, verdictTone(x.Verdict)}}
+	if x.Change != nil {
+		f.text, f.rest = around(x.Change)
+	}
 	if shownToDiffer(x) {
-		star = "*"
+		f.mark = moved
 	}
-	if x.Change == nil {
-		return none + star
-	}
-	return around(x.Change) + star
+	return f
 }
 
 // causes says what changed between the results, and how long runs would take that decide.
@@ -153,7 +163,7 @@ func (in Language) causes(c *record.Comparison, details bool) block {
 	switch {
 	case !c.SameExperiment:
 		add(in.text("compare.label.note"), in.msg("comparable.no"))
-	case !c.SameHost:
+	case !c.SameHost && c.Before.Host.Name+c.After.Host.Name != "": // an import does not tell the host
 		add(in.text("compare.label.note"), in.msg("comparable.hosts"))
 	}
 	add(in.text("compare.label.changed"), in.changed(c))
@@ -180,7 +190,7 @@ func (in Language) changed(c *record.Comparison) sentence {
 	var all []string
 	for _, d := range c.Differences {
 		if d.Weight != record.WeightNone {
-			all = append(all, in.said(d.What)+" "+cmp.Or(in.phrase(d.Before), none)+" → "+cmp.Or(in.phrase(d.After), none))
+			all = append(all, in.prose(d.What)+" "+cmp.Or(in.phrase(d.Before), none)+" → "+cmp.Or(in.phrase(d.After), none))
 		}
 	}
 	if len(all) == 0 {
@@ -199,14 +209,14 @@ func (in Language) differences(c *record.Comparison) block {
 	}
 	t := table{columns: []column{{head: ""}, {head: in.text("head.old")}, {head: in.text("head.new")}, {head: in.text("compare.weight")}}}
 	for _, d := range c.Differences {
-		what := in.said(d.What)
+		what := in.prose(d.What)
 		if len(d.Where) > 0 {
 			what = in.text("join.remark", "subject", what, "what", in.names(d.Where))
 		}
 		weight := map[record.Weight]cell{
 			record.WeightExperiment: {in.text("weight.experiment"), broken}, record.WeightSetup: {in.text("weight.setup"), unsure}, record.WeightNone: {in.text("weight.none"), faint},
 		}[d.Weight]
-		t.rows = append(t.rows, row{{what, plain}, {cmp.Or(in.phrase(d.Before), none), plain}, {cmp.Or(in.phrase(d.After), none), plain}, weight})
+		t.rows = append(t.rows, row{cell{what, plain}, cell{cmp.Or(in.phrase(d.Before), none), plain}, cell{cmp.Or(in.phrase(d.After), none), plain}, weight})
 	}
 	return block{tables: []table{t}}
 }
@@ -217,20 +227,20 @@ func (in Language) changes(c *record.Comparison, workload string, exploratory bo
 		{head: in.text("head.arm"), flex: 9}, {head: in.text("head.metric"), flex: 10}, {head: in.text("head.old"), align: interval, drop: 1}, {head: in.text("head.new"), align: interval, drop: 1},
 		{head: in.text("head.change"), align: interval}, {head: in.text("head.answer")},
 	}}
-	var reasons arrange.Grouped[string]
+	var reasons arrange.Grouped[record.Said]
 	for _, x := range c.Changes {
 		if x.Workload != workload || x.Exploratory != exploratory {
 			continue
 		}
-		if x.Change == nil && x.Reason != "" || x.Verdict == record.Invalid {
+		if x.Change == nil && !x.Reason.IsZero() || x.Verdict == record.Invalid {
 			reasons.Add(x.Reason, x.Arm)
 		}
 		if x.Before == nil && x.After == nil {
 			continue
 		}
 		t.rows = append(t.rows, row{
-			{x.Arm, strong}, {in.said(x.Metric), plain}, {quantity.Interval(x.Before), plain}, {quantity.Interval(x.After), plain},
-			{quantity.Interval(x.Change), verdictTone(x.Verdict)}, in.verdictCell(record.Effect{Verdict: x.Verdict}, c.Margin),
+			cell{x.Arm, strong}, cell{in.prose(x.Metric), plain}, fractional(x.Before, plain), fractional(x.After, plain),
+			fractional(x.Change, verdictTone(x.Verdict)), in.verdictCell(record.Effect{Verdict: x.Verdict, AtMost: x.AtMost}),
 		})
 	}
 	b := block{}
@@ -249,7 +259,7 @@ func (in Language) changes(c *record.Comparison, workload string, exploratory bo
 // levels are absolute numbers, of the same host only.
 func (in Language) levels(c *record.Comparison, workload string) block {
 	t := table{columns: []column{
-		{head: in.text("head.arm"), flex: 10}, {head: in.text("head.metric"), flex: 10}, {head: in.text("head.old"), align: right}, {head: in.text("head.new"), align: right}, {head: in.text("head.change"), align: right},
+		{head: in.text("head.arm"), flex: 10}, {head: in.text("head.metric"), flex: 10}, {head: in.text("head.old"), align: right}, {head: in.text("head.new"), align: right},
 	}}
 	for _, l := range c.Levels {
 		_, known := l.Before.Get()
@@ -257,7 +267,7 @@ func (in Language) levels(c *record.Comparison, workload string) block {
 			continue
 		}
 		r := levelRow(l)
-		t.rows = append(t.rows, row{{l.Arm, strong}, {in.said(l.Metric), plain}, r[2], r[3], r[4]})
+		t.rows = append(t.rows, row{cell{l.Arm, strong}, cell{in.prose(l.Metric), plain}, r[2], r[3]})
 	}
 	if len(t.rows) == 0 {
 		return block{}
@@ -268,14 +278,10 @@ func (in Language) levels(c *record.Comparison, workload string) block {
 	}
 }
 
-// levelRow is a level as a row of the overview.
+// levelRow is a level as a row of the overview. Between two runs a level has no interval, so it has no change.
 func levelRow(l record.Level) row {
 	show := showIn(l.Unit)
-	change := cell{none, faint}
-	if l.Ratio > 0 {
-		change = cell{quantity.Percent(l.Ratio) + " ", faint}
-	}
-	return row{{}, {l.Arm, plain}, levelCell(l.Before, show), levelCell(l.After, show), change, {}}
+	return row{cell{}, cell{l.Arm, plain}, levelCell(l.Before, show), levelCell(l.After, show), cell{}, cell{}}
 }
 
 func levelCell(v record.Value, show func(float64) string) cell {

@@ -1,6 +1,12 @@
 package report
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/record"
+)
 
 // tone is what a piece of text means; a renderer decides how it looks.
 type tone int
@@ -37,8 +43,7 @@ type align int
 const (
 	left align = iota
 	right
-	// interval aligns what stands before " [" to the right and the rest to the
-	// left, so that estimates and intervals each form a column.
+	// interval aligns the estimates of figures to the right and their intervals to the left, so that each form a column.
 	interval
 )
 
@@ -48,15 +53,56 @@ type column struct {
 	// flex is the least width to which the column may be cut before anything
 	// else is; 0 for a column that is not cut.
 	flex int
-	drop int // where the table is too wide, columns with 1 go first, then those with 2; 0: stays
+	drop int  // where the table is too wide, columns with 1 go first, then those with 2; 0: stays
+	mark mark // of all figures of the column
 }
 
-type row []cell
+// entry is what a table has in a place: a cell or a figure.
+type entry interface{ figure() figure }
+
+// figure is a number of a table: an estimate and what belongs to it. How they are put together is the renderer's.
+type figure struct {
+	cell        // the estimate: "-29.0 %"
+	rest string // its interval: "±1.4", "[-36, -21]"
+	mark mark
+}
+
+// mark is what a figure is marked as; the legend of its table explains it.
+type mark string
+
+const (
+	moved   mark = "*" // shown to differ
+	inNoise mark = "~" // shown, but not larger than the host's own differences
+	unequal mark = "≠" // of an arm that keeps less
+)
+
+func (c cell) figure() figure   { return figure{cell: c} }
+func (f figure) figure() figure { return f }
+
+// whole is a figure in one line.
+func (f figure) whole() string {
+	if f.rest == "" {
+		return f.text + string(f.mark)
+	}
+	return f.text + " " + f.rest + string(f.mark)
+}
+
+// fractional is a figure in the tone: an estimate and its interval.
+func fractional(r *record.Ratio, t tone) figure {
+	if r == nil {
+		return cell{none, faint}.figure()
+	}
+	estimate, bounds := quantity.Parts(r)
+	return figure{cell{estimate, t}, bounds, ""}
+}
+
+type row []entry
 
 type table struct {
 	columns []column
 	rows    []row
-	tight   bool // one space between the columns instead of two
+	tight   bool         // one space between the columns instead of two
+	star    messages.Key // what * means; empty: shown to differ
 	// panel is the number of columns behind the first that stay together where the table is cut into
 	// several, each with the first column; 0: it is not cut.
 	panel int

@@ -73,7 +73,7 @@ func TestOpenMetricsIsValid(t *testing.T) {
 		hostile.Host.Kernel = "\"\\\n" + drawText().Draw(t, "kernel")
 		hostile.Effects = drawEffects(t, []string{"a", `b"\`, drawText().Draw(t, "workload")}, "effects")
 		hostile.Arms = append(slices.Clone(e.Arms), record.ArmResult{Workload: "a", Arm: "host", Values: map[string]record.Value{
-			drawText().Draw(t, "metric"): record.Number(drawFloat().Draw(t, "value")), "queue depth (max)": record.Number(3), "p50": record.Missing("no"),
+			drawText().Draw(t, "metric"): record.Number(drawFloat().Draw(t, "value")), "queue depth (max)": record.Number(3), "p50": record.Missing(record.InProse("no")),
 		}})
 		write(&hostile)
 	})

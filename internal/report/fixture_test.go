@@ -6,6 +6,7 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis/answer"
 	"github.com/tarelab/tare/internal/base/quantity"
+	catalogue "github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -71,11 +72,11 @@ func ratio(percent, half float64) *record.Ratio {
 func judge(r *record.Ratio, moreIsBetter bool, margin float64) record.Verdict {
 	switch {
 	case r.Low > 1-margin && r.High < 1+margin:
-		return record.Negligible
+		return record.NoDifference
 	case r.Low > 1 && moreIsBetter, r.High < 1 && !moreIsBetter:
-		return record.Gain
+		return record.Faster
 	case r.Low > 1, r.High < 1:
-		return record.Cost
+		return record.Slower
 	case r.Low > 1-margin && moreIsBetter, r.High < 1+margin && !moreIsBetter:
 		return record.NoLoss
 	}
@@ -144,22 +145,22 @@ func (l load) result(checks ...record.Checks) record.WorkloadResult {
 		Name: l.name, Title: l.title, Primary: "throughput", Baseline: "host",
 		Blocks: 36, Generations: 6, Seconds: 48, NoiseFloor: l.half / 100, WindowNoise: 2.2 * l.half / 100,
 		Pilot: &record.Pilot{Workload: l.name, Window: 0.15, Discard: 0.05, Blocks: 12, Pause: "freezer v2",
-			Why: "neighbouring windows of 150 ms differ least for their length; 50 ms after a thaw every arm is as fast as later"},
+			Why: record.InProse("neighbouring windows of 150 ms differ least for their length; 50 ms after a thaw every arm is as fast as later")},
 		Checks: checks,
 	}
 }
 
 func checks(transparent bool) []record.Checks {
 	c := []record.Checks{
-		{Kind: "transparency", OK: true, Known: true, Text: "rotated runs as fast as never frozen", Ratio: ratio(-0.2, 0.6), Detectable: 0.029},
-		{Kind: "carry-over", OK: true, Known: true, Text: "no arm slows the one after it"},
-		{Kind: "halves", OK: true, Known: true, Text: "first and second half of the windows agree"},
-		{Kind: "order", OK: true, Known: true, Text: "no trend within a block"},
+		{Kind: "transparency", OK: true, Known: true, Text: record.InProse("rotated runs as fast as never frozen"), Ratio: ratio(-0.2, 0.6), Detectable: 0.029},
+		{Kind: "carry-over", OK: true, Known: true, Text: record.InProse("no arm slows the one after it")},
+		{Kind: "halves", OK: true, Known: true, Text: record.InProse("first and second half of the windows agree")},
+		{Kind: "order", OK: true, Known: true, Text: record.InProse("no trend within a block")},
 	}
 	if !transparent {
-		c[0] = record.Checks{Kind: "transparency", Known: true, Text: "the host runs slower rotated than never frozen",
-			Ratio: ratio(-2.4, 0.8), Remedy: "--set window=1s, which the pilot would not choose by itself", Subject: "host"}
-		c[2] = record.Checks{Kind: "halves", Text: "only 9 windows per arm", Detectable: 0.124}
+		c[0] = record.Checks{Kind: "transparency", Known: true, Text: record.InProse("the host runs slower rotated than never frozen"),
+			Ratio: ratio(-2.4, 0.8), Remedy: record.InProse("--set window=1s, which the pilot would not choose by itself"), Subject: "host"}
+		c[2] = record.Checks{Kind: "halves", Text: record.InProse("only 9 windows per arm"), Detectable: 0.124}
 	}
 	return c
 }
@@ -221,12 +222,12 @@ func richRun() *record.Effects {
 	e.Dropped = record.Dropped{Blocks: 5, Of: 149, Reasons: map[string]int{record.DropForeign: 4, record.DropFreeze: 1}}
 	for _, w := range []string{"oltp-read-only", "oltp-read-write", "commit", "rpc"} {
 		e.Left = append(e.Left, record.Left{Workload: w, Arm: "container-crun",
-			Reason: "crun is not installed", Remedy: "apt install crun, or leave it: runc was measured"})
+			Reason: record.InProse("crun is not installed"), Remedy: record.InProse("apt install crun, or leave it: runc was measured")})
 	}
 	e.Warnings = []record.Warning{
-		{Text: "the CPU frequency governor could not be read, as in most virtual machines", Remedy: "run on the metal where the clock matters"},
-		{Workload: "commit", Text: "the disk confirms fdatasync in 90 µs, faster than a flash write: its cache may be volatile",
-			Remedy: "check the write cache of the volume before trusting any durable figure"},
+		{Text: record.InProse("the CPU frequency governor could not be read, as in most virtual machines"), Remedy: record.InProse("run on the metal where the clock matters")},
+		{Workload: "commit", Text: record.InProse("the disk confirms fdatasync in 90 µs, faster than a flash write: its cache may be volatile"),
+			Remedy: record.InProse("check the write cache of the volume before trusting any durable figure")},
 	}
 	return e
 }
@@ -247,7 +248,7 @@ func kernelOf(l load) []record.Kernel {
 		row("cpu.used", "s", "operation", func(i int, r rung) record.Value { return num(l.cpu * (1 + r.cpu/100)) }),
 		row("cpu.throttled", "s", "second", func(i int, r rung) record.Value {
 			if plainGroup(r) {
-				return record.Missing("the arm has no group of the cpu controller")
+				return record.Missing(record.InProse("the arm has no group of the cpu controller"))
 			}
 			if r.beside {
 				return num(0.0123)
@@ -290,7 +291,7 @@ func kernelOf(l load) []record.Kernel {
 		}),
 		row("host.steal", "s", "second", func(i int, r rung) record.Value { return num(0.0031 * wobble(3*i)) }),
 		row("cpu.cycles", "1", "operation", func(int, rung) record.Value {
-			return record.Missing("hardware counters are not available in this virtual machine")
+			return record.Missing(record.InProse("hardware counters are not available in this virtual machine"))
 		}),
 	}
 }
@@ -310,11 +311,11 @@ func userRun() *record.Effects {
 	e.Dropped = record.Dropped{Of: 36}
 	for _, arm := range []string{"cgroup", "namespaces", "rootfs", "security", "container", "cpu-limit"} {
 		e.Left = append(e.Left, record.Left{Workload: "oltp-read-only", Arm: arm,
-			Reason: "this user may not make control groups or user namespaces (kernel.unprivileged_userns_clone is 0)",
-			Remedy: "run as root: sudo tare run"})
+			Reason: record.InProse("this user may not make control groups or user namespaces (kernel.unprivileged_userns_clone is 0)"),
+			Remedy: record.InProse("run as root: sudo tare run")})
 	}
-	e.Warnings = []record.Warning{{Text: "arms are paused by their load, not frozen: what they do between operations is not stopped",
-		Remedy: "run as root, or in a delegated cgroup: systemd-run --user --scope -p Delegate=yes tare run"}}
+	e.Warnings = []record.Warning{{Text: record.InProse("arms are paused by their load, not frozen: what they do between operations is not stopped"),
+		Remedy: record.InProse("run as root, or in a delegated cgroup: systemd-run --user --scope -p Delegate=yes tare run")}}
 	return e
 }
 
@@ -347,17 +348,17 @@ func hopelessRun() *record.Effects {
 		x := &e.Effects[i]
 		switch x.Arm {
 		case "container", "cpu-limit":
-			x.Verdict, x.Reason, x.Needed = record.Invalid, "21 % of the blocks were dropped, more than 10 %", 0
+			x.Verdict, x.Reason, x.Needed = record.Invalid, record.InProse("21 % of the blocks were dropped, more than 10 %"), 0
 		case "security":
 			x.Verdict, x.Typical, x.Total, x.Own = record.Undecided, nil, nil, nil
-			x.Reason = "no window of this arm counts: the load ended in every launch"
+			x.Reason = record.InProse("no window of this arm counts: the load ended in every launch")
 		}
 	}
 	twin := &e.Twin[0]
-	twin.Verdict, twin.Typical = record.Cost, ratio(-7, 5)
+	twin.Verdict, twin.Typical = record.Slower, ratio(-7, 5)
 	r := l.result(checks(false)...)
-	r.Checks[1] = record.Checks{Kind: "carry-over", Known: true, Subject: "rootfs", Text: "the window after it is slower",
-		Ratio: ratio(-4.2, 1.6), Remedy: "--set discard=1s"}
+	r.Checks[1] = record.Checks{Kind: "carry-over", Known: true, Subject: "rootfs", Text: record.InProse("the window after it is slower"),
+		Ratio: ratio(-4.2, 1.6), Remedy: record.InProse("--set discard=1s")}
 	e.Workloads = []record.WorkloadResult{r}
 	for i := range e.Arms {
 		if e.Arms[i].Arm == "security" {
@@ -373,8 +374,8 @@ func hopelessRun() *record.Effects {
 func emptyRun() *record.Effects {
 	e := frame()
 	e.Ended, e.Seconds, e.Self = "error", 2.1, record.Self{}
-	e.Left = []record.Left{{Arm: "host", Reason: "the data set could not be prepared: no space left on device",
-		Remedy: fmt.Sprintf("free %s in the scratch directory, or name another with --scratch", quantity.Bytes(512<<20))}}
+	e.Left = []record.Left{{Arm: "host", Reason: record.InProse("the data set could not be prepared: no space left on device"),
+		Remedy: record.InProse(fmt.Sprintf("free %s in the scratch directory, or name another with --scratch", quantity.Bytes(512<<20)))}}
 	return e
 }
 
@@ -387,6 +388,48 @@ func fixtures() map[string]*record.Effects {
 
 // answered is the effects with their answer, as analysis leaves them.
 func answered(e *record.Effects) *record.Effects {
+	for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder, e.Options, e.Twin} {
+		for i := range list {
+			bounded(&list[i])
+		}
+	}
+	for _, p := range e.Prices {
+		for _, r := range p.Rows {
+			for i := range r.Back {
+				if x := r.Back[i].Effect; x != nil {
+					bounded(x)
+				}
+			}
+		}
+	}
 	e.Answer = answer.Of(e)
 	return e
+}
+
+// bounded gives an effect of a fixture that has none its bound, as the analysis does: the ends of typical effect and total.
+func bounded(x *record.Effect) {
+	if x.Bound != nil || x.Typical == nil || x.Generations > 0 && x.Generations < 4 {
+		return
+	}
+	b := *x.Typical
+	if t := x.Total; t != nil && !x.Verdict.Better() {
+		b.Low = min(b.Low, t.Low)
+		if !x.Verdict.Worse() {
+			b.High = max(b.High, t.High)
+		}
+	}
+	x.Bound = &b
+	loss, gain := 1-b.Low, b.High-1
+	if catalogue.Better(nil, x.Metric) < 0 {
+		loss, gain = gain, loss
+		if x.Verdict == record.Slower && x.Metric == catalogue.CPUPerOp.Name {
+			x.Verdict = record.MoreCPU
+		}
+	}
+	switch {
+	case x.Verdict == record.NoDifference:
+		x.AtMost = max(loss, gain)
+	case !x.Verdict.Better() && !(x.Verdict == record.Undecided && loss > 0.5):
+		x.AtMost = max(loss, 0)
+	}
 }

@@ -15,6 +15,9 @@ import (
 // title is the first line: what ran, where, when, how long, why it ended.
 func (in Language) title(e *record.Effects) sentence {
 	s := in.msg("title.name", "experiment", strings.TrimRight("tare "+e.Experiment, " "))
+	if names := programs(e.Programs); len(names) > 0 {
+		s = append(s, in.msg("title.programs", "programs", in.commas(names...))...)
+	}
 	switch {
 	case e.Host.Name != "" && e.Host.CPUs > 0:
 		s = append(s, in.msg("title.host.cpus", "host", e.Host.Name, "cpus", in.number("count.cpus", e.Host.CPUs))...)
@@ -41,6 +44,43 @@ func (in Language) title(e *record.Effects) sentence {
 	return in.joined("join.comma", s, sentence{{word, t}})
 }
 
+// programs are the servers and clients with their versions, each once.
+func programs(all []record.Program) (names []string) {
+	for _, p := range all {
+		if name := p.String(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// adopted says which settings of the user's server the arms have otherwise, and how many not at all.
+func (in Language) adopted(all []record.Adopted) sentence {
+	var changed, left []string
+	for _, a := range all {
+		switch {
+		case a.Used != "":
+			text := in.text("adopted.one", "name", a.Name, "used", a.Used, "value", a.Value)
+			if !slices.Contains(changed, text) {
+				changed = append(changed, text)
+			}
+		case !slices.Contains(left, a.Name):
+			left = append(left, a.Name)
+		}
+	}
+	var parts []string
+	if len(changed) > 0 {
+		parts = append(parts, in.commas(changed...))
+	}
+	if len(left) > 0 {
+		parts = append(parts, in.number("adopted.left", len(left)))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return in.msg("adopted", "what", in.semicolons(parts...))
+}
+
 // started leaves the seconds out; what it cannot read it prints as it is.
 func started(s string) string {
 	t, err := time.Parse(time.RFC3339Nano, s)
@@ -52,7 +92,7 @@ func started(s string) string {
 
 // leftOut names what was left out; arms with the same reason are one entry.
 func (in Language) leftOut(e *record.Effects) block {
-	type why struct{ reason, remedy string }
+	type why struct{ reason, remedy record.Said }
 	var arms, where arrange.Grouped[why]
 	for _, l := range e.Left {
 		w := why{l.Reason, l.Remedy}
@@ -97,7 +137,10 @@ func lined(text string) (s sentence) {
 // warnings are told once where several workloads have the same.
 func (in Language) warnings(e *record.Effects) block {
 	var b block
-	type what struct{ arm, text, remedy string }
+	type what struct {
+		arm          string
+		text, remedy record.Said
+	}
 	var where arrange.Grouped[what]
 	for _, w := range e.Warnings {
 		x := what{w.Arm, w.Text, w.Remedy}
@@ -122,8 +165,8 @@ func (in Language) warnings(e *record.Effects) block {
 	return b
 }
 
-func (in Language) remedied(s sentence, remedy string) sentence {
-	if remedy == "" {
+func (in Language) remedied(s sentence, remedy record.Said) sentence {
+	if remedy.IsZero() {
 		return s
 	}
 	return append(s, lineBreak, cell{"→ " + in.said(remedy), strong})
@@ -212,7 +255,7 @@ func (in Language) host(h record.Host) string {
 	if h.Memory > 0 {
 		add(quantity.Bytes(float64(h.Memory)))
 	}
-	add(in.said(h.Virtual))
+	add(in.prose(h.Virtual))
 	if h.Kernel != "" {
 		add(in.text("host.kernel", "version", h.Kernel))
 	}

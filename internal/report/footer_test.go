@@ -8,7 +8,7 @@ import (
 
 // The last lines of a log stay lines.
 func TestReasonsKeepTheirLines(t *testing.T) {
-	b := english.leftOut(&record.Effects{Left: []record.Left{{Arm: "nat", Reason: "the server ended\n  first words\n  last words", Remedy: "look"}}})
+	b := english.leftOut(&record.Effects{Left: []record.Left{{Arm: "nat", Reason: record.InProse("the server ended\n  first words\n  last words"), Remedy: record.InProse("look")}}})
 	var got []string
 	for _, line := range wrap(b.items[0].text, 80) {
 		s := ""

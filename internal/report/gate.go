@@ -102,8 +102,8 @@ func (in Language) gateTable(g *record.Gate) table {
 	}}
 	for _, j := range byAnswer(g.Judgements) {
 		t.rows = append(t.rows, row{
-			{j.Workload, plain}, {j.Arm, strong}, {in.said(j.Metric), plain},
-			costCell(j), {quantity.Size(j.Most), plain}, {in.answerWords(j), answerTone(j.Answer)},
+			cell{j.Workload, plain}, cell{j.Arm, strong}, cell{in.prose(j.Metric), plain},
+			costCell(j), cell{quantity.Size(j.Most), plain}, cell{in.answerWords(j), answerTone(j.Answer)},
 		})
 	}
 	return t
@@ -118,22 +118,15 @@ func byAnswer(js []record.Judgement) []record.Judgement {
 	return sorted
 }
 
-func costCell(j record.Judgement) cell {
-	if j.Cost == nil {
-		return cell{none, faint}
-	}
-	return cell{costOf(j), answerTone(j.Answer)}
-}
-
-// costOf prints a cost with its interval, without a sign: "3.1 % [2.4, 3.8]".
-func costOf(j record.Judgement) string {
+// costCell is a cost with its interval, without a sign: "3.1 % [2.4, 3.8]".
+func costCell(j record.Judgement) figure {
 	c := j.Cost
 	if c == nil {
-		return none
+		return cell{none, faint}.figure()
 	}
 	digits := quantity.Digits(&record.Ratio{Low: 1 + c.Low, High: 1 + c.High})
 	part := func(cost float64) string { return quantity.Unsigned(quantity.Change(1+cost, digits)) }
-	return quantity.WithUnit(part(c.Cost), "%") + " [" + part(c.Low) + ", " + part(c.High) + "]"
+	return figure{cell{quantity.WithUnit(part(c.Cost), "%"), answerTone(j.Answer)}, "[" + part(c.Low) + ", " + part(c.High) + "]", ""}
 }
 
 func (in Language) answerWords(j record.Judgement) string {
@@ -151,25 +144,20 @@ func (in Language) answerWords(j record.Judgement) string {
 func (in Language) gateNotes(g *record.Gate) []sentence {
 	var notes []sentence
 	total := false
-	type what struct{ workload, metric, reason string }
+	type what struct {
+		workload, metric string
+		reason           record.Said
+	}
 	var reasons arrange.Grouped[what]
 	for _, j := range byAnswer(g.Judgements) {
 		total = total || j.Total
-		if j.Unlaunched {
-			reasons.Add(what{workload: j.Workload, reason: j.Reason}, j.Arm)
-			continue
-		}
-		if j.Reason == "" || j.Cost != nil && j.Answer != record.AnswerInvalid && !j.Unjudged {
+		if j.Reason.IsZero() || j.Cost != nil && j.Answer != record.AnswerInvalid && !j.Unjudged {
 			continue
 		}
 		reasons.Add(what{j.Workload, j.Metric, j.Reason}, j.Arm)
 	}
 	for x, arms := range reasons.All() {
-		if x.metric == "" {
-			notes = append(notes, in.msg("gate.launches", "load", x.workload, "arms", in.list(arms), "reason", in.said(x.reason)))
-			continue
-		}
-		notes = append(notes, in.msg("gate.reason", "load", x.workload, "metric", in.said(x.metric), "arms", in.list(arms), "reason", in.said(x.reason)))
+		notes = append(notes, in.msg("gate.reason", "load", x.workload, "metric", in.prose(x.metric), "arms", in.list(arms), "reason", in.said(x.reason)))
 	}
 	if total {
 		notes = append(notes, in.msg("gate.total.note"))

@@ -24,13 +24,13 @@ func someGate() *record.Gate {
 		Judgements: []record.Judgement{
 			{Workload: "commit", Metric: "throughput", Arm: "cgroup", Baseline: "host", Answer: record.AnswerPass, Cost: w(0.003, -0.004, 0.011), Most: 0.05},
 			{Workload: "commit", Metric: "throughput", Arm: "container", Baseline: "host", Cost: w(0.048, 0.021, 0.08), Most: 0.05,
-				Reason: "the interval holds the limit", Needed: 320},
+				Reason: record.Say("limit_in_interval"), Needed: 320},
 			{Workload: "rpc", Metric: "throughput", Arm: "container", Baseline: "host", Answer: record.AnswerExceeded, Cost: w(0.282, 0.117, 0.416), Most: 0.05, Total: true},
-			{Workload: "rpc", Metric: "p99", Arm: "container", Baseline: "host", Most: 0.1, Reason: "too few operations beyond the quantile"},
-			{Workload: "rpc", Metric: "p99", Arm: "nat", Baseline: "host", Answer: record.AnswerInvalid, Most: 0.1, Reason: "9 of 40 blocks had to be dropped"},
+			{Workload: "rpc", Metric: "p99", Arm: "container", Baseline: "host", Most: 0.1, Reason: record.Say("few_beyond_quantile")},
+			{Workload: "rpc", Metric: "p99", Arm: "nat", Baseline: "host", Answer: record.AnswerInvalid, Most: 0.1, Reason: record.Say("no_window")},
 		},
-		Left:     []record.Left{{Arm: "network", Reason: "needs root", Remedy: "sudo tare run"}},
-		Warnings: []record.Warning{{Workload: "rpc", Text: "one launch only", Remedy: "a longer run"}},
+		Left:     []record.Left{{Arm: "network", Reason: record.InProse("needs root"), Remedy: record.InProse("sudo tare run")}},
+		Warnings: []record.Warning{{Workload: "rpc", Text: record.Say("one_launch"), Remedy: record.Say("longer_run")}},
 	}
 }
 
@@ -48,16 +48,16 @@ func someComparison() *record.Comparison {
 			{What: "seed", Before: "7", After: "8", Weight: record.WeightNone},
 		},
 		Changes: []record.Change{
-			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "cgroup", Baseline: "host", Before: r(0.996, 0.006), After: r(0.997, 0.005), Change: r(1.001, 0.007), Verdict: record.Negligible},
-			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "container", Baseline: "host", Before: r(0.86, 0.01), After: r(0.79, 0.02), Change: r(0.919, 0.026), Verdict: record.Cost, Subject: true},
-			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "nat", Baseline: "host", Before: r(0.9, 0.01), Reason: "undecided in the new result: no window of this arm counts"},
+			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "cgroup", Baseline: "host", Before: r(0.996, 0.006), After: r(0.997, 0.005), Change: r(1.001, 0.007), Verdict: record.NoDifference},
+			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "container", Baseline: "host", Before: r(0.86, 0.01), After: r(0.79, 0.02), Change: r(0.919, 0.026), Verdict: record.Slower, Subject: true},
+			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "nat", Baseline: "host", Before: r(0.9, 0.01), Reason: record.Say("undecided_in_new", "why", record.Say("no_window"))},
 			{Workload: "rpc", Metric: "p99", Arm: "container", Baseline: "host", Before: r(1.2, 0.1), After: r(1.1, 0.3), Change: r(0.917, 0.3), Exploratory: true},
 		},
 		Levels: []record.Level{
 			{Workload: "rpc", Metric: "throughput", Unit: "1/s", Arm: "host", Before: record.Number(48210), After: record.Number(49100), Ratio: 1.01846},
-			{Workload: "rpc", Metric: "p99", Unit: "s", Arm: "host", Before: record.Number(130e-6), After: record.Missing("too few")},
+			{Workload: "rpc", Metric: "p99", Unit: "s", Arm: "host", Before: record.Number(130e-6), After: record.Missing(record.InProse("too few"))},
 		},
-		Warnings: []record.Warning{{Workload: "rpc", Text: "old result: one launch only", Remedy: "a longer run"}},
+		Warnings: []record.Warning{{Workload: "rpc", Text: record.Say("of_old", "text", record.Say("one_launch")), Remedy: record.Say("longer_run")}},
 	}
 }
 
@@ -105,7 +105,7 @@ func TestJUnitCounts(t *testing.T) {
 		for i := range g.Judgements {
 			j := &g.Judgements[i]
 			j.Answer = record.Answer(rapid.IntRange(-1, 5).Draw(t, "answer"))
-			j.Arm, j.Reason, j.Workload = drawText().Draw(t, "arm"), drawText().Draw(t, "reason"), drawText().Draw(t, "workload")
+			j.Arm, j.Reason, j.Workload = drawText().Draw(t, "arm"), record.InProse(drawText().Draw(t, "reason")), drawText().Draw(t, "workload")
 			j.Needed = drawFloat().Draw(t, "needed")
 			counts[j.Answer]++
 		}

@@ -16,21 +16,22 @@ func (in Language) caveats(e *record.Effects) block {
 		if c.Arm != "" {
 			text = in.colon(c.Arm, text)
 		}
-		b.items = append(b.items, item{label: cell{"!", unsure}, text: in.remedied(say(text), c.Remedy)})
+		b.items = append(b.items, item{label: cell{"!", unsure}, text: in.remedied(lined(text), c.Remedy)})
 	}
 	return b
 }
 
 // seenCell is such an effect, with the interval of what happened inside the runs
 // in round brackets: it is not the interval of the effect.
-func (in Language) seenCell(x record.Effect) cell {
+func (in Language) seenCell(x record.Effect) figure {
 	if !arrange.Seen(x) {
 		return effectCell(x)
 	}
-	if x.Within == nil {
-		return cell{quantity.Percent(x.Observed), unsure}
+	f := figure{cell: cell{quantity.Percent(x.Observed), unsure}}
+	if x.Within != nil {
+		f.rest = "(" + in.inside(x.Within) + ")"
 	}
-	return cell{quantity.Percent(x.Observed) + " (" + in.inside(x.Within) + ")", unsure}
+	return f
 }
 
 // inside is an interval of what happened inside runs: "-47.1 to -41.9".
@@ -60,10 +61,10 @@ func (w workload) armHead() string {
 
 func (w workload) baselineWord() string {
 	if w.Alone() {
-		return w.in.said(w.Arm[w.Baseline].Title)
+		return w.in.prose(w.Arm[w.Baseline].Title)
 	}
 	if w.Imported {
-		return w.in.text("ladder.baseline.run", "title", w.in.said(w.Arm[w.Baseline].Title))
+		return w.in.text("ladder.baseline.run", "title", w.in.prose(w.Arm[w.Baseline].Title))
 	}
 	return w.in.text("ladder.baseline")
 }
@@ -95,8 +96,8 @@ func (in Language) runs(e *record.Effects, ws []workload) []block {
 
 func (w workload) runRow(s record.ImportedSeries) row {
 	m := w.metricWord(s.Metric)
-	r := row{{s.File, plain}, {s.Arm, plain}, {m.head, plain}, {none, faint}, {fmt.Sprint(s.Reports), plain},
-		{none, faint}, {none, faint}, {none, faint}}
+	r := row{cell{s.File, plain}, cell{s.Arm, plain}, cell{m.head, plain}, cell{none, faint}, cell{fmt.Sprint(s.Reports), plain},
+		cell{none, faint}, cell{none, faint}, cell{none, faint}}
 	if x, ok := s.Mean.Get(); ok {
 		r[3] = cell{m.show(x), plain}
 	}
@@ -146,11 +147,11 @@ func (in Language) failedNotes(ws []workload) (notes []sentence) {
 // importedNotes are the checks that failed, and those for which there are too few figures.
 func (in Language) importedNotes(ws []workload) []sentence {
 	notes := in.failedNotes(ws)
-	var kinds, loads arrange.Grouped[string] // by what is not known
+	var kinds, loads arrange.Grouped[record.Said] // by what is not known
 	for _, w := range ws {
 		for _, c := range w.Checks {
 			if !c.Known {
-				kinds.Add(c.Text, in.said(c.Kind))
+				kinds.Add(c.Text, in.prose(c.Kind))
 				loads.Add(c.Text, w.Name)
 			}
 		}

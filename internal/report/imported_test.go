@@ -13,12 +13,12 @@ import (
 func importedRun() *record.Effects {
 	one := func(arm string, observed float64, within *record.Ratio) record.Effect {
 		return record.Effect{Workload: "sysbench", Metric: "throughput", Arm: arm, Baseline: "host",
-			Generations: 1, Observed: observed, Within: within, Reason: "one run of an arm does not say how the next would be"}
+			Generations: 1, Observed: observed, Within: within, Reason: record.Say("one_run")}
 	}
 	p95 := one("container", 2.58, nil)
 	p95.Metric, p95.Exploratory = "p95", true
 	several := record.Effect{Workload: "hyperfine", Metric: "time", Arm: "container", Baseline: "host", P: new(0.0001), Adjusted: new(0.0001),
-		Generations: 5, Verdict: record.Cost, Typical: ratio(6.4, 1.1), Total: ratio(6.4, 1.1), Own: ratio(6.4, 1.1)}
+		Generations: 5, Verdict: record.Slower, Typical: ratio(6.4, 1.1), Total: ratio(6.4, 1.1), Own: ratio(6.4, 1.1)}
 	arm := func(load, name, title string, values map[string]record.Value) record.ArmResult {
 		return record.ArmResult{Workload: load, Arm: name, Title: title, Values: values}
 	}
@@ -27,19 +27,19 @@ func importedRun() *record.Effects {
 	}
 	series := func(arm, file string, mean, lag1 float64, reports int) record.ImportedSeries {
 		return record.ImportedSeries{Workload: "sysbench", Arm: arm, Metric: "throughput", File: file, Line: 1, Reports: reports,
-			Seconds: float64(reports), Mean: record.Number(mean), Lag1: record.Number(lag1), Left: record.Missing("too few reports")}
+			Seconds: float64(reports), Mean: record.Number(mean), Lag1: record.Number(lag1), Left: record.Missing(record.Say("few_reports"))}
 	}
 	long := series("guaranteed", "pod-guaranteed.log", 19389.78, 0.49, 600)
 	long.Batches, long.BatchSize, long.Half = 40, 15, 0.021
-	little := func(kind, text string) record.Checks { return record.Checks{Kind: kind, Text: text} }
+	little := func(kind, text string) record.Checks { return record.Checks{Kind: kind, Text: record.InProse(text)} }
 	return &record.Effects{
 		Schema: record.EffectsSchema, Experiment: "import", Command: []string{"tare", "import", "host=host.log", "container=pod.log", "guaranteed=pod-guaranteed.log"},
 		Started: "2026-11-21T16:27:00Z", Ended: "imported", Margin: 0.01,
 		Imported: &record.Imported{Files: []record.ImportedFile{{Arm: "host", Path: "host.log", Kind: "sysbench", Era: "1.0 or 1.1"},
 			{Arm: "container", Path: "pod.log", Kind: "sysbench", Era: "1.0 or 1.1"}, {Arm: "host", Path: "t.json", Kind: "hyperfine"}}},
-		Caveats: []record.Warning{{Text: "One run per arm, measured one after the other: a drift of the host looks like a loss.",
-			Remedy: "run each arm at least 3 times in turns and import all of it, or let tare run do it"},
-			{Workload: "sysbench", Arm: "host", Text: "host.log holds 3 report lines and no summary: it is unknown how they were chosen from the run.", Remedy: "import the whole log"}},
+		Caveats: []record.Warning{{Text: record.InProse("One run per arm, measured one after the other: a drift of the host looks like a loss."),
+			Remedy: record.InProse("run each arm at least 3 times in turns and import all of it, or let tare run do it")},
+			{Workload: "sysbench", Arm: "host", Text: record.InProse("host.log holds 3 report lines and no summary: it is unknown how they were chosen from the run."), Remedy: record.Say("import_whole_log")}},
 		Arms: []record.ArmResult{arm("sysbench", "host", "1 run", rates(22128.67, 0.00263)), arm("sysbench", "container", "1 run", rates(12266, 0.00677)),
 			arm("sysbench", "guaranteed", "1 run", rates(19389.78, 0.00438)),
 			arm("hyperfine", "host", "5 runs", map[string]record.Value{"time": record.Number(1.2)}),
@@ -48,10 +48,10 @@ func importedRun() *record.Effects {
 		Single:  []record.ImportedSeries{series("host", "host.log", 22128.67, 0, 3), series("container", "pod.log", 12266, 0.53, 12), long},
 		Workloads: []record.WorkloadResult{
 			{Name: "sysbench", Title: "imported, 3 runs of 615 s together", Primary: "throughput", Baseline: "host", Checks: []record.Checks{
-				{Kind: "two levels", Known: true, Subject: "container", Text: "the throughput of pod.log has two levels, 10896 and 19115; 17 % of the time it is at the upper one, with 2 changes between them",
-					Remedy: "find out what changes with it (placement on CPUs, frequency, a neighbour): a mean of two levels describes neither"},
+				{Kind: "two levels", Known: true, Subject: "container", Text: record.InProse("the throughput of pod.log has two levels, 10896 and 19115; 17 % of the time it is at the upper one, with 2 changes between them"),
+					Remedy: record.Say("find_levels")},
 				little("outlier run", "fewer than four runs of an arm"),
-				{Kind: "claims", Known: true, OK: true, Subject: "container", Text: "a claim says that throughput of container changes by -44.6 %, and it does"}}},
+				{Kind: "claims", Known: true, OK: true, Subject: "container", Text: record.InProse("a claim says that throughput of container changes by -44.6 %, and it does")}}},
 			{Name: "hyperfine", Title: "imported, 10 runs of 12 s together", Primary: "time", Baseline: "host",
 				Values: []record.Metric{{Name: "time", Unit: "s", Better: -1}},
 				Checks: []record.Checks{little("two levels", "fewer than ten reports on the way"), little("trend", "fewer than twenty reports on the way"),

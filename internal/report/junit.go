@@ -109,16 +109,16 @@ func (c *counts) add(o counts) {
 }
 
 func (in Language) junitCaseOf(g *record.Gate, j record.Judgement) junitCase {
-	message := in.text("junit.message", "answer", in.answerWord(j.Answer), "metric", j.Metric, "arm", j.Arm, "baseline", j.Baseline, "cost", costOf(j), "limit", quantity.Size(j.Most))
+	message := in.text("junit.message", "answer", in.answerWord(j.Answer), "metric", j.Metric, "arm", j.Arm, "baseline", j.Baseline, "cost", costCell(j).whole(), "limit", quantity.Size(j.Most))
 	if j.Needed > 0 {
-		message = in.text("junit.needed", "message", message, "time", quantity.About(j.Needed))
+		message = in.text("junit.needed", "message", message, "time", in.about(j.Needed))
 	}
 	message = export.Clean(message)
 	c := junitCase{
 		Name: export.Clean(in.text("junit.case", "arm", j.Arm, "metric", j.Metric, "limit", quantity.Size(j.Most))), Time: "0",
 		Class: export.Clean(strings.Join([]string{"tare", g.Experiment, j.Workload}, ".")),
 	}
-	trouble := &junitTrouble{Message: message, Type: j.Answer.String(), Text: export.Clean(j.Reason)}
+	trouble := &junitTrouble{Message: message, Type: j.Answer.String(), Text: export.Clean(in.said(j.Reason))}
 	switch j.Answer {
 	case record.AnswerPass:
 		c.Out = message

@@ -122,7 +122,7 @@ func (in Language) kernelTable(w workload, rows []record.Kernel, reasons *footno
 		t.columns = append(t.columns, column{head: arm, align: right})
 	}
 	for _, k := range rows {
-		r := row{{in.label(k), plain}, kernelCell(k, w.Baseline, w.Baseline, reasons)}
+		r := row{cell{in.label(k), plain}, kernelCell(k, w.Baseline, w.Baseline, reasons)}
 		for _, arm := range arms {
 			r = append(r, kernelCell(k, arm, w.Baseline, reasons))
 		}
@@ -207,12 +207,14 @@ func absolute(k record.Kernel, x float64) string {
 // first use.
 type footnotes struct {
 	in      Language
-	reasons arrange.Ordered
+	reasons []record.Said
 	never   arrange.Grouped[string] // metrics without any value, by reason
 }
 
-func (f *footnotes) mark(reason string) string {
-	f.reasons.Add(reason)
+func (f *footnotes) mark(reason record.Said) string {
+	if !slices.Contains(f.reasons, reason) {
+		f.reasons = append(f.reasons, reason)
+	}
 	n := strconv.Itoa(slices.Index(f.reasons, reason) + 1)
 	return superscript(n)
 }

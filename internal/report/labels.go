@@ -45,7 +45,7 @@ func (w workload) word(arm string) word {
 		return word{w.in.text(r.adds), w.in.text(r.phrase)}
 	}
 	brief, _, _ := strings.Cut(w.Arm[arm].Title, ": ") // "beside hogs, cpu.weight: a tenth of the weight"
-	return word{w.in.said(brief), arm}
+	return word{w.in.prose(brief), arm}
 }
 
 // metric is the words and the format for a metric.
@@ -62,7 +62,7 @@ func (w workload) metricWord(name string) metric {
 	if !ok {
 		return metric{name, name, true, quantity.Short, w.in}
 	}
-	return metric{w.in.said(m.Head), w.in.said(m.Label), m.Better > 0, showIn(m.Unit), w.in}
+	return metric{w.in.prose(m.Head), w.in.prose(m.Label), m.Better > 0, showIn(m.Unit), w.in}
 }
 
 // showIn returns a function that prints numbers in a unit.
@@ -89,19 +89,21 @@ func showIn(unit string) func(float64) string {
 
 // verdictCell is the verdict in one or two words. An undecided effect never reads as "no
 // difference".
-func (in Language) verdictCell(e record.Effect, margin float64) cell {
+func (in Language) verdictCell(e record.Effect) cell {
 	word, tone := in.verdictWord(e.Verdict), verdictTone(e.Verdict)
 	switch {
-	case e.Intermittent && (e.Verdict == record.Negligible || e.Verdict == record.NoLoss):
+	case e.Intermittent && (e.Verdict == record.NoDifference || e.Verdict == record.NoLoss):
 		word, tone = in.text("verdict.intermittent"), unsure
-	case e.Intermittent && (e.Verdict == record.Cost || e.Verdict == record.Gain):
+	case e.Intermittent && e.Verdict.Differs():
 		word = in.text("verdict.stalls", "verdict", word)
-	case e.Verdict == record.Negligible:
-		word = in.text("verdict.within", "margin", quantity.Size(margin))
+	case e.Farther():
+		word = in.text("says.atmost", "verdict", word, "loss", percentUp(e.AtMost))
+	case e.Verdict == record.NoDifference:
+		word = in.text("says.nodifference", "bound", percentUp(e.AtMost))
 	case e.Verdict == record.NoLoss:
-		word = in.text("verdict.noloss.above", "margin", quantity.Size(margin))
+		word = in.text("says.noloss", "bound", percentUp(e.AtMost))
 	}
-	if e.Unequal != "" {
+	if !e.Unequal.IsZero() {
 		return cell{in.text("verdict.unequal", "verdict", word), unsure}
 	}
 	return cell{word, tone}
@@ -111,11 +113,15 @@ func (in Language) verdictWord(v record.Verdict) string {
 	switch v {
 	case record.Undecided:
 		return in.text("verdict.undecided")
-	case record.Cost:
-		return in.text("verdict.cost")
-	case record.Gain:
-		return in.text("verdict.gain")
-	case record.Negligible:
+	case record.MoreCPU:
+		return in.text("verdict.more")
+	case record.LessCPU:
+		return in.text("verdict.less")
+	case record.Slower:
+		return in.text("says.slower")
+	case record.Faster:
+		return in.text("says.faster")
+	case record.NoDifference:
 		return in.text("verdict.negligible")
 	case record.NoLoss:
 		return in.text("verdict.noloss")
@@ -125,24 +131,24 @@ func (in Language) verdictWord(v record.Verdict) string {
 
 func verdictTone(v record.Verdict) tone {
 	switch v {
-	case record.Cost:
+	case record.Slower, record.MoreCPU:
 		return bad
-	case record.Gain:
+	case record.Faster, record.LessCPU:
 		return good
 	case record.Undecided:
 		return unsure
-	case record.Negligible, record.NoLoss:
+	case record.NoDifference, record.NoLoss:
 		return faint
 	}
 	return broken
 }
 
 // effectCell is an effect with its interval, in the tone of its verdict.
-func effectCell(e record.Effect) cell {
+func effectCell(e record.Effect) figure {
 	if e.Typical == nil {
-		return cell{none, faint}
+		return cell{none, faint}.figure()
 	}
-	return cell{quantity.Interval(e.Typical), verdictTone(e.Verdict)}
+	return fractional(e.Around(), verdictTone(e.Verdict))
 }
 
 // ended is the reason why a run ended, in words; the second result is true where its record is

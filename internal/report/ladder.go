@@ -10,7 +10,7 @@ import (
 )
 
 func (in Language) aboutWorkload(w workload) string {
-	s := in.said(w.Title)
+	s := in.prose(w.Title)
 	if w.Blocks > 0 {
 		blocks := in.number("count.blocks", w.Blocks)
 		if w.Seconds > 0 {
@@ -64,8 +64,10 @@ func (in Language) ladder(e *record.Effects, w workload) block {
 	return block{tables: []table{t.filled()}, notes: in.ladderNotes(e, w)}
 }
 
+func emptyRow() row { return slices.Repeat(row{cell{}}, ladderColumns) }
+
 func (w workload) row(e *record.Effects, arm string) row {
-	r := make(row, ladderColumns)
+	r := emptyRow()
 	r[colArm] = cell{arm, strong}
 	r[colAdds] = cell{w.word(arm).adds, plain}
 	r[colValue] = w.value(arm, w.Primary)
@@ -74,7 +76,7 @@ func (w workload) row(e *record.Effects, arm string) row {
 		return r
 	}
 	if x, ok := w.PrimaryOf(arm); ok {
-		r[colEffect], r[colVerdict] = w.in.seenCell(x), w.in.verdictCell(x, e.Margin)
+		r[colEffect], r[colVerdict] = w.in.seenCell(x), w.in.verdictCell(x)
 	} else {
 		r[colEffect] = cell{none, faint}
 	}
@@ -89,10 +91,10 @@ func (w workload) row(e *record.Effects, arm string) row {
 
 // remainderRow has the verdict of the remainder itself.
 func (in Language) remainderRow(e *record.Effects, x record.Effect) row {
-	r := make(row, ladderColumns)
+	r := emptyRow()
 	r[colArm] = cell{"  " + in.text("ladder.remainder"), plain}
 	r[colAdds] = cell{in.text("ladder.beyond", "arm", x.Baseline), plain}
-	r[colStep], r[colVerdict] = effectCell(x), in.verdictCell(x, e.Margin)
+	r[colStep], r[colVerdict] = effectCell(x), in.verdictCell(x)
 	return r
 }
 
@@ -101,13 +103,15 @@ func (in Language) remainderRow(e *record.Effects, x record.Effect) row {
 func (w workload) twinRow(e *record.Effects, arm string) row {
 	r := w.row(e, arm)
 	r[colAdds] = cell{w.in.text("ladder.again", "baseline", w.Baseline), plain}
-	r[colVerdict], r[colEffect].tone = cell{}, faint
+	effect, word := r[colEffect].figure(), cell{}
+	effect.tone = faint
 	if w.NoiseFloor > 0 {
-		r[colVerdict] = cell{w.in.text("ladder.noise", "noise", quantity.PlusMinus(w.NoiseFloor)), faint}
+		word = cell{w.in.text("ladder.noise", "noise", quantity.PlusMinus(w.NoiseFloor)), faint}
 	}
-	if x, ok := w.PrimaryOf(arm); ok && (x.Verdict == record.Cost || x.Verdict == record.Gain) {
-		r[colVerdict], r[colEffect].tone = cell{w.in.text("ladder.differs"), broken}, broken
+	if x, ok := w.PrimaryOf(arm); ok && x.Verdict.Differs() {
+		word, effect.tone = cell{w.in.text("ladder.differs"), broken}, broken
 	}
+	r[colVerdict], r[colEffect] = word, effect
 	return r
 }
 
@@ -159,18 +163,22 @@ func (in Language) burstTail(x record.Effect) sentence {
 	return in.joined("join.semicolon", s, in.msg("tail.total", "effect", quantity.Interval(x.Total)))
 }
 
-// launchesNotes name the arms that have too few launches for a verdict.
+// launchesNotes name the arms that have too few launches for a verdict, with the longest time that would decide one.
 func (in Language) launchesNotes(w workload) (notes []sentence) {
-	var few arrange.Grouped[string]
-	last := map[string]record.Effect{} // by reason
+	var few arrange.Grouped[record.Said]
+	needed := map[record.Said]float64{} // by reason
 	for _, arm := range append(slices.Clone(w.Ladder), w.Beside...) {
 		if x, ok := w.PrimaryOf(arm); ok && w.FewLaunches(x) {
 			few.Add(x.Reason, arm)
-			last[x.Reason] = x
+			needed[x.Reason] = max(needed[x.Reason], x.Needed)
 		}
 	}
 	for reason, arms := range few.All() {
-		notes = append(notes, in.msg("open.launches", "arms", in.list(arms), "reason", in.said(reason), "time", in.about(w.MoreLaunches(last[reason]))))
+		note := in.msg("open.launches", "arms", in.list(arms), "reason", in.said(reason))
+		if more := needed[reason]; more > 0 {
+			note = in.msg("open.launches.time", "arms", in.list(arms), "reason", in.said(reason), "time", in.about(more))
+		}
+		notes = append(notes, note)
 	}
 	return notes
 }
@@ -233,7 +241,7 @@ func (in Language) reasonNotes(w workload) []sentence {
 	var reasons arrange.Grouped[string]
 	for _, arm := range w.Arms() {
 		x, ok := w.PrimaryOf(arm)
-		if !ok || x.Reason == "" || arrange.Seen(x) && x.Verdict == record.Undecided || x.Typical != nil && x.Verdict != record.Invalid {
+		if !ok || x.Reason.IsZero() || arrange.Seen(x) && x.Verdict == record.Undecided || x.Typical != nil && x.Verdict != record.Invalid {
 			continue
 		}
 		reasons.Add(in.colon(in.verdictWord(x.Verdict), in.said(x.Reason)), arm)

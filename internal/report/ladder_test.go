@@ -27,3 +27,23 @@ func TestWhatIsNotJudged(t *testing.T) {
 		}
 	}
 }
+
+// The time that arms with too few launches need is the longest Needed of their effects, and none is printed where no effect
+// has one.
+func TestTimeOfFewLaunches(t *testing.T) {
+	for _, c := range []struct {
+		needed [2]float64
+		want   string
+	}{{[2]float64{0, 0}, "undecided: cgroup and rootfs: too few."}, {[2]float64{0, 42}, "; about 45 s more would decide."}, {[2]float64{4000, 42}, "; about 67 min more would decide."}} {
+		e := &record.Effects{Margin: 0.01, Workloads: []record.WorkloadResult{{Name: "oltp", Primary: "throughput", Judged: []string{"throughput"}, Baseline: "host", Blocks: 30, Generations: 2, Seconds: 60}}}
+		for i, arm := range []string{"cgroup", "rootfs"} {
+			e.Effects = append(e.Effects, record.Effect{
+				Workload: "oltp", Metric: "throughput", Arm: arm, Baseline: "host", Typical: ratio(-5, 2), Generations: 2, Reason: record.InProse("too few"), Needed: c.needed[i],
+			})
+		}
+		notes := english.launchesNotes(english.workloads(e)[0])
+		if len(notes) != 1 || !strings.HasSuffix(notes[0].String(), c.want) {
+			t.Errorf("%v: %v, want %q", c.needed, notes, c.want)
+		}
+	}
+}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/base/said"
+	"github.com/tarelab/tare/record"
 )
 
 // Language makes reports in one language.
@@ -13,21 +15,27 @@ type Language struct{ catalog messages.Catalog }
 // In returns the reports in the language of a catalogue.
 func In(c messages.Catalog) Language { return Language{c} }
 
-// said is a sentence of the record, which has it in English.
-func (in Language) said(english string) string { return in.catalog.Sentence(english) }
+// said is the sentence of a code.
+func (in Language) said(s record.Said) string { return said.Text(in.catalog, s) }
+
+// clause is the sentence of a code without a full stop: it stands in another one.
+func (in Language) clause(s record.Said) string { return strings.TrimRight(in.said(s), ".。") }
+
+// prose is a text that the record has in English.
+func (in Language) prose(english string) string { return in.catalog.Sentence(english) }
 
 // phrase is a sentence of the record or a value: one word is a name, and stays.
 func (in Language) phrase(english string) string {
 	if !strings.Contains(english, " ") {
 		return english
 	}
-	return in.said(english)
+	return in.prose(english)
 }
 
-// saidAll are several of them.
-func (in Language) saidAll(english []string) (out []string) {
+// proseAll are several of them.
+func (in Language) proseAll(english []string) (out []string) {
 	for _, s := range english {
-		out = append(out, in.said(s))
+		out = append(out, in.prose(s))
 	}
 	return out
 }
@@ -45,16 +53,8 @@ func (in Language) semicolons(parts ...string) string { return in.joinAll("join.
 func (in Language) names(all []string) string { return in.joinAll("join.names", all) }
 
 // joinAll joins texts in pairs; empty ones are left out.
-func (in Language) joinAll(key messages.Key, parts []string) (out string) {
-	for _, p := range parts {
-		switch {
-		case out == "":
-			out = p
-		case p != "":
-			out = in.text(key, "before", out, "after", p)
-		}
-	}
-	return out
+func (in Language) joinAll(key messages.Key, parts []string) string {
+	return in.catalog.JoinAll(key, parts...)
 }
 
 // colon puts what is said behind its subject: "a: b".

@@ -54,6 +54,19 @@ func clip(s string, n int) string {
 	return head(s, n-1) + "…"
 }
 
+// clipMiddle is clip for names, of which the end may be all that differs.
+func clipMiddle(s string, n int) string {
+	if Width(s) <= n || n < 3 {
+		return clip(s, n)
+	}
+	end := (n - 1) / 2
+	tail := []rune(s)
+	for Width(string(tail)) > end {
+		tail = tail[1:]
+	}
+	return head(s, n-1-end) + "…" + string(tail)
+}
+
 // PadRight and PadLeft add spaces to a text until it is n columns wide; the name says on which side.
 func PadRight(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Width(s))) }
 func PadLeft(s string, n int) string  { return strings.Repeat(" ", max(0, n-Width(s))) + s }
@@ -174,12 +187,4 @@ func breaks(before, after string) bool {
 	a, _ := utf8.DecodeLastRuneInString(before)
 	b, _ := utf8.DecodeRuneInString(after)
 	return (RuneWidth(a) == 2 || RuneWidth(b) == 2) && RuneWidth(b) > 0 && !strings.ContainsRune(notFirst, b) && !strings.ContainsRune(notLast, a)
-}
-
-// split is a cell of an interval column in its two parts.
-func split(s string) (estimate, rest string) {
-	if i := strings.IndexByte(s, '['); i > 0 {
-		return strings.TrimRight(s[:i], " "), s[i:]
-	}
-	return s, ""
 }

@@ -13,7 +13,7 @@ func TestWorkloadsThatWereNotReached(t *testing.T) {
 	e := fixtures()["rich"]
 	w := e.Workloads[0]
 	unmeasured(e, w.Name)
-	e.Left = []record.Left{{Workload: w.Name, Arm: w.Baseline, Reason: record.LeftBudget}}
+	e.Left = []record.Left{{Workload: w.Name, Arm: w.Baseline, Reason: record.InProse(record.LeftBudget)}}
 	for _, verbose := range []bool{false, true} {
 		var b strings.Builder
 		if err := english.Text(&b, answered(e), Options{Width: 100, Verbose: verbose}); err != nil {

@@ -70,11 +70,16 @@ func (r *markdownRenderer) block(b block) {
 	}
 	for _, t := range b.tables {
 		r.table(t)
+		r.notes(r.in.legend(b.notes, t))
 	}
-	for _, n := range b.notes {
+	r.notes(b.notes)
+}
+
+func (r *markdownRenderer) notes(notes []sentence) {
+	for _, n := range notes {
 		r.put("- ", r.sentence(n), "\n")
 	}
-	if len(b.notes) > 0 {
+	if len(notes) > 0 {
 		r.put("\n")
 	}
 }
@@ -82,7 +87,7 @@ func (r *markdownRenderer) block(b block) {
 func (r *markdownRenderer) table(t table) {
 	heads, rules := make([]string, len(t.columns)), make([]string, len(t.columns))
 	for i, c := range t.columns {
-		heads[i], rules[i] = strings.TrimSpace(escape(c.head)), "---"
+		heads[i], rules[i] = strings.TrimSpace(escape(c.head+string(c.mark))), "---"
 		if c.align != left {
 			rules[i] = "---:"
 		}
@@ -91,7 +96,8 @@ func (r *markdownRenderer) table(t table) {
 	for _, row := range t.rows {
 		cells := make([]string, len(row))
 		for i, c := range row {
-			cells[i] = strings.TrimSpace(r.piece(c, bad, good, broken))
+			f := c.figure()
+			cells[i] = strings.TrimSpace(r.piece(cell{f.whole(), f.tone}, bad, good, broken))
 		}
 		r.put("| ", strings.Join(cells, " | "), " |\n")
 	}

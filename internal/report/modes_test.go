@@ -15,14 +15,14 @@ func moody() *record.Effects {
 			{Workload: "db", Arm: "host", Windows: 60, Values: map[string]record.Value{"throughput": record.Number(20000)}},
 			{Workload: "db", Arm: "besteffort", Windows: 60, Values: map[string]record.Value{"throughput": record.Number(13000)}},
 		},
-		Effects: []record.Effect{{Workload: "db", Arm: "besteffort", Metric: "throughput", Baseline: "host", Verdict: record.Cost,
+		Effects: []record.Effect{{Workload: "db", Arm: "besteffort", Metric: "throughput", Baseline: "host", Verdict: record.Slower,
 			Typical: &record.Ratio{Ratio: 0.65, Low: 0.6, High: 0.7}}},
 		Modes: []record.ArmModes{
 			{Workload: "db", Arm: "host", Metric: "throughput", Unit: "1/s", Windows: 60, Detectable: 0.25},
 			{Workload: "db", Arm: "besteffort", Metric: "throughput", Unit: "1/s", Windows: 60, Apart: 0.5,
 				Modes: &record.Modes{Low: 10560, High: 20190, Share: 0.25, Switches: 8},
 				Differ: []record.ModeDifference{{Metric: "cpu.wait", Unit: "s", Per: "second", Slow: 1.2, Fast: 0.1, P: 0.0001,
-					Text: "its threads waited 1.2 s a second for a CPU (100 ms in the faster)"}}},
+					Text: record.InProse("its threads waited 1.2 s a second for a CPU (100 ms in the faster)")}}},
 		},
 		Self: record.Self{CPURatio: 0.01, Switches: 240, SwitchMedian: 0.002, SwitchP99: 0.01,
 			Pods: &record.Switches{Median: 0.003, P99: 0.02, Count: 60}},
@@ -83,13 +83,13 @@ func TestTwoModesAreTold(t *testing.T) {
 func TestBusyNodeIsTold(t *testing.T) {
 	e := moody()
 	e.Modes = nil
-	e.Effects = append(e.Effects, record.Effect{Workload: "db", Arm: "besteffort-busy", Metric: "throughput", Baseline: "host", Verdict: record.Cost,
+	e.Effects = append(e.Effects, record.Effect{Workload: "db", Arm: "besteffort-busy", Metric: "throughput", Baseline: "host", Verdict: record.Slower,
 		Typical: &record.Ratio{Ratio: 0.3, Low: 0.28, High: 0.32}})
 	e.Arms = append(e.Arms, record.ArmResult{Workload: "db", Arm: "besteffort-busy", Windows: 60})
 	e.Prices = []record.Price{{Workload: "db", Neighbour: record.Neighbour{Name: "batch", Environment: "besteffort", Work: record.NeighbourOps, Unit: "1/s"},
 		Alone: "besteffort", Unprotected: "besteffort-busy", Primary: "throughput", Metrics: []string{"throughput"},
 		Rows: []record.PriceRow{{Arm: "besteffort-busy", Environment: "besteffort", Alone: "besteffort", Work: record.Number(1000),
-			Back: []record.Regained{{Metric: "throughput", Alone: &record.Ratio{Ratio: 0.46, Low: 0.43, High: 0.49}}}}},
+			Back: []record.Regained{{Metric: "throughput", Effect: &record.Effect{Typical: &record.Ratio{Ratio: 0.46, Low: 0.43, High: 0.49}}}}}},
 	}}
 	text := told(t, e, 120)
 	for _, want := range []string{

@@ -100,9 +100,9 @@ func (in Language) nodesCaveats(n *record.Nodes) block {
 		if word, torn := in.ended(node.Ended); torn {
 			say(in.msg("nodes.ended", "node", node.Name, "how", word))
 		}
-		var apart arrange.Grouped[string]
+		var apart arrange.Grouped[record.Said]
 		for _, a := range n.Arms {
-			if why := a.Apart[node.Name]; why != "" {
+			if why := a.Apart[node.Name]; !why.IsZero() {
 				apart.Add(why, in.text("check.of", "kind", in.nodeArm(n, a), "subject", a.Workload))
 			}
 		}
@@ -139,7 +139,7 @@ func degrees(df float64) string {
 
 // inMargin says when a node is odd by less than matters.
 func (in Language) inMargin(r record.Ratio, margin float64) string {
-	if r.Low > 1/(1+margin) && r.High < 1+margin {
+	if r.Within(margin) {
 		return in.text("odd.margin", "margin", quantity.Size(margin))
 	}
 	return ""
@@ -165,13 +165,13 @@ func (in Language) sideBySide(n *record.Nodes, workload string) block {
 		}
 	}
 	for _, node := range n.Nodes {
-		r := row{{node.Name, strong}, in.baselineCell(n, node, arms)}
+		r := row{cell{node.Name, strong}, in.baselineCell(n, node, arms)}
 		for _, a := range arms {
-			c := cell{quantity.Interval(a.Effects[node.Name]), plain}
+			t := plain
 			if isOdd(a, node.Name) {
-				c.tone = bad
+				t = bad
 			}
-			r = append(r, c)
+			r = append(r, fractional(a.Effects[node.Name], t))
 		}
 		t.rows = append(t.rows, r)
 	}

@@ -34,11 +34,11 @@ func drawNodes(t *rapid.T) *record.Nodes {
 	arm := func(name string) record.NodeArm {
 		a := record.NodeArm{Workload: "db", Metric: drawMetric().Draw(t, "metric"), Arm: name, Baseline: "host", Known: rapid.Bool().Draw(t, "known"),
 			Differ: rapid.Bool().Draw(t, "differ"), F: drawFloat().Draw(t, "f"), P: drawFloat().Draw(t, "p"),
-			Effects: map[string]*record.Ratio{}, Others: map[string]*record.Ratio{}, Against: map[string]*record.Ratio{}, Apart: map[string]string{}}
+			Effects: map[string]*record.Ratio{}, Others: map[string]*record.Ratio{}, Against: map[string]*record.Ratio{}, Apart: map[string]record.Said{}}
 		for _, node := range names {
 			a.Effects[node], a.Others[node], a.Against[node] = drawRatio(t), drawRatio(t), drawRatio(t)
 			if rapid.Bool().Draw(t, "apart") {
-				a.Apart[node] = drawText().Draw(t, "why")
+				a.Apart[node] = record.InProse(drawText().Draw(t, "why"))
 			}
 			if r := drawRatio(t); r != nil {
 				a.Odd = append(a.Odd, record.OddNode{Node: node, Against: *r, P: drawFloat().Draw(t, "p")})

@@ -59,11 +59,11 @@ func TestNodes(t *testing.T) {
 func TestNodesInTwoMetrics(t *testing.T) {
 	n := threeNodes(true)
 	second := n.Arms[0]
-	second.Metric, second.Odd, second.DF2 = "efficiency", nil, 1e7
+	second.Metric, second.Odd, second.DF2 = "cpu_per_op", nil, 1e7
 	n.Arms = append(n.Arms, second)
 	for _, width := range []int{40, 80, 140} {
 		said := strings.Join(strings.Fields(nodesText(t, n, width)), " ")
-		for _, want := range []string{"pod, throughput", "pod, ops/CPU s", "Welch's F(2, ∞) = 91.00"} {
+		for _, want := range []string{"pod, throughput", "pod, CPU/op", "Welch's F(2, ∞) = 91.00"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("width %d does not say %q:\n%s", width, want, said)
 			}

@@ -23,7 +23,7 @@ func (in Language) nodesTrust(n *record.Nodes) block {
 				continue
 			}
 			x := node.Trust[i]
-			t.rows = append(t.rows, row{{name, plain}, {node.Name, strong}, {fmt.Sprint(x.Blocks), plain}, {fmt.Sprint(x.Generations), plain},
+			t.rows = append(t.rows, row{cell{name, plain}, cell{node.Name, strong}, cell{fmt.Sprint(x.Blocks), plain}, cell{fmt.Sprint(x.Generations), plain},
 				twinCell(x), noiseCell(x), in.checksCell(x)})
 			notes = append(notes, in.trustNote(node.Name, x)...)
 		}
@@ -42,11 +42,11 @@ func (in Language) nodesTrust(n *record.Nodes) block {
 	return block{tables: []table{t}, notes: notes}
 }
 
-func twinCell(x record.NodeTrust) cell {
+func twinCell(x record.NodeTrust) figure {
 	if x.TwinDiffers {
-		return cell{quantity.Interval(x.Twin), broken}
+		return fractional(x.Twin, broken)
 	}
-	return cell{quantity.Interval(x.Twin), plain}
+	return fractional(x.Twin, plain)
 }
 
 func noiseCell(x record.NodeTrust) cell {
@@ -75,7 +75,7 @@ func (in Language) trustNote(node string, x record.NodeTrust) []sentence {
 		notes = append(notes, in.msg("nodes.twin.note", "node", node, "load", x.Workload))
 	}
 	if len(x.Failed) > 0 {
-		notes = append(notes, in.msg("nodes.failed.note", "node", node, "load", x.Workload, "checks", in.list(in.saidAll(x.Failed))))
+		notes = append(notes, in.msg("nodes.failed.note", "node", node, "load", x.Workload, "checks", in.list(in.proseAll(x.Failed))))
 	}
 	return notes
 }
@@ -84,11 +84,11 @@ func (in Language) trustNote(node string, x record.NodeTrust) []sentence {
 func (in Language) factName(f record.NodeFact) string {
 	switch {
 	case f.Workload == "":
-		return in.said(f.Name)
+		return in.prose(f.Name)
 	case f.All:
-		return in.text("fact.all", "fact", in.said(f.Name), "load", f.Workload)
+		return in.text("fact.all", "fact", in.prose(f.Name), "load", f.Workload)
 	}
-	return in.text("fact.arms", "fact", in.said(f.Name), "arms", in.list(f.Arms), "load", f.Workload)
+	return in.text("fact.arms", "fact", in.prose(f.Name), "arms", in.list(f.Arms), "load", f.Workload)
 }
 
 // factText is a value with its unit.

@@ -200,7 +200,7 @@ func (r *htmlRenderer) load(e *record.Effects, w workload, id string, alone bool
 	p.Brief = r.part(func() {
 		if x, ok := foremost(rows); ok {
 			c := r.in.answerCell(x)
-			r.element("span", "brief "+toneClass[c.tone], x.Arm+" "+r.in.seenCell(*x.Effect).text+" "+c.text)
+			r.element("span", "brief "+toneClass[c.tone], x.Arm+" "+r.in.seenCell(*x.Effect).whole()+" "+c.text)
 		}
 	})
 	p.Body = r.part(func() {

@@ -109,10 +109,9 @@ func (r *htmlRenderer) block(b block) {
 		}
 		r.put("</pre>")
 	}
-	if len(b.tables) > 0 {
-		for _, t := range b.tables {
-			r.table(b.title, t)
-		}
+	for _, t := range b.tables {
+		r.table(b.title, t)
+		r.notes(r.in.legend(b.notes, t))
 	}
 	r.notes(b.notes)
 }
@@ -211,7 +210,7 @@ func (r *htmlRenderer) table(about string, t table) {
 	for i, c := range t.columns {
 		most := Width(c.head)
 		for _, row := range t.rows {
-			most = max(most, Width(row[i].text))
+			most = max(most, Width(row[i].figure().whole()))
 		}
 		signs += most + 2
 	}
@@ -225,16 +224,16 @@ func (r *htmlRenderer) table(about string, t table) {
 		if i == 0 && strings.TrimSpace(c.head) == "" {
 			name = "td"
 		}
-		r.cell(name, ` scope="col"`, c.align, cell{text: c.head}, "")
+		r.cell(name, ` scope="col"`, c.align, figure{cell: cell{text: c.head}, mark: c.mark}, "")
 	}
 	r.put("</tr></thead><tbody>")
 	for _, row := range t.rows {
 		r.put("<tr>")
 		for i, c := range row {
 			if i == 0 {
-				r.cell("th", ` scope="row"`, t.columns[i].align, c, "")
+				r.cell("th", ` scope="row"`, t.columns[i].align, c.figure(), "")
 			} else {
-				r.cell("td", "", t.columns[i].align, c, t.columns[i].head)
+				r.cell("td", "", t.columns[i].align, c.figure(), t.columns[i].head)
 			}
 		}
 		r.put("</tr>")
@@ -242,7 +241,7 @@ func (r *htmlRenderer) table(about string, t table) {
 	r.put("</tbody></table></div>")
 }
 
-func (r *htmlRenderer) cell(name, scope string, a align, c cell, head string) {
+func (r *htmlRenderer) cell(name, scope string, a align, c figure, head string) {
 	class := toneClass[c.tone]
 	if a != left {
 		class = "num " + class
@@ -255,7 +254,7 @@ func (r *htmlRenderer) cell(name, scope string, a align, c cell, head string) {
 		r.put(` data-head="`, template.HTMLEscapeString(head), `"`)
 	}
 	r.put(">")
-	r.words(strings.TrimSpace(c.text))
+	r.words(strings.TrimSpace(c.whole()))
 	r.put("</", name, ">")
 }
 

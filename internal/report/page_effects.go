@@ -14,8 +14,8 @@ import (
 
 // drawn is an effect as a row of a forest.
 func (in Language) drawn(label, note string, x record.Effect, margin float64) chart.Effect {
-	verdict := in.verdictCell(x, margin)
-	r := chart.Effect{Label: export.Clean(label), Note: export.Clean(note), Text: export.Clean(in.seenCell(x).text), Word: export.Clean(verdict.text), Tone: "calm"}
+	verdict := in.verdictCell(x)
+	r := chart.Effect{Label: export.Clean(label), Note: export.Clean(note), Text: export.Clean(in.seenCell(x).whole()), Word: export.Clean(verdict.text), Tone: "calm"}
 	if verdict.tone != faint {
 		r.Tone = toneClass[verdict.tone]
 	}
@@ -32,18 +32,15 @@ func (in Language) drawn(label, note string, x record.Effect, margin float64) ch
 	return r
 }
 
-// answered is drawn for a row of the answer. Where the table decides by another metric, or finds the row invalid,
-// the verdict is the table's, too; the mark stays that of the metric that is drawn. The verdict of a pod beside a
+// answered is drawn for a row of the answer. Where the table finds the row invalid, the verdict is the table's, too.
+// The verdict of a pod beside a
 // neighbour is not about the effect alone.
 func (in Language) answered(label, note string, r record.AnswerRow, margin float64) chart.Effect {
 	d := in.drawn(label, note, *r.Effect, margin)
 	open := r.Says.Word == record.SaysUndecided && r.Effect.Verdict == record.Undecided
-	if r.Beside == nil && !open && (r.Says.Metric != "" || r.Says.Word == record.SaysInvalid) {
+	if r.Beside == nil && !open && r.Says.Word == record.SaysInvalid {
 		said := in.answerCell(r)
-		d.Word = export.Clean(said.text)
-		if r.Says.Word == record.SaysInvalid {
-			d.Tone = toneClass[said.tone]
-		}
+		d.Word, d.Tone = export.Clean(said.text), toneClass[said.tone]
 	}
 	return d
 }
@@ -118,8 +115,8 @@ func (r *htmlRenderer) effects(e *record.Effects, w workload, id string, legend 
 		}
 		if slices.Contains(w.Twins, arm) {
 			t := w.twinRow(e, arm)
-			row.Note, row.Word, row.Tone = export.Clean(t[colAdds].text), t[colVerdict].text, "unsure"
-			if t[colEffect].tone == broken {
+			row.Note, row.Word, row.Tone = export.Clean(t[colAdds].figure().text), t[colVerdict].figure().text, "unsure"
+			if t[colEffect].figure().tone == broken {
 				row.Tone = toneClass[broken]
 			}
 		}
@@ -160,7 +157,7 @@ func (r *htmlRenderer) latencies(w workload, chosen []string, id string) {
 			if !ok || m.Name == w.Primary {
 				continue
 			}
-			row := r.in.drawn(r.in.said(m.Head), w.levels(m.Name, x), x, 0)
+			row := r.in.drawn(r.in.prose(m.Head), w.levels(m.Name, x), x, 0)
 			row.Word = ""
 			if w.noisy(m.Name) || w.InNoise(x) {
 				row.Tone, row.Word = "unsure", r.in.text("page.noise")
@@ -171,8 +168,7 @@ func (r *htmlRenderer) latencies(w workload, chosen []string, id string) {
 	r.forest(r.in.text("figure.latency", "arms", r.in.list(chosen), "baseline", w.Baseline), f)
 }
 
-// levels are the metric of the baseline and of the arm, where the two say what the effect says: it
-// compares neighbouring windows, and the levels are means of all.
+// levels are the metric of the baseline and of the arm.
 func (w workload) levels(metric string, x record.Effect) string {
 	from, fromOK := w.Arm[x.Baseline].Values[metric].Get()
 	to, toOK := w.Arm[x.Arm].Values[metric].Get()
@@ -180,7 +176,7 @@ func (w workload) levels(metric string, x record.Effect) string {
 		return ""
 	}
 	show := w.metricWord(metric).show
-	if change := to - from; !toOK || x.Typical == nil || change*(x.Typical.Ratio-1) < 0 {
+	if !toOK || x.Typical == nil {
 		return show(from)
 	}
 	return show(from) + " → " + show(to)

@@ -81,12 +81,12 @@ func pricedRun() *record.Effects {
 	e.Workloads = []record.WorkloadResult{w}
 	p := record.Price{Workload: "mysql", Alone: "alone", Unprotected: "beside", Primary: "throughput", Metrics: []string{"throughput", "p99"},
 		Neighbour: record.Neighbour{Name: "batch", Title: "stress-ng", Kind: "stress-ng", Work: record.NeighbourOps, Unit: "1"},
-		Explained: []record.Explanation{{Arm: "max", Against: "weight", Text: "max gives less than it takes: the neighbour was throttled in 61 % of the periods"}}}
+		Explained: []record.Explanation{{Arm: "max", Against: "weight", Text: record.InProse("max gives less than it takes: the neighbour was throttled in 61 % of the periods")}}}
 	shares := []float64{0, 0.56, 0.75, 0.92, 0.81}
 	kept := []float64{1, 0.83, 0.42, 0.51, 0.47}
 	for i, n := range names[1:] {
 		r := record.PriceRow{Arm: n, Work: record.Number(812 * kept[i]),
-			Back: []record.Regained{{Metric: "throughput", Alone: ratio(does[i+1], 2.1)}, {Metric: "p99", Reason: "no loss was shown"}}}
+			Back: []record.Regained{{Metric: "throughput", Effect: &record.Effect{Typical: ratio(does[i+1], 2.1)}}, {Metric: "p99", Reason: record.InProse("no loss was shown")}}}
 		if i > 0 {
 			r.Isolation = []string{n}
 			r.Back[0].Share = &record.Share{Share: shares[i], Low: shares[i] - 0.11, High: shares[i] + 0.12}
@@ -117,7 +117,7 @@ func podsRun() *record.Effects {
 		does  float64
 	}{{"besteffort", -47.5}, {"guaranteed", -3.4}} {
 		p.Rows = append(p.Rows, record.PriceRow{Arm: r.class + "-busy", Alone: r.class, Environment: r.class, Work: record.Number(812),
-			Back: []record.Regained{{Metric: "throughput", Alone: ratio(r.does, 5.1)}}, Kept: &record.Ratio{Ratio: 1, Low: 0.9, High: 1.1}})
+			Back: []record.Regained{{Metric: "throughput", Effect: &record.Effect{Typical: ratio(r.does, 5.1)}}}, Kept: &record.Ratio{Ratio: 1, Low: 0.9, High: 1.1}})
 	}
 	e.Prices = []record.Price{p}
 	return e

@@ -89,7 +89,7 @@ func (in Language) settings(w workload) block {
 	}
 	alike := table{columns: []column{{head: in.text("how.setting")}, {head: in.text("how.every")}}}
 	for _, name := range names {
-		r := row{{in.phrase(name), plain}}
+		r := row{cell{in.phrase(name), plain}}
 		same := true
 		for _, arm := range arms {
 			value, ok := got[key(name, arm)]

@@ -108,14 +108,14 @@ func TestPageEscapes(t *testing.T) {
 	for i := range e.Workloads {
 		rename(&e.Workloads[i].Name)
 		rename(&e.Workloads[i].Title)
-		rename(&e.Workloads[i].Checks[0].Text)
+		e.Workloads[i].Checks[0].Text = record.InProse(evil)
 	}
 	for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder, e.Twin} {
 		for i := range list {
 			rename(&list[i].Workload)
 			rename(&list[i].Arm)
 			rename(&list[i].Baseline)
-			rename(&list[i].Reason)
+			list[i].Reason = record.InProse(evil)
 		}
 	}
 	for i := range e.Workloads {
@@ -139,7 +139,7 @@ func TestPageEscapes(t *testing.T) {
 	rename(&s.Plan.Source)
 	rename(&s.Manifest.User)
 	e.Command = append(e.Command, evil)
-	e.Warnings[0].Text += evil
+	e.Warnings[0].Text = record.InProse(evil)
 	page := pageOf(t, e, s)
 	for _, bad := range []string{"<img", "<svg onload", "\x1b", "\u202e"} {
 		if strings.Contains(page, bad) {
@@ -259,9 +259,9 @@ func TestPageExplains(t *testing.T) {
 func TestPageWarnings(t *testing.T) {
 	e := richRun()
 	e.Warnings = []record.Warning{
-		{Workload: "rpc", Arm: "container", Text: "one thing", Remedy: "do this"},
-		{Workload: "commit", Arm: "container", Text: "another thing", Remedy: "do this"},
-		{Workload: "rpc", Arm: "cgroup", Text: "a third thing", Remedy: "do that"},
+		{Workload: "rpc", Arm: "container", Text: record.InProse("one thing"), Remedy: record.InProse("do this")},
+		{Workload: "commit", Arm: "container", Text: record.InProse("another thing"), Remedy: record.InProse("do this")},
+		{Workload: "rpc", Arm: "cgroup", Text: record.InProse("a third thing"), Remedy: record.InProse("do that")},
 	}
 	page := pageOf(t, e, Source{})
 	first, _, _ := strings.Cut(page, "</header>")
@@ -289,15 +289,13 @@ func TestPageCitesHome(t *testing.T) {
 	}
 }
 
-// Where the table decides by CPU per operation or finds a row invalid, the figures of the page say so too: that of all
-// loads and that of the load.
+// Where the table finds a row invalid, the figures of the page say so too: that of all loads and that of the load.
 func TestForestAgrees(t *testing.T) {
 	for _, c := range []struct {
 		says record.Says
 		want string
 	}{
-		{record.Says{Word: record.SaysSlower, Metric: "cpu_per_op"}, "slower: CPU per op"},
-		{record.Says{Word: record.SaysInvalid, Reason: "the twin differs"}, "invalid"},
+		{record.Says{Word: record.SaysInvalid, Reason: record.InProse("the twin differs")}, "invalid"},
 	} {
 		e := answered(richRun())
 		row := &e.Answer.Tables[0].Rows[0]
@@ -312,10 +310,8 @@ func TestForestAgrees(t *testing.T) {
 		if n := strings.Count(b.String(), `class="word">`+c.want+`<`); n != 2 {
 			t.Errorf("%s: in %d figures, want 2", c.want, n)
 		}
-		// The mark is that of the metric that is drawn.
-		in := english.answered("a", "", *row, 0.01)
-		if want := map[bool]string{true: "unsure", false: "broken"}[c.says.Metric != ""]; in.Tone != want {
-			t.Errorf("%s: drawn as %q, want %q", c.want, in.Tone, want)
+		if in := english.answered("a", "", *row, 0.01); in.Tone != "broken" {
+			t.Errorf("%s: drawn as %q", c.want, in.Tone)
 		}
 	}
 }

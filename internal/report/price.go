@@ -65,7 +65,7 @@ func (in Language) priceTable(w workload, p record.Price) block {
 	for _, r := range p.Rows {
 		back := r.Of(p.Primary)
 		t.rows = append(t.rows, row{
-			{r.Arm, strong}, {in.isolationWord(r), plain}, ratioCell(back.Alone, w.metricWord(p.Primary).more),
+			cell{r.Arm, strong}, cell{in.isolationWord(r), plain}, ratioCell(back.Alone(), w.metricWord(p.Primary).more),
 			shareCell(back, r.Arm == p.Unprotected), keptCell(r, r.Arm == p.Unprotected), workCell(p, r),
 		})
 	}
@@ -89,7 +89,7 @@ func (in Language) priceLatencies(w workload, p record.Price) block {
 	var why arrange.Ordered
 	for _, r := range p.Rows {
 		for _, m := range metrics {
-			if x := r.Of(m); x.Share == nil && x.Reason != "" {
+			if x := r.Of(m); x.Share == nil && !x.Reason.IsZero() {
 				why.Add(in.colon(w.metricWord(m).head, in.said(x.Reason)))
 			}
 		}
@@ -104,7 +104,7 @@ func (in Language) priceLatencies(w workload, p record.Price) block {
 func regainedAny(p record.Price, metric string) bool {
 	return slices.ContainsFunc(p.Rows, func(r record.PriceRow) bool {
 		x := r.Of(metric)
-		return x.Alone != nil || x.Share != nil
+		return x.Alone() != nil || x.Share != nil
 	})
 }
 
@@ -114,12 +114,13 @@ func (in Language) latencyTable(w workload, p record.Price, metrics []string) ta
 		t.columns = append(t.columns, column{head: w.metricWord(m).head, align: right}, column{head: in.text("price.regained"), align: interval})
 	}
 	for _, r := range p.Rows {
-		line := row{{r.Arm, plain}}
+		line := row{cell{r.Arm, plain}}
 		for _, m := range metrics {
 			back := r.Of(m)
-			c := cell{none, faint}
-			if back.Alone != nil {
-				c = cell{around(back.Alone), ratioCell(back.Alone, w.metricWord(m).more).tone}
+			c := cell{none, faint}.figure()
+			if back.Alone() != nil {
+				c.text, c.rest = around(back.Alone())
+				c.tone = ratioCell(back.Alone(), w.metricWord(m).more).tone
 			}
 			line = append(line, c, shareCell(back, r.Arm == p.Unprotected))
 		}
@@ -139,53 +140,53 @@ func (in Language) isolationWord(r record.PriceRow) string {
 }
 
 // ratioCell has a tone only where the interval excludes no effect.
-func ratioCell(r *record.Ratio, more bool) cell {
+func ratioCell(r *record.Ratio, more bool) figure {
 	switch {
-	case r == nil:
-		return cell{none, faint}
-	case r.Low <= 1 && r.High >= 1:
-		return cell{quantity.Interval(r), plain}
-	case (r.Low > 1) == more:
-		return cell{quantity.Interval(r), good}
+	case r == nil, r.Side() == 0:
+		return fractional(r, plain)
+	case (r.Side() > 0) == more:
+		return fractional(r, good)
 	}
-	return cell{quantity.Interval(r), bad}
+	return fractional(r, bad)
 }
 
 // shareCell is a part of the loss with its interval: "85 % [56, 139]".
-func shareCell(x record.Regained, unprotected bool) cell {
+func shareCell(x record.Regained, unprotected bool) figure {
 	switch {
 	case unprotected:
-		return cell{}
+		return figure{}
 	case x.Share == nil:
-		return cell{none, faint}
+		return cell{none, faint}.figure()
 	}
-	c := cell{parts100(x.Share.Share, x.Share.Low, x.Share.High), plain}
+	c := partFigure(x.Share.Share, x.Share.Low, x.Share.High)
 	switch {
-	case x.Share.Low > 0:
+	case x.Share.Above(0):
 		c.tone = good
-	case x.Share.High < 0:
+	case x.Share.Below(0):
 		c.tone = bad
 	}
 	return c
 }
 
 // keptCell is the neighbour's work over that without isolation.
-func keptCell(r record.PriceRow, unprotected bool) cell {
+func keptCell(r record.PriceRow, unprotected bool) figure {
 	switch {
 	case unprotected:
-		return cell{"100 %", faint}
+		return figure{cell: cell{"100 %", faint}}
 	case r.Kept == nil:
-		return cell{none, faint}
+		return cell{none, faint}.figure()
 	}
-	return cell{parts100(r.Kept.Ratio, r.Kept.Low, r.Kept.High), plain}
+	return partFigure(r.Kept.Ratio, r.Kept.Low, r.Kept.High)
 }
 
 // parts100 prints parts of a whole with their bounds, in whole percent.
-func parts100(x, low, high float64) string {
+func parts100(x, low, high float64) string { return partFigure(x, low, high).whole() }
+
+func partFigure(x, low, high float64) figure {
 	if !quantity.Finite(x) {
-		return none
+		return cell{none, plain}.figure()
 	}
-	return quantity.WithUnit(percent100(x), "%") + " [" + percent100(low) + ", " + percent100(high) + "]"
+	return figure{cell{quantity.WithUnit(percent100(x), "%"), plain}, "[" + percent100(low) + ", " + percent100(high) + "]", ""}
 }
 
 func percent100(x float64) string {
@@ -216,15 +217,15 @@ func (in Language) priceNotes(p record.Price) []sentence {
 	if p.OfClasses() {
 		notes = append(notes, in.msg("busy.note", "arm", p.Unprotected))
 	}
-	if p.Invalid != "" {
+	if !p.Invalid.IsZero() {
 		notes = append(notes, in.msg("price.invalid", "reason", in.said(p.Invalid)))
 	}
 	var why arrange.Ordered
 	for _, r := range p.Rows {
-		if x := r.Of(p.Primary); x.Reason != "" && x.Share == nil && r.Arm != p.Unprotected {
+		if x := r.Of(p.Primary); !x.Reason.IsZero() && x.Share == nil && r.Arm != p.Unprotected {
 			why.Add(in.colon(in.text("price.regained"), in.said(x.Reason)))
 		}
-		if r.Reason != "" {
+		if !r.Reason.IsZero() {
 			why.Add(in.colon(in.text("price.work"), in.said(r.Reason)))
 		}
 	}

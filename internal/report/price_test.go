@@ -38,11 +38,11 @@ func colocationRun() *record.Effects {
 			back := record.Regained{Metric: metric, Share: s}
 			for _, x := range e.Effects {
 				if x.Arm == arm && x.Metric == metric {
-					back.Alone = x.Typical
+					back.Effect = &x
 				}
 			}
 			if s == nil && isolation != "" {
-				back.Reason = "the noise is too large for a share"
+				back.Reason = record.Say("noise_hides_share")
 			}
 			r.Back = append(r.Back, back)
 		}
@@ -58,7 +58,7 @@ func colocationRun() *record.Effects {
 			row("quota", "cpu.quota", 21400, share(0.38, 0.4), nil),
 		},
 		Explained: []record.Explanation{{Arm: "pinned", Against: "none", Rule: "pinning concentrates the neighbour's weight",
-			Text:     "slower than without isolation although the neighbour took no more CPU time (0.92 CPUs, 0.98 CPUs without)",
+			Text:     record.InProse("slower than without isolation although the neighbour took no more CPU time (0.92 CPUs, 0.98 CPUs without)"),
 			Evidence: []record.Evidence{{Metric: "neighbour cpu.time", Unit: "s", Per: "second", Arm: 0.92, Against: 0.98}}}},
 	}}
 	return e
@@ -73,7 +73,7 @@ func TestPricedHeadline(t *testing.T) {
 	text := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
 		"oltp beside hogs, throughput against host", "none -24.0 % ±2.4* +122 %* slower",
-		"cpu-idle cpu.idle -1.1 % ±2.4 95 % [85, 105] 47 % +8 % protects", "quota cpu.quota -15.0 % ±2.4* 38 % [-2, 78] 67 % +114 %* slower",
+		"cpu-idle -1.1 % ±2.4 95 % [85, 105] 47 % +8 % ±20 protects: at most 4.1 % slower", "quota -15.0 % ±2.4* 38 % [-2, 78] 67 % +114 %* slower",
 		"causes, by the probes",
 	} {
 		if !strings.Contains(text, want) {
@@ -123,18 +123,18 @@ func TestAnyPrice(t *testing.T) {
 		p := &e.Prices[0]
 		for i := range p.Rows {
 			r := &p.Rows[i]
-			r.Arm, r.Reason = drawName().Draw(t, "arm"), drawText().Draw(t, "reason")
+			r.Arm, r.Reason = drawName().Draw(t, "arm"), record.InProse(drawText().Draw(t, "reason"))
 			r.Kept = drawRatio(t)
 			r.Work = record.Number(drawFloat().Draw(t, "work"))
 			for j := range r.Back {
 				b := &r.Back[j]
-				b.Alone, b.Reason = drawRatio(t), drawText().Draw(t, "why")
+				b.Effect, b.Reason = &record.Effect{Typical: drawRatio(t), Bound: drawRatio(t)}, record.InProse(drawText().Draw(t, "why"))
 				if b.Share = nil; rapid.Bool().Draw(t, "share") {
 					b.Share = &record.Share{Share: drawFloat().Draw(t, "x"), Low: drawFloat().Draw(t, "low"), High: drawFloat().Draw(t, "high")}
 				}
 			}
 		}
-		p.Invalid, p.Explained[0].Text = drawText().Draw(t, "invalid"), drawText().Draw(t, "text")
+		p.Invalid, p.Explained[0].Text = record.InProse(drawText().Draw(t, "invalid")), record.InProse(drawText().Draw(t, "text"))
 		w := rapid.IntRange(40, 140).Draw(t, "width")
 		text := printed(t, func(b *bytes.Buffer) error { return english.Text(b, answered(e), Options{Width: w}) })
 		for _, s := range []string{text, printed(t, func(b *bytes.Buffer) error { return english.Markdown(b, answered(e), nil) }), printed(t, func(b *bytes.Buffer) error { return export.CSV(b, e) })} {

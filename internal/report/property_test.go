@@ -51,7 +51,7 @@ func drawEffects(t *rapid.T, workloads []string, label string) []record.Effect {
 			Workload: rapid.SampledFrom(workloads).Draw(t, "workload"), Metric: drawMetric().Draw(t, "metric"),
 			Arm: drawName().Draw(t, "arm"), Baseline: drawName().Draw(t, "baseline"),
 			Typical: drawRatio(t), Total: drawRatio(t), Own: drawRatio(t),
-			Verdict: record.Verdict(rapid.IntRange(-1, 6).Draw(t, "verdict")), Reason: drawText().Draw(t, "reason"),
+			Verdict: record.Verdict(rapid.IntRange(-1, 6).Draw(t, "verdict")), Reason: record.InProse(drawText().Draw(t, "reason")),
 			Exploratory: rapid.Bool().Draw(t, "exploratory"), P: drawP(t),
 			Detectable: drawFloat().Draw(t, "detectable"), Needed: drawFloat().Draw(t, "needed"),
 			Slow: drawFloat().Draw(t, "slow"), Intermittent: rapid.Bool().Draw(t, "intermittent"),
@@ -62,7 +62,7 @@ func drawEffects(t *rapid.T, workloads []string, label string) []record.Effect {
 func drawValues(t *rapid.T, key *rapid.Generator[string]) map[string]record.Value {
 	value := rapid.Custom(func(t *rapid.T) record.Value {
 		if rapid.Bool().Draw(t, "missing") {
-			return record.Missing(drawText().Draw(t, "why"))
+			return record.Missing(record.InProse(drawText().Draw(t, "why")))
 		}
 		return record.Number(drawFloat().Draw(t, "value"))
 	})
@@ -90,8 +90,8 @@ func drawAll(t *rapid.T) *record.Effects {
 				Blocks: rapid.IntRange(0, 99).Draw(t, "blocks"), Seconds: drawFloat().Draw(t, "length"),
 				NoiseFloor: drawFloat().Draw(t, "noise"), Checks: []record.Checks{{
 					Kind: drawText().Draw(t, "kind"), OK: rapid.Bool().Draw(t, "ok"), Known: rapid.Bool().Draw(t, "tell"),
-					Text: drawText().Draw(t, "text"), Ratio: drawRatio(t), Remedy: drawText().Draw(t, "remedy")}},
-				Pilot: &record.Pilot{Window: drawFloat().Draw(t, "window"), Why: drawText().Draw(t, "pilot")}})
+					Text: record.InProse(drawText().Draw(t, "text")), Ratio: drawRatio(t), Remedy: record.InProse(drawText().Draw(t, "remedy"))}},
+				Pilot: &record.Pilot{Window: drawFloat().Draw(t, "window"), Why: record.InProse(drawText().Draw(t, "pilot"))}})
 		}
 		e.Arms = append(e.Arms, record.ArmResult{Workload: n, Arm: drawName().Draw(t, "arm"),
 			Title: drawText().Draw(t, "adds"), Values: drawValues(t, drawMetric())})
@@ -101,8 +101,8 @@ func drawAll(t *rapid.T) *record.Effects {
 				Per:  rapid.SampledFrom([]string{"second", "operation", ""}).Draw(t, "per"), Values: drawValues(t, drawName())})
 		}
 	}
-	e.Left = []record.Left{{Arm: drawName().Draw(t, "left"), Reason: drawText().Draw(t, "reason"), Remedy: drawText().Draw(t, "remedy")}}
-	e.Warnings = []record.Warning{{Text: drawText().Draw(t, "warning"), Arm: drawName().Draw(t, "warned")}}
+	e.Left = []record.Left{{Arm: drawName().Draw(t, "left"), Reason: record.InProse(drawText().Draw(t, "reason")), Remedy: record.InProse(drawText().Draw(t, "remedy"))}}
+	e.Warnings = []record.Warning{{Text: record.InProse(drawText().Draw(t, "warning")), Arm: drawName().Draw(t, "warned")}}
 	return e
 }
 

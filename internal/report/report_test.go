@@ -34,7 +34,7 @@ func TestGolden(t *testing.T) {
 		},
 		"md":   func(b *bytes.Buffer, e *record.Effects) error { return english.Markdown(b, answered(e), nil) },
 		"json": func(b *bytes.Buffer, e *record.Effects) error { return export.JSON(b, answered(e)) },
-		"csv":  func(b *bytes.Buffer, e *record.Effects) error { return export.CSV(b, e) },
+		"csv":  func(b *bytes.Buffer, e *record.Effects) error { return export.CSV(b, answered(e)) },
 	}
 	for name, e := range fixtures() {
 		for form, print := range forms {

@@ -43,6 +43,12 @@ func (in Language) Sentence(e *record.Effects) string {
 		parts = []string{in.text("answer.nothing")}
 	}
 	if how, torn := in.ended(e.Ended); torn {
+		for i, part := range parts {
+			parts[i] = strings.TrimRight(part, ".。") // the sentence goes on
+		}
+		if e.Ended == record.EndedError && len(e.Caveats) > 0 {
+			how = in.colon(how, in.said(e.Caveats[0].Text.FirstLine()))
+		}
 		parts = append(parts, how)
 	}
 	return in.semicolons(parts...)
@@ -54,7 +60,7 @@ const mostNamed = 3
 // verdicts are in the order of a sentence.
 var verdicts = []messages.Key{
 	"says.slower", "says.tooslow", "says.protects", "says.faster", "says.enough", "said.noloss", "said.nodifference",
-	"says.undecided", "says.invalid", "says.skipped",
+	"said.undecided", "says.undecided", "says.invalid", "says.skipped",
 }
 
 // verdictOf is the verdict of a row as its table words it, without the numbers of the row alone.
@@ -64,20 +70,26 @@ func (in Language) verdictOf(s record.Says) string {
 		return in.text("said.noloss")
 	case s.Word == record.SaysNoDifference && s.As == "" && !s.Protects:
 		return in.text("said.nodifference")
+	case s.Word == record.SaysUndecided && s.Bound > 0 && s.As == "" && !s.Protects:
+		return in.text("said.undecided")
 	}
 	return in.answerCell(record.AnswerRow{Says: record.Says{Word: s.Word, Protects: s.Protects, As: s.As, Within: s.Within}}).text
 }
 
-// sized adds to the name of a row how large the effect is that decided: of the table's metric, and beside the
-// neighbour of pods. What protects or is as another arm has none, because its verdict is about other arms.
+// sized adds the number of its verdict to the name of a row: the size of an effect that is shown, of the table's metric and
+// beside the neighbour of pods, else the bound. What protects or is as another arm has none, because its verdict is about
+// other arms.
 func sized(r record.AnswerRow, name string) string {
-	x := cmp.Or(r.Beside, r.Effect)
-	decides := (r.Says.Word == record.SaysSlower || r.Says.Word == record.SaysFaster) && r.Says.Metric == ""
-	if !decides || r.Says.Protects || r.Says.As != "" || x == nil || x.Typical == nil {
-		return name
+	x, s := cmp.Or(r.Beside, r.Effect), r.Says
+	switch {
+	case s.Protects || s.As != "":
+	case s.Word == record.SaysNoLoss, s.Word == record.SaysNoDifference, s.Word == record.SaysUndecided && s.Bound > 0:
+		return name + " " + percentUp(s.Bound)
+	case (s.Word == record.SaysSlower || s.Word == record.SaysFaster) && x != nil && x.Typical != nil:
+		change, _ := around(x.Typical)
+		return name + " " + change + " %"
 	}
-	change, _, _ := strings.Cut(around(x.Typical), " ")
-	return name + " " + change + " %"
+	return name
 }
 
 // Live prints the tables of the answer so far, without notes, for a run that is going on.

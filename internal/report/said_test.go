@@ -30,15 +30,15 @@ func TestSentence(t *testing.T) {
 	}
 	alone, beside := effect(0.946), effect(0.5)
 	for want, row := range map[string]record.AnswerRow{
-		"slower: p -50.0 %":             {Effect: alone, Beside: beside, Says: record.Says{Word: record.SaysSlower}},
-		"slower: p -5.4 %":              {Effect: alone, Says: record.Says{Word: record.SaysSlower}},
-		"slower: p":                     {Effect: alone, Says: record.Says{Word: record.SaysSlower, Metric: "cpu_per_op"}},
-		"protects: p":                   {Effect: alone, Beside: beside, Says: record.Says{Word: record.SaysSlower, Protects: true}},
-		"as besteffort, within ±3 %: p": {Effect: alone, Beside: beside, Says: record.Says{Word: record.SaysSlower, Protects: true, As: "besteffort", Within: 0.03}},
-		"no loss: p":                    {Effect: alone, Says: record.Says{Word: record.SaysNoLoss, Bound: 0.01}},
-		"undecided: p":                  {Effect: alone, Says: record.Says{Word: record.SaysUndecided, Bound: 0.1, Seconds: 60}},
-		"one arm: nothing to compare":   {},
-		"invalid: p":                    {Effect: alone, Says: record.Says{Word: record.SaysInvalid, Reason: "no"}},
+		"slower: p -50.0 %":                    {Effect: alone, Beside: beside, Says: record.Says{Word: record.SaysSlower}},
+		"slower: p -5.4 %":                     {Effect: alone, Says: record.Says{Word: record.SaysSlower}},
+		"protects: p":                          {Effect: alone, Beside: beside, Says: record.Says{Word: record.SaysSlower, Protects: true}},
+		"as besteffort, within ±3 %: p":        {Effect: alone, Beside: beside, Says: record.Says{Word: record.SaysSlower, Protects: true, As: "besteffort", Within: 0.03}},
+		"no loss above: p 1 %":                 {Effect: alone, Says: record.Says{Word: record.SaysNoLoss, Bound: 0.01}},
+		"undecided, slower by at most: p 10 %": {Effect: alone, Says: record.Says{Word: record.SaysUndecided, Bound: 0.1, Seconds: 60}},
+		"undecided: p":                         {Effect: alone, Says: record.Says{Word: record.SaysUndecided, Seconds: 60}},
+		"one arm: nothing to compare":          {},
+		"invalid: p":                           {Effect: alone, Says: record.Says{Word: record.SaysInvalid, Reason: record.InProse("no")}},
 	} {
 		row.Workload, row.Arm = "db", "p"
 		e := &record.Effects{Ended: "budget", Answer: &record.Answers{Tables: []record.AnswerTable{{Question: record.AskedPods, Rows: []record.AnswerRow{row}}}}}

@@ -33,9 +33,13 @@ func (in Language) screen(e *record.Effects, dir string, g *record.Gate) Documen
 // tables is the screen without its end.
 func (in Language) tables(e *record.Effects, a record.Answers) Document {
 	d := Document{in: in, title: in.title(e)}
+	none := a.Standing == record.AnsweredNothing && len(a.Tables) == 0
+	if none && e.Title != "" {
+		d.add(section{blocks: []block{{items: []item{{text: in.msg("asked.title", "question", in.prose(e.Title))}}}}})
+	}
 	d.add(section{blocks: []block{in.caveats(e)}})
 	switch {
-	case a.Standing == record.AnsweredNothing && len(a.Tables) == 0:
+	case none:
 		d.add(section{blocks: []block{{items: []item{{text: in.msg("answer.nothing")}}}}})
 	case a.Busy:
 		d.add(section{blocks: []block{in.busyHost(e, a)}})
@@ -46,27 +50,28 @@ func (in Language) tables(e *record.Effects, a record.Answers) Document {
 			d.add(section{blocks: []block{in.options(e, t)}})
 		}
 	}
+	if s := in.adopted(e.Adopted); len(s) > 0 {
+		d.add(section{blocks: []block{{items: []item{{text: s}}}}})
+	}
 	return d
 }
 
 // busyHost is the answer where other work hid it: no level, only what the data rule out.
 func (in Language) busyHost(e *record.Effects, a record.Answers) block {
-	var causes, most, work []string
+	var causes, most []string
 	if a.Noise.ForeignHigh > 0 {
 		causes = append(causes, in.text("busy.foreign", "share", quantity.Share(a.Noise.ForeignHigh)))
 	}
 	if a.Noise.StealHigh > 0 {
 		causes = append(causes, in.text("busy.steal", "share", quantity.Share(a.Noise.StealHigh)))
 	}
-	var reasons arrange.Grouped[string]
+	var reasons arrange.Grouped[record.Said]
 	for _, t := range a.Tables {
 		for _, r := range t.Rows {
 			switch {
-			case r.Says.Bound > 0 && r.Says.Metric != "":
-				work = append(work, in.text("busy.bound", "row", in.rowName(a, t, r), "loss", moreWork(r.Says.Bound)))
 			case r.Says.Bound > 0:
 				most = append(most, in.text("busy.bound", "row", in.rowName(a, t, r), "loss", percentUp(r.Says.Bound)))
-			case r.Says.Reason != "":
+			case !r.Says.Reason.IsZero():
 				reasons.Add(r.Says.Reason, in.rowName(a, t, r))
 			}
 		}
@@ -75,11 +80,8 @@ func (in Language) busyHost(e *record.Effects, a record.Answers) block {
 	if len(most) > 0 {
 		b.items = append(b.items, item{text: in.msg("busy.most", "list", in.list(most))})
 	}
-	if len(work) > 0 {
-		b.items = append(b.items, item{text: in.msg("busy.work", "list", in.list(work))})
-	}
 	for reason, rows := range reasons.All() {
-		b.items = append(b.items, item{text: in.stop(in.colon(in.few(rows, 4, in.text("rows.all")), in.said(strings.TrimRight(reason, "."))))})
+		b.items = append(b.items, item{text: in.stop(in.colon(in.few(rows, 4, in.text("rows.all")), in.clause(reason)))})
 	}
 	return b
 }
@@ -98,6 +100,9 @@ func (in Language) undecidedRows(a record.Answers) (rows []string) {
 
 // wanting says how long an answer on the undecided rows would take.
 func (in Language) wanting(a record.Answers, n record.NextStep) sentence {
+	if n.Seconds == 0 {
+		return in.msg("more.unknown")
+	}
 	if a.Standing == record.AnsweredNone {
 		return in.msg("more.first", "time", in.about(n.Seconds))
 	}
@@ -170,7 +175,7 @@ func (in Language) droppedWindows(d record.Dropped) sentence {
 	}
 	var why []string
 	for _, reason := range slices.Sorted(maps.Keys(d.Reasons)) {
-		why = append(why, in.text("dropped.reason", "reason", in.said(reason), "n", d.Reasons[reason]))
+		why = append(why, in.text("dropped.reason", "reason", in.prose(reason), "n", d.Reasons[reason]))
 	}
 	return in.msg("dropped.windows", "n", d.Windows, "of", d.WindowsOf, "why", in.list(why))
 }
@@ -203,7 +208,7 @@ func (in Language) failedChecks(e *record.Effects) sentence {
 		if len(loads) > 3 {
 			loads = append(slices.Clone(loads[:2]), in.text("checks.more", "n", len(loads)-2))
 		}
-		parts = append(parts, in.text("checks.one", "kind", in.said(kind), "loads", in.list(loads)))
+		parts = append(parts, in.text("checks.one", "kind", in.prose(kind), "loads", in.list(loads)))
 	}
 	if len(parts) == 0 {
 		return nil
@@ -224,7 +229,10 @@ func (in Language) more(e *record.Effects, a record.Answers, dir string) sentenc
 			if dir == "" {
 				dir = "DIR"
 			}
-			command := cell{in.text("next.continue", "dir", quote(dir), "budget", fmt.Sprintf("%.0fm", n.Seconds/60)), code}
+			command := cell{in.text("next.continue", "dir", quote(dir)), code}
+			if n.Seconds > 0 {
+				command.text += " " + in.text("next.budget", "budget", fmt.Sprintf("%.0fm", n.Seconds/60))
+			}
 			s = in.joined("join.sentences", s, in.wanting(a, n))
 			s = append(s, lineBreak, cell{"\u00a0\u00a0", plain}, command)
 		case record.NextDedicated:

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"strings"
-
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
@@ -20,61 +18,62 @@ func percentUp(x float64) string {
 }
 
 // effectWith is an effect with its half-width and a star where it is shown: "-29.0 % ±1.4*".
-func (in Language) effectWith(w workload, x *record.Effect) cell {
+func (in Language) effectWith(w workload, x *record.Effect) figure {
 	switch {
 	case x == nil:
-		return cell{}
+		return figure{}
 	case arrange.Seen(*x):
 		return in.seenCell(*x)
 	case x.Typical == nil:
-		return cell{none, faint}
+		return cell{none, faint}.figure()
 	}
-	s := around(x.Typical)
-	change, half, _ := strings.Cut(s, " ")
-	s = change + " %"
-	if half != "" {
-		s += " " + half
-	}
-	return starred(w, x, s)
+	change, rest := around(x.Around())
+	return w.marked(x, quantity.WithUnit(change, "%"), rest)
 }
 
-// starred adds the mark of an effect, or a space, so that the numbers line up.
-func starred(w workload, x *record.Effect, s string) cell {
+// marked is the figure of an effect with its mark.
+func (w workload) marked(x *record.Effect, estimate, rest string) figure {
+	f := figure{cell{estimate, plain}, rest, w.markOf(x)}
+	switch f.mark {
+	case unequal, inNoise:
+		f.tone = unsure
+	case moved:
+		f.tone = verdictTone(x.Verdict)
+	}
+	return f
+}
+
+// markOf is the mark of an effect.
+func (w workload) markOf(x *record.Effect) mark {
 	switch {
-	case x.Unequal != "":
-		return cell{s + markUnequal, unsure}
-	case w.InNoise(*x), w.noisy(x.Metric) && arrange.Moved(*x):
-		return cell{s + markNoise, unsure}
+	case !x.Unequal.IsZero():
+		return unequal
+	case w.InNoise(*x), w.noisy(x.Metric) && (arrange.Moved(*x) || x.Noisy):
+		return inNoise
 	case arrange.Moved(*x):
-		return cell{s + markMoved, verdictTone(x.Verdict)}
+		return moved
 	}
-	return cell{s + " ", plain}
+	return ""
 }
 
-// vague is the half-width from which an undecided change is printed as its half-width only.
+// vague is the half-width from which an undecided change is not printed.
 const vague = 0.25
 
-// changeCell is a change in whole percent: "+41 %*".
-func changeCell(w workload, x *record.Effect) cell {
+// changeCell is a change in whole percent: "+41 %*", and with its half-width where it is undecided: "+2 % ±8".
+func changeCell(w workload, x *record.Effect) figure {
 	if x == nil || x.Typical == nil {
-		return cell{}
+		return figure{}
 	}
-	r := x.Typical
-	if half := max(r.High-r.Ratio, r.Ratio-r.Low); !arrange.Moved(*x) && half > vague {
-		if half > 1 {
-			return cell{none + " ", faint}
-		}
-		return cell{"±" + quantity.Unsigned(quantity.Change(1+half, 0)) + " % ", faint}
+	r, said := x.Around(), quantity.WithUnit(quantity.Change(x.Typical.Ratio, 0), "%")
+	if arrange.Moved(*x) {
+		return w.marked(x, said, "")
 	}
-	return starred(w, x, quantity.WithUnit(quantity.Change(r.Ratio, 0), "%"))
+	half := r.Half()
+	if half > vague {
+		return figure{}
+	}
+	return w.marked(x, said, "±"+quantity.Unsigned(quantity.Change(1+half, 0)))
 }
-
-// The marks behind effects.
-const (
-	markMoved   = "*"
-	markUnequal = "≠"
-	markNoise   = "~"
-)
 
 // answerCell is the verdict of a row in words.
 func (in Language) answerCell(r record.AnswerRow) cell {
@@ -90,10 +89,13 @@ func (in Language) answerCell(r record.AnswerRow) cell {
 		if why := in.causeWords(r); why != "" {
 			said = in.text("says.because", "verdict", said, "causes", why)
 		}
+		if x := r.Effect; x != nil && r.Beside == nil && x.Farther() {
+			said = in.text("says.atmost", "verdict", said, "loss", percentUp(x.AtMost))
+		}
 	case record.SaysNoLoss:
-		said, t = in.ofMetric(s, in.text("says.noloss", "bound", percentUp(s.Bound))), good
+		said, t = in.text("says.noloss", "bound", percentUp(s.Bound)), good
 	case record.SaysNoDifference:
-		said, t = in.ofMetric(s, in.text("says.nodifference", "bound", percentUp(s.Bound))), good
+		said, t = in.text("says.nodifference", "bound", percentUp(s.Bound)), good
 	case record.SaysUndecided:
 		said, t = in.undecidedWords(r), unsure
 	case record.SaysEnough:
@@ -105,39 +107,33 @@ func (in Language) answerCell(r record.AnswerRow) cell {
 	case record.SaysSkipped:
 		said, t = in.text("says.skipped"), faint
 	}
+	if s.Word != record.SaysSlower && s.Word != record.SaysInvalid && cpuSays[s.CPU] != "" {
+		said = in.text(cpuSays[s.CPU], "verdict", said)
+	}
 	switch {
 	case s.As != "":
 		said, t = in.text("says.as", "arm", s.As, "within", percentUp(s.Within)), plain
+	case s.Protects && s.Bound > 0:
+		said, t = in.text("says.protects.most", "loss", percentUp(s.Bound)), good
 	case s.Protects:
 		said, t = in.text("says.protects"), good
 	}
 	return cell{said, t}
 }
 
-// moreWork prints a loss of operations per CPU second as CPU time per operation.
-func moreWork(loss float64) string { return percentUp(1/(1-loss) - 1) }
-
-// ofMetric names the metric that decided, if it is not that of the load.
-func (in Language) ofMetric(s record.Says, said string) string {
-	if s.Metric == "" {
-		return said
-	}
-	return in.text("says.of", "verdict", said, "metric", in.text("head.cpu"))
-}
-
-// causeWords are the metric that decided and the shown causes; more CPU per operation has a column.
+// causeWords are the shown causes; more CPU per operation has a column.
 func (in Language) causeWords(r record.AnswerRow) string {
 	var why []string
-	if r.Says.Metric != "" {
-		why = append(why, in.text("head.cpu"))
-	}
 	for _, c := range r.Says.Causes {
-		if c != record.CauseWork || r.CPU == nil && r.Says.Metric == "" {
+		if c != record.CauseWork || r.CPU == nil {
 			why = append(why, in.text(causeNames[c]))
 		}
 	}
 	return in.names(why[:min(len(why), mostCauses)])
 }
+
+// cpuSays add the verdict on CPU time per operation to that on throughput.
+var cpuSays = map[record.CPUWord]messages.Key{record.SaysMoreCPU: "says.cpu.more", record.SaysLessCPU: "says.cpu.less"}
 
 // mostCauses of a loss stand beside its answer, the first ones: more would take the place of the arms' names.
 const mostCauses = 2
@@ -149,8 +145,6 @@ var causeNames = map[record.Cause]messages.Key{
 
 func (in Language) undecidedWords(r record.AnswerRow) string {
 	switch s := r.Says; {
-	case s.Bound > 0 && s.Metric != "":
-		return in.text("says.undecided.cpu", "more", moreWork(s.Bound))
 	case s.Bound > 0:
 		return in.text("says.undecided.most", "loss", percentUp(s.Bound))
 	case s.Seconds > 0:

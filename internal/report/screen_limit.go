@@ -23,7 +23,7 @@ func (in Language) limitTable(w workload, t record.AnswerTable) table {
 	}
 	out.columns = append(out.columns, column{head: in.text("head.answer")})
 	for _, r := range t.Rows {
-		line := row{{r.Arm, strong}, {in.limitWords(r.Limit), plain}, {}, {}, {none, faint}, in.effectWith(w, r.Effect)}
+		line := row{cell{r.Arm, strong}, cell{in.limitWords(r.Limit), plain}, cell{}, cell{}, cell{none, faint}, in.effectWith(w, r.Effect)}
 		if r.Limit != nil {
 			line[2], line[3] = numberCell(r.Limit.Used, cpusWord), numberCell(r.Limit.Throttled, quantity.Share)
 		}
@@ -83,7 +83,7 @@ func (in Language) objectiveTable(w workload, t record.AnswerTable) table {
 		{head: in.text("objective.interval"), align: right}, {head: in.text("head.answer")},
 	}}
 	for _, r := range t.Rows {
-		line := row{{r.Arm, strong}, w.value(r.Arm, catalogue.P50.Name), {none, faint}, {}, in.answerCell(r)}
+		line := row{cell{r.Arm, strong}, w.value(r.Arm, catalogue.P50.Name), cell{none, faint}, cell{}, in.answerCell(r)}
 		if r.Own != nil && r.Own.Value > 0 {
 			line[2] = cell{m.show(r.Own.Value), plain}
 		}

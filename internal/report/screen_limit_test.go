@@ -31,7 +31,7 @@ func limitRun() *record.Effects {
 		case "limit-500m":
 			a.Limit.CPUs, a.Limit.Throttled = 0.5, record.Number(0.314)
 		case "burst-500m":
-			a.Limit.CPUs, a.Limit.Burst, a.Limit.Throttled = 0.5, 0.5, record.Missing("not observed")
+			a.Limit.CPUs, a.Limit.Burst, a.Limit.Throttled = 0.5, 0.5, record.Missing(record.Say("not_observed"))
 		}
 	}
 	return e

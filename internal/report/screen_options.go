@@ -10,13 +10,13 @@ func (in Language) options(e *record.Effects, t record.AnswerTable) block {
 	type pair struct{ arm, other string }
 	var loads arrange.Ordered
 	var pairs arrange.Grouped[pair]
-	cells := map[pair]map[string]cell{}
+	cells := map[pair]map[string]figure{}
 	for _, x := range t.Options {
 		p := pair{x.Arm, x.Baseline}
 		loads.Add(x.Workload)
 		pairs.Add(p)
 		if cells[p] == nil {
-			cells[p] = map[string]cell{}
+			cells[p] = map[string]figure{}
 		}
 		cells[p][x.Workload] = in.effectWith(in.workloadOf(e, x.Workload), &x)
 	}
@@ -28,7 +28,7 @@ func (in Language) options(e *record.Effects, t record.AnswerTable) block {
 		out.columns = append(out.columns, column{head: load, align: right})
 	}
 	for _, p := range pairs.Keys {
-		line := row{{p.arm, strong}, {p.other, plain}}
+		line := row{cell{p.arm, strong}, cell{p.other, plain}}
 		for _, load := range loads {
 			line = append(line, cells[p][load])
 		}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/messages"
@@ -36,7 +35,7 @@ func (in Language) answerTable(e *record.Effects, t record.AnswerTable) block {
 		out = in.plainTable(of, t)
 	}
 	b.tables = []table{out.filled()}
-	b.notes = append(in.legend(out), in.reasons(e, t)...)
+	b.notes = in.reasons(e, t)
 	return b
 }
 
@@ -46,10 +45,8 @@ func (in Language) asked(e *record.Effects, t record.AnswerTable) sentence {
 	switch {
 	case t.Question == record.AskedLayers && t.Container:
 		key = "asked.container"
-	case t.Question == record.AskedLayers && t.Subject == "":
-		key = "asked.layers"
 	case t.Question == record.AskedLayers:
-		key = "asked.arm"
+		key = "asked.layers"
 	case t.Question == record.AskedNeighbour:
 		key = "asked.neighbour"
 	case t.Question == record.AskedPods:
@@ -75,11 +72,14 @@ func (in Language) asked(e *record.Effects, t record.AnswerTable) sentence {
 			key = "asked.logs.one"
 		}
 	}
+	if key == "asked.levels" && len(distinct(t.Rows, func(r record.AnswerRow) string { return r.Workload })) > 1 {
+		key = "asked.levels.many"
+	}
 	bare := map[messages.Key]messages.Key{"asked.logs": "asked.logs.bare", "asked.logs.one": "asked.logs.one.bare"}
 	if without, ok := bare[key]; ok && !slices.ContainsFunc(t.Rows, hasInterval) {
 		key = without
 	}
-	return in.msg(key, "arm", in.layerName(t.Subject), "baseline", t.Baseline, "load", load, "neighbour", t.Neighbour, "metric", w.metricWord(t.Metric).of)
+	return in.msg(key, "baseline", t.Baseline, "load", load, "neighbour", t.Neighbour, "metric", w.metricWord(t.Metric).of)
 }
 
 // hasInterval reports whether the effect of a row has an interval, of the effect or inside its runs.
@@ -97,16 +97,25 @@ func (in Language) plainTable(of func(string) workload, t record.AnswerTable) ta
 	loads, arms := distinct(t.Rows, func(r record.AnswerRow) string { return r.Workload }), distinct(t.Rows, func(r record.AnswerRow) string { return r.Arm })
 	m := of(t.Rows[0].Workload).metricWord(t.Metric)
 	out := table{columns: []column{
-		{head: in.text("head.load"), flex: 10}, {head: in.text("head.arm"), flex: 10}, {head: in.text("head.on", "baseline", t.Baseline), align: right},
+		{head: in.text("head.load"), flex: 10}, {head: in.text("head.arm"), flex: 10}, {head: in.text("head.on", "baseline", t.Baseline), align: right, drop: 3},
 		{head: m.head, align: right}, {head: in.text("head.p99"), align: right, drop: 1}, {head: in.text("head.cpu"), align: right, drop: 2}, {head: in.text("head.answer")},
 	}}
+	if slices.ContainsFunc(t.Rows, byCPU) {
+		out.columns[5].drop = 0
+	}
 	if onlyLevels(t) {
 		out.columns[2].head = m.head
+		if of(t.Rows[0].Workload).Imported {
+			out.columns[6].head = in.text("head.runs")
+		}
 	}
 	last := ""
 	for _, r := range t.Rows {
 		w := of(r.Workload)
-		line := row{{}, {}, {}, in.effectWith(w, r.Effect), changeCell(w, r.P99), changeCell(w, r.CPU), in.answerCell(r)}
+		line := row{cell{}, cell{}, cell{}, in.effectWith(w, r.Effect), changeCell(w, r.P99), changeCell(w, r.CPU), in.answerCell(r)}
+		if w.Imported && onlyLevels(t) {
+			line[6] = cell{in.prose(w.Arm[r.Arm].Title), plain}
+		}
 		if len(loads) > 1 || t.Question == record.AskedLayers {
 			line[0] = cell{r.Workload, strong}
 		}
@@ -114,7 +123,7 @@ func (in Language) plainTable(of func(string) workload, t record.AnswerTable) ta
 			line[1] = cell{r.Arm, strong}
 		}
 		if r.Workload == last {
-			line[0].text = ""
+			line[0] = cell{}
 		} else if r.Level != nil {
 			line[2] = cell{w.metricWord(t.Metric).show(*r.Level), plain}
 		}
@@ -124,6 +133,11 @@ func (in Language) plainTable(of func(string) workload, t record.AnswerTable) ta
 	return out
 }
 
+// byCPU reports whether the answer of a row rests on CPU time per operation.
+func byCPU(r record.AnswerRow) bool {
+	return r.Says.CPU != "" || slices.Contains(r.Says.Causes, record.CauseWork)
+}
+
 // neighbourTable is a row for each isolation, below that of the load alone.
 func (in Language) neighbourTable(w workload, t record.AnswerTable) table {
 	out := table{columns: []column{
@@ -131,7 +145,7 @@ func (in Language) neighbourTable(w workload, t record.AnswerTable) table {
 		{head: in.text("price.regained"), align: right}, {head: in.text("price.keeps"), align: right}, {head: in.text("head.p99"), align: right, drop: 2}, {head: in.text("head.answer")},
 	}}
 	for _, r := range t.Rows {
-		line := row{{r.Arm, strong}, {in.list(r.Isolation), plain}, in.effectWith(w, r.Effect), {}, {}, changeCell(w, r.P99), in.answerCell(r)}
+		line := row{cell{r.Arm, strong}, cell{in.list(r.Isolation), plain}, in.effectWith(w, r.Effect), cell{}, cell{}, changeCell(w, r.P99), in.answerCell(r)}
 		if r.Effect == nil && r.Level != nil {
 			line[2] = cell{w.metricWord(t.Metric).show(*r.Level), plain}
 		}
@@ -153,7 +167,7 @@ func (in Language) podsTable(w workload, t record.AnswerTable) table {
 		{head: in.text("head.p99"), align: right, drop: 1}, {head: in.text("head.answer")},
 	}}
 	for _, r := range t.Rows {
-		line := row{{r.Arm, strong}, in.effectWith(w, r.Effect), in.effectWith(w, r.Beside), changeCell(w, r.P99), in.answerCell(r)}
+		line := row{cell{r.Arm, strong}, in.effectWith(w, r.Effect), in.effectWith(w, r.Beside), changeCell(w, r.P99), in.answerCell(r)}
 		if r.Effect == nil && r.Level != nil {
 			line[1] = cell{w.metricWord(t.Metric).show(*r.Level), plain}
 		}
@@ -162,40 +176,24 @@ func (in Language) podsTable(w workload, t record.AnswerTable) table {
 	return out
 }
 
-// legend explains the marks that the cells of a table end with.
-func (in Language) legend(t table) []sentence {
-	var said []string
-	for _, m := range []struct {
-		mark string
-		key  messages.Key
-	}{{markMoved, "mark.moved"}, {markNoise, "mark.noise"}, {markUnequal, "mark.unequal"}} {
-		marked := func(c cell) bool { return strings.HasSuffix(c.text, m.mark) }
-		if slices.ContainsFunc(t.rows, func(r row) bool { return slices.ContainsFunc(r, marked) }) {
-			said = append(said, in.text(m.key))
-		}
-	}
-	if len(said) == 0 {
-		return nil
-	}
-	return []sentence{{{in.semicolons(said...), faint}}}
-}
-
 // reasons are those of undecided, invalid and skipped rows, why a row with a verdict is unequal, and the
 // layers that the rows are about.
 func (in Language) reasons(e *record.Effects, t record.AnswerTable) []sentence {
 	var notes []sentence
-	var why, unequal arrange.Grouped[[2]string]
+	type told struct {
+		text   string
+		remedy record.Said
+	}
+	var why, keeps arrange.Grouped[told]
 	for _, r := range t.Rows {
-		if s := r.Says; s.Reason != "" && !(s.Word == record.SaysUndecided && s.Bound > 0) {
-			reason, name := strings.TrimRight(s.Reason, "."), in.rowName(answerOf(e), t, r)
-			if s.Word.Decided() {
-				unequal.Add([2]string{reason, s.Remedy}, name)
-			} else {
-				why.Add([2]string{in.colon(in.said(string(s.Word)), in.said(reason)), s.Remedy}, name)
-			}
+		s, name := r.Says, in.rowName(answerOf(e), t, r)
+		if r.Effect != nil && !r.Effect.Unequal.IsZero() {
+			keeps.Add(told{in.clause(r.Effect.Unequal), s.Remedy}, name)
+		} else if !s.Reason.IsZero() && !s.Word.Decided() && !(s.Word == record.SaysUndecided && s.Bound > 0) {
+			why.Add(told{in.colon(in.prose(string(s.Word)), in.clause(s.Reason)), s.Remedy}, name)
 		}
 	}
-	if t.Question == record.AskedLayers && t.Subject == "" && !t.Container {
+	if t.Question == record.AskedLayers && !t.Container {
 		var top arrange.Grouped[string]
 		for _, r := range t.Rows {
 			if r.Arm != "" { // measured
@@ -207,13 +205,13 @@ func (in Language) reasons(e *record.Effects, t record.AnswerTable) []sentence {
 		}
 	}
 	for reason, rows := range why.All() {
-		notes = append(notes, in.remedied(in.stated(in.list(rows), reason[0]), reason[1]))
+		notes = append(notes, in.remedied(in.stated(in.list(rows), reason.text), reason.remedy))
 	}
-	for reason, rows := range unequal.All() {
-		notes = append(notes, in.remedied(in.stop(in.colon(markUnequal+" "+in.list(rows), in.said(reason[0]))), reason[1]))
+	for reason, rows := range keeps.All() {
+		notes = append(notes, in.remedied(in.stop(in.colon(string(unequal)+" "+in.list(rows), reason.text)), reason.remedy))
 	}
 	said := slices.ContainsFunc(t.Rows, func(r record.AnswerRow) bool { return r.Says.Word == record.SaysInvalid })
-	if t.Invalid != "" && !said {
+	if !t.Invalid.IsZero() && !said {
 		notes = append(notes, in.msg("price.invalid", "reason", in.said(t.Invalid)))
 	}
 	return notes
@@ -232,7 +230,7 @@ func (in Language) workloadOf(e *record.Effects, name string) workload {
 // lose, and the arms beside the ladder that differ.
 func (in Language) whereLost(e *record.Effects, t record.AnswerTable) block {
 	var loads, shown, beside, other arrange.Ordered
-	cells := map[arrange.Key]cell{} // by load and arm
+	cells := map[arrange.Key]figure{} // by load and arm
 	for _, r := range t.Rows {
 		w := in.workloadOf(e, r.Workload)
 		steps := r.Steps
@@ -261,9 +259,9 @@ func (in Language) whereLost(e *record.Effects, t record.AnswerTable) block {
 		out.columns = append(out.columns, column{head: load, align: right})
 	}
 	for _, arm := range slices.Concat(shown, beside) {
-		line := row{{in.layerName(arm), strong}}
+		line := row{cell{in.layerName(arm), strong}}
 		if slices.Contains(beside, arm) {
-			line[0].text = in.text("lost.beside", "arm", in.layerName(arm), "baseline", t.Baseline)
+			line[0] = cell{in.text("lost.beside", "arm", in.layerName(arm), "baseline", t.Baseline), strong}
 		}
 		for _, load := range loads {
 			line = append(line, cells[key(load, arm)])

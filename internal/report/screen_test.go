@@ -20,7 +20,7 @@ func quickRun(v record.Verdict, percent, half float64) *record.Effects {
 		for i := range list {
 			list[i].Verdict, list[i].Typical = v, ratio(percent, half)
 			if v == record.Invalid {
-				list[i].Reason = "the windows that were dropped of one arm may hide more than the margin"
+				list[i].Reason = record.InProse("the windows that were dropped of one arm may hide more than the margin")
 			}
 		}
 	}
@@ -35,8 +35,8 @@ func quickRun(v record.Verdict, percent, half float64) *record.Effects {
 		}
 	}
 	for i := range 5 {
-		e.Warnings = append(e.Warnings, record.Warning{Text: fmt.Sprint("something that takes more than a line of the report to be told, number ", i,
-			", and that goes on for as long as this")})
+		e.Warnings = append(e.Warnings, record.Warning{Text: record.InProse(fmt.Sprint("something that takes more than a line of the report to be told, number ", i,
+			", and that goes on for as long as this"))})
 	}
 	return e
 }
@@ -53,16 +53,16 @@ func withoutContainer(e *record.Effects) *record.Effects {
 	}
 	e.Effects, e.Steps, e.Remainder = gone(e.Effects), gone(e.Steps), nil
 	e.Arms = slices.DeleteFunc(e.Arms, func(a record.ArmResult) bool { return a.Arm == "container" })
-	e.Left = []record.Left{{Arm: "container", Reason: "neither runc nor crun is installed, and neither of them is at any of the places where they usually are",
-		Remedy: "install one: apt install runc, or name its path with --runtime /path/to/it"}}
+	e.Left = []record.Left{{Arm: "container", Reason: record.InProse("neither runc nor crun is installed, and neither of them is at any of the places where they usually are"),
+		Remedy: record.InProse("install one: apt install runc, or name its path with --runtime /path/to/it")}}
 	return e
 }
 
 func quickRuns() map[string]*record.Effects {
 	all := map[string]*record.Effects{
-		"undecided": withoutContainer(quickRun(record.Undecided, -11, 19)), "costs": quickRun(record.Cost, -31.5, 9.25),
-		"equal": quickRun(record.Negligible, -0.2, 0.4), "invalid": quickRun(record.Invalid, -12, 30),
-		"mixed": withoutContainer(quickRun(record.Cost, -3.25, 1.5)),
+		"undecided": withoutContainer(quickRun(record.Undecided, -11, 19)), "costs": quickRun(record.Slower, -31.5, 9.25),
+		"equal": quickRun(record.NoDifference, -0.2, 0.4), "invalid": quickRun(record.Invalid, -12, 30),
+		"mixed": withoutContainer(quickRun(record.Slower, -3.25, 1.5)),
 	}
 	mixed := all["mixed"]
 	mixed.Ended = "killed"
@@ -70,15 +70,17 @@ func quickRuns() map[string]*record.Effects {
 		x := &mixed.Effects[i]
 		switch x.Workload {
 		case "rpc":
-			x.Verdict, x.Reason = record.Invalid, "no window of this arm counts"
+			x.Verdict, x.Reason = record.Invalid, record.Say("no_window")
+		case "oltp-read-only":
+			x.Verdict, x.Reason = record.Invalid, record.InProse("the baseline differs from itself by -7.0 % [-12.0, -2.0]")
 		case "commit":
 			x.Verdict = record.Undecided
 		case "oltp-read-write":
-			x.Verdict = record.Negligible
+			x.Verdict = record.NoDifference
 		}
 	}
 	for i := range mixed.Twin {
-		mixed.Twin[i].Verdict, mixed.Twin[i].Typical = record.Cost, ratio(-7, 5)
+		mixed.Twin[i].Verdict, mixed.Twin[i].Typical = record.Slower, ratio(-7, 5)
 	}
 	return all
 }
@@ -129,7 +131,7 @@ func TestNoStarInNoise(t *testing.T) {
 	}{{-3, 2, true}, {-3, 4, false}} {
 		e := richRun()
 		for i := range e.Effects {
-			e.Effects[i].Verdict, e.Effects[i].Typical = record.Cost, ratio(c.percent, 1)
+			e.Effects[i].Verdict, e.Effects[i].Typical = record.Slower, ratio(c.percent, 1)
 		}
 		for i := range e.Twin {
 			e.Twin[i].Verdict, e.Twin[i].Typical = record.Undecided, ratio(0, c.noise)
@@ -157,7 +159,7 @@ func TestNoisyColumn(t *testing.T) {
 	e := richRun()
 	for i := range e.Effects {
 		if x := &e.Effects[i]; x.Metric == "p50" {
-			x.Verdict, x.Typical = record.Cost, ratio(8, 1)
+			x.Verdict, x.Typical = record.Slower, ratio(8, 1)
 		}
 	}
 	for i := range e.Twin {
@@ -195,7 +197,7 @@ func oneLaunch(e *record.Effects) {
 	for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder, e.Twin} {
 		for i := range list {
 			list[i].Generations, list[i].Verdict = 1, record.Undecided
-			list[i].Reason, list[i].Needed = "a verdict needs 4 launches, 1 was made", 33
+			list[i].Reason, list[i].Needed = record.InProse("a verdict needs 4 launches, 1 was made"), 33
 		}
 	}
 }
@@ -225,8 +227,8 @@ func TestDroppedWindows(t *testing.T) {
 // its missing verdict.
 func TestReasonsOfRows(t *testing.T) {
 	x := record.AnswerTable{Question: record.AskedArms, Rows: []record.AnswerRow{
-		{Workload: "db", Arm: "tmpfs", Says: record.Says{Word: record.SaysNoDifference, Reason: "its data is in memory"}},
-		{Workload: "db", Arm: "nfs", Says: record.Says{Word: record.SaysSkipped, Reason: "no server", Remedy: "mount it"}},
+		{Workload: "db", Arm: "tmpfs", Says: record.Says{Word: record.SaysNoDifference}, Effect: &record.Effect{Unequal: record.InProse("its data is in memory")}},
+		{Workload: "db", Arm: "nfs", Says: record.Says{Word: record.SaysSkipped, Reason: record.InProse("no server"), Remedy: record.InProse("mount it")}},
 	}}
 	var got []string
 	for _, s := range english.reasons(&record.Effects{Answer: &record.Answers{Tables: []record.AnswerTable{x}}}, x) {
@@ -238,5 +240,34 @@ func TestReasonsOfRows(t *testing.T) {
 	}
 	if len(got) != 2 || got[0] != "nfs skipped: no server.\n→ mount it" || got[1] != "≠ tmpfs: its data is in memory." {
 		t.Errorf("%q", got)
+	}
+}
+
+// Names that differ at the end are told apart in a narrow column.
+func TestClipMiddle(t *testing.T) {
+	a, b := clipMiddle("nfs-10-9-0-1-x-vers-4-2-proto-tcp", 20), clipMiddle("nfs-10-9-0-1-x-vers-4-2-proto-rdma", 20)
+	if a == b || Width(a) != 20 || Width(b) != 20 || clipMiddle("host", 20) != "host" || clipMiddle("主机上的名称", 5) != "主…称" {
+		t.Errorf("%q %q %q", a, b, clipMiddle("主机上的名称", 5))
+	}
+}
+
+// The first screen of a host without a container runtime: one table of the layers with all loads, and one line on what a
+// runtime would add.
+func TestScreenWithoutRuntime(t *testing.T) {
+	e := withoutContainer(richRun())
+	for i := range e.Workloads {
+		if e.Workloads[i].Question = "security"; e.Workloads[i].Name == "rpc" {
+			e.Workloads[i].Question = "nat"
+		}
+	}
+	var b bytes.Buffer
+	if err := english.Text(&b, answered(e), Options{Dir: "r"}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "no-runtime.short.txt", b.Bytes())
+	for _, once := range []string{"What a container's layers cost here", "container skipped: ", "throughput", "it would add"} {
+		if n := strings.Count(b.String(), once); n != 1 {
+			t.Errorf("%q is there %d times", once, n)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
@@ -21,7 +22,7 @@ func (in Language) secondary(w workload) block {
 	case w.Alone():
 		b.title = in.text("alone.others")
 	case !w.onlySeen():
-		b.title = in.text("others.title.of", "baseline", w.Baseline, "marks", in.otherMarks(w))
+		b.title = in.text("others.title.of", "baseline", w.Baseline)
 	}
 	b.tables = []table{w.others(metrics)}
 	b.notes = w.untold(others)
@@ -30,11 +31,11 @@ func (in Language) secondary(w workload) block {
 
 // untold gives the reasons why metrics have no number in any arm.
 func (w workload) untold(metrics []string) []sentence {
-	var reasons arrange.Grouped[string]
+	var reasons arrange.Grouped[record.Said]
 	for _, m := range metrics {
 		for _, arm := range w.Arms() {
 			x := w.Effect[key(m, arm)]
-			if w.told(m) || x.Reason == "" {
+			if w.told(m) || x.Reason.IsZero() {
 				continue
 			}
 			reasons.Add(x.Reason, w.metricWord(m).head)
@@ -56,18 +57,16 @@ func (w workload) told(metric string) bool {
 }
 
 func (w workload) others(metrics []string) table {
-	t := table{panel: 1, columns: []column{{head: w.in.text("head.arm"), flex: 12}}}
+	t := table{panel: 1, columns: []column{{head: w.in.text("head.arm"), flex: 12}}, star: "others.moved"}
 	for _, m := range metrics {
-		head := w.metricWord(m).head
+		c := column{head: w.metricWord(m).head, align: right}
 		if w.noisy(m) {
-			head += markNoise
-		} else {
-			head += " "
+			c.mark = inNoise
 		}
-		t.columns = append(t.columns, column{head: head, align: right})
+		t.columns = append(t.columns, c)
 	}
 	for _, arm := range w.Arms() {
-		r := row{{arm, plain}}
+		r := row{cell{arm, plain}}
 		for _, m := range metrics {
 			r = append(r, w.other(arm, m))
 		}
@@ -76,32 +75,28 @@ func (w workload) others(metrics []string) table {
 	return t
 }
 
-// other ends in a star or in a space, so that the numbers line up.
-func (w workload) other(arm, metric string) cell {
+// other is the change of a metric in an arm, and the level of the baseline.
+func (w workload) other(arm, metric string) entry {
 	if arm == w.Baseline {
-		c := w.value(arm, metric)
-		c.text += " "
-		return c
+		return w.value(arm, metric)
 	}
 	x, ok := w.Effect[key(metric, arm)]
-	if arrange.Seen(x) {
-		return cell{quantity.Change(x.Observed, 1) + " ", unsure}
-	}
-	if !ok || x.Typical == nil {
-		return cell{none + " ", faint}
-	}
-	if x.Unequal != "" {
-		return cell{around(x.Typical) + "≠", unsure}
-	}
 	switch {
-	case w.InNoise(x), w.noisy(metric) && (arrange.Moved(x) || x.Noisy):
-		return cell{around(x.Typical) + markNoise, unsure}
-	case x.Verdict == record.Cost, x.Verdict == record.Gain:
-		return cell{around(x.Typical) + markMoved, verdictTone(x.Verdict)}
-	case x.Verdict == record.Undecided:
-		return cell{around(x.Typical) + " ", plain}
+	case arrange.Seen(x):
+		return cell{quantity.Change(x.Observed, 1), unsure}
+	case !ok || x.Typical == nil:
+		return cell{none, faint}
 	}
-	return cell{around(x.Typical) + " ", faint}
+	f := figure{cell: cell{tone: plain}, mark: w.markOf(&x)}
+	switch f.text, f.rest = around(x.Typical); {
+	case f.mark == unequal, f.mark == inNoise:
+		f.tone = unsure
+	case f.mark == moved:
+		f.tone = verdictTone(x.Verdict)
+	case x.Verdict != record.Undecided:
+		f.tone = faint
+	}
+	return f
 }
 
 // noisy reports whether a twin differs from its baseline in a metric: the column is noise.
@@ -109,41 +104,20 @@ func (w workload) noisy(metric string) bool {
 	return slices.ContainsFunc(w.Twins, func(arm string) bool { return w.Effect[key(metric, arm)].Noisy })
 }
 
-// lopsided is how many times wider one side of an interval is where ± would mislead: a loss
-// of 12 % is not ±244 %.
-const lopsided = 1.3
-
-// around is an effect with the half-width of its interval, "+3.1 ±1.2", or with its bounds
-// where one side is much wider: "-12 [-54, +70]".
-func around(r *record.Ratio) string {
+// around is an effect and the half-width of its interval, "+3.1" and "±1.2", or its bounds where the two sides differ
+// by more than a percentage point: "-12" and "[-54, +70]".
+func around(r *record.Ratio) (estimate, rest string) {
+	const point = 0.01
 	above, below := r.High-r.Ratio, r.Ratio-r.Low
-	half := max(above, below)
+	half, digits := max(above, below), 1
+	if half >= 0.1 {
+		digits = 0
+	}
 	switch {
 	case !quantity.Finite(half):
-		return quantity.Change(r.Ratio, 1)
-	case half >= 0.1 && half > lopsided*min(above, below):
-		return quantity.Change(r.Ratio, 0) + " " + quantity.Bounds(r.Low, r.High, 0)
+		return quantity.Change(r.Ratio, 1), ""
+	case math.Abs(above-below) > point:
+		return quantity.Change(r.Ratio, digits), quantity.Bounds(r.Low, r.High, digits)
 	}
-	return quantity.Change(r.Ratio, 1) + " ±" + quantity.Unsigned(quantity.Change(1+max(half, 0), 1))
-}
-
-// otherMarks explains the marks that are used.
-func (in Language) otherMarks(w workload) string {
-	marks := in.text("others.moved")
-	inNoise, noisy, unequal := false, false, false
-	for k, x := range w.Effect {
-		if k.Metric != w.Primary {
-			inNoise, noisy, unequal = inNoise || w.InNoise(x), noisy || x.Noisy, unequal || x.Unequal != ""
-		}
-	}
-	switch {
-	case noisy:
-		marks = in.semicolons(marks, in.text("others.noise"))
-	case inNoise:
-		marks = in.semicolons(marks, in.text("mark.noise"))
-	}
-	if unequal {
-		marks = in.semicolons(marks, in.text("others.unequal"))
-	}
-	return marks
+	return quantity.Change(r.Ratio, 1), "±" + quantity.Unsigned(quantity.Change(1+max(half, 0), 1))
 }

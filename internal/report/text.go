@@ -66,10 +66,14 @@ func (r *textRenderer) block(b block) {
 	for _, l := range b.listings {
 		r.listing(l)
 	}
-	if r.tables(b.tables) && len(b.notes) > 0 {
+	if r.tables(b.tables, b.notes) && len(b.notes) > 0 {
 		r.line("", nil)
 	}
-	for _, n := range b.notes {
+	r.notes(b.notes)
+}
+
+func (r *textRenderer) notes(notes []sentence) {
+	for _, n := range notes {
 		for i, l := range wrap(n, r.width-2*len(indent)) {
 			if i == 0 {
 				r.line(indent, l)
@@ -88,7 +92,7 @@ func (r *textRenderer) items(items []item) {
 	}
 	labels = min(labels, r.width/3)
 	for i, it := range items {
-		label := clip(export.Clean(it.label.text), labels)
+		label := clipMiddle(export.Clean(it.label.text), labels)
 		if i > 0 && it.label == items[i-1].label && !it.mark() {
 			label = ""
 		}

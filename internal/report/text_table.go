@@ -7,8 +7,8 @@ import (
 	"github.com/tarelab/tare/internal/report/export"
 )
 
-// tables prints tables as wide as they fit; names may be cut, numbers and verdicts never.
-func (r *textRenderer) tables(all []table) (stacked bool) {
+// tables prints tables as wide as they fit; names may be cut, numbers and verdicts never. The notes are those of the block.
+func (r *textRenderer) tables(all []table, notes []sentence) (stacked bool) {
 	for i, t := range all {
 		if i > 0 {
 			r.line("", nil)
@@ -21,9 +21,10 @@ func (r *textRenderer) tables(all []table) (stacked bool) {
 			r.table(part)
 		}
 		if len(parts) == 0 {
-			stacked = true
+			stacked, parts = true, []table{t}
 			r.stacked(t)
 		}
+		r.notes(r.in.legend(notes, parts...))
 	}
 	return stacked
 }
@@ -100,11 +101,17 @@ func (t table) without(columns ...int) table {
 	return out
 }
 
+// said reports whether a figure has a number or text.
+func (f figure) said() bool {
+	text := strings.TrimSpace(f.text)
+	return text != "" && text != none
+}
+
 // filled is a table without the columns that have no figure or text.
 func (t table) filled() table {
 	var empty []int
 	for i := range t.columns {
-		if !slices.ContainsFunc(t.rows, func(r row) bool { return strings.TrimSpace(r[i].text) != "" && strings.TrimSpace(r[i].text) != none }) {
+		if !slices.ContainsFunc(t.rows, func(r row) bool { return r[i].figure().said() }) {
 			empty = append(empty, i)
 		}
 	}
@@ -146,30 +153,30 @@ func (t table) total(sizes []int) int {
 func (t table) sizes() []int {
 	sizes := make([]int, len(t.columns))
 	for i, c := range t.columns {
-		sizes[i] = Width(export.Clean(c.head))
-		est, rest := t.parts(i)
-		if c.align == interval {
-			sizes[i] = max(sizes[i], est+rest)
+		est, rest, end := t.parts(i)
+		if sizes[i] = Width(export.Clean(c.head) + string(c.mark)); c.align == interval {
+			sizes[i] = max(sizes[i], est+rest+end)
 			continue
 		}
 		for _, row := range t.rows {
-			sizes[i] = max(sizes[i], Width(export.Clean(row[i].text)))
+			f := row[i].figure()
+			f.mark = ""
+			sizes[i] = max(sizes[i], Width(export.Clean(f.whole()))+end)
 		}
 	}
 	return sizes
 }
 
-// parts is the width of the estimates and of the rest of an interval column,
-// the space between them included.
-func (t table) parts(i int) (est, rest int) {
+// parts is the width of the estimates of a column, of their intervals with the space before them, and of the marks.
+func (t table) parts(i int) (est, rest, end int) {
 	for _, row := range t.rows {
-		a, b := split(export.Clean(row[i].text))
-		est = max(est, Width(a))
-		if b != "" {
-			rest = max(rest, Width(b)+1)
+		f := row[i].figure()
+		end = max(end, Width(string(f.mark)))
+		if est = max(est, Width(export.Clean(f.text))); f.rest != "" {
+			rest = max(rest, Width(export.Clean(f.rest))+1)
 		}
 	}
-	return est, rest
+	return est, rest, end
 }
 
 // shrink cuts the flexible columns, of which there are enough when the table
@@ -187,9 +194,9 @@ func (r *textRenderer) table(t table) {
 	r.shrink(t, sizes)
 	head := make(row, len(t.columns))
 	for i, c := range t.columns {
-		head[i] = cell{c.head, faint}
+		head[i] = cell{c.head + string(c.mark), faint}
 	}
-	r.row(t, head, sizes)
+	r.row(table{columns: t.columns, tight: t.tight}, head, sizes)
 	for _, row := range t.rows {
 		r.row(t, row, sizes)
 	}
@@ -201,23 +208,34 @@ func (r *textRenderer) row(t table, cells row, sizes []int) {
 		if i > 0 {
 			line = append(line, cell{strings.Repeat(" ", t.gap()), plain})
 		}
-		s := export.Clean(c.text)
-		if t.columns[i].align == interval {
-			est, rest := t.parts(i)
-			a, b := split(s)
-			if b != "" {
-				s = PadLeft(a, est) + " " + b
-			} else if c.tone != faint || a == none {
-				s = PadLeft(a, max(est, sizes[i]-rest-est))
-			}
-		}
-		s = clip(s, sizes[i])
-		if t.columns[i].align == right {
-			s = PadLeft(s, sizes[i])
-		}
-		line = append(line, cell{PadRight(s, sizes[i]), c.tone})
+		s := t.laid(i, c, sizes[i])
+		line = append(line, cell{PadRight(s, sizes[i]), c.figure().tone})
 	}
 	r.line(indent, line)
+}
+
+// laid is what a column of a width prints of an entry; all entries of a column with marks end in a mark or in a space.
+func (t table) laid(i int, e entry, size int) string {
+	f := e.figure()
+	est, _, end := t.parts(i)
+	size -= end
+	s := export.Clean(f.text)
+	if _, word := e.(cell); t.columns[i].align == interval && (!word || f.text == none) {
+		s = PadLeft(s, est)
+	}
+	if f.rest != "" {
+		s += " " + export.Clean(f.rest)
+	}
+	if i == 0 {
+		s = clipMiddle(s, size)
+	}
+	if s = clip(s, size); t.columns[i].align == right {
+		s = PadLeft(s, size)
+	}
+	if end > 0 {
+		s += PadRight(string(f.mark), end)
+	}
+	return s
 }
 
 // stacked prints each row in lines of its own: what it is about and the verdict,
@@ -241,8 +259,9 @@ func (r *textRenderer) stacked(t table) {
 // column and those that may be cut; a verdict is a last column of words.
 func (r *textRenderer) parted(t table, cells row) (about, figures sentence) {
 	last := len(t.columns) - 1
-	for i, c := range cells {
-		c.text = strings.TrimSpace(export.Clean(c.text))
+	for i, e := range cells {
+		f := e.figure()
+		c := cell{strings.TrimSpace(export.Clean(f.whole())), f.tone}
 		head := t.columns[i]
 		switch {
 		case c.text == "" || c.text == none && i > 0 && i == last:

@@ -37,7 +37,7 @@ func (in Language) amountsTable(ws []workload) table {
 	}}
 	unknown := cell{none, faint}
 	for _, w := range ws {
-		r := row{{w.Name, plain}, {fmt.Sprint(w.Blocks), plain}, {fmt.Sprint(w.Generations), plain},
+		r := row{cell{w.Name, plain}, cell{fmt.Sprint(w.Blocks), plain}, cell{fmt.Sprint(w.Generations), plain},
 			unknown, unknown, unknown, unknown, unknown}
 		if w.Pilot != nil {
 			r[3], r[4] = cell{quantity.Duration(w.Pilot.Window), plain}, cell{quantity.Duration(w.Pilot.Discard), plain}
@@ -86,7 +86,7 @@ func (in Language) checkTables(ws []workload) []table {
 		t.columns = append(t.columns, column{head: w.Name, flex: 12})
 	}
 	for _, kind := range checkKinds(ws) {
-		r := row{{in.said(kind), plain}}
+		r := row{cell{in.prose(kind), plain}}
 		for _, w := range ws {
 			r = append(r, w.check(kind))
 		}
@@ -186,11 +186,11 @@ func (d doubt) note() sentence {
 }
 
 func (in Language) checkNote(workloads string, c record.Checks, says cell) sentence {
-	what, detail, figure := in.said(c.Kind), "", ""
+	what, detail, figure := in.prose(c.Kind), "", ""
 	if c.Subject != "" {
-		what = in.text("check.of", "kind", in.said(c.Kind), "subject", c.Subject)
+		what = in.text("check.of", "kind", in.prose(c.Kind), "subject", c.Subject)
 	}
-	if c.Text != "" {
+	if !c.Text.IsZero() {
 		detail = in.colon("", in.said(c.Text))
 	}
 	if c.Ratio != nil {
@@ -203,7 +203,7 @@ func (in Language) trustItems(e *record.Effects, ws []workload) []item {
 	items := []item{{label: cell{in.text("label.dropped"), plain}, text: in.dropped(e.Dropped)}}
 	for _, why := range slices.Sorted(maps.Keys(e.Dropped.Said)) {
 		lines := strings.Join(strings.Fields(e.Dropped.Said[why]), " ")
-		items = append(items, item{text: in.msg("dropped.said", "why", in.said(why), "said", export.Clean(lines))})
+		items = append(items, item{text: in.msg("dropped.said", "why", in.prose(why), "said", export.Clean(lines))})
 	}
 	items = append(items, in.windows(ws)...)
 	if how := in.pauses(ws); how != "" {
@@ -221,15 +221,15 @@ func (in Language) trustItems(e *record.Effects, ws []workload) []item {
 // windows are items that say why the pilot chose the window length and the settle time. Workloads with
 // the same reason share an item.
 func (in Language) windows(ws []workload) []item {
-	var reasons arrange.Grouped[string]
+	var reasons arrange.Grouped[record.Said]
 	for _, w := range ws {
-		if w.Pilot != nil && w.Pilot.Why != "" {
+		if w.Pilot != nil && !w.Pilot.Why.IsZero() {
 			reasons.Add(w.Pilot.Why, w.Name)
 		}
 	}
 	var items []item
-	for why, names := range reasons.All() {
-		why = in.said(why)
+	for reason, names := range reasons.All() {
+		why := in.said(reason)
 		if len(names) < len(ws) {
 			why = in.colon(in.list(names), why)
 		}
@@ -245,7 +245,7 @@ func (in Language) dropped(d record.Dropped) sentence {
 	whys := slices.Sorted(maps.Keys(d.Reasons))
 	slices.SortStableFunc(whys, func(a, b string) int { return d.Reasons[b] - d.Reasons[a] })
 	for i, why := range whys {
-		whys[i] = in.text("dropped.reason", "reason", in.said(why), "n", d.Reasons[why])
+		whys[i] = in.text("dropped.reason", "reason", in.prose(why), "n", d.Reasons[why])
 	}
 	return in.msg("dropped.some", "n", d.Blocks, "of", d.Of, "why", in.commas(whys...))
 }
@@ -262,7 +262,7 @@ func (in Language) pauses(ws []workload) string {
 		case "stream":
 			how.Add(in.text("paused.stream"))
 		default:
-			how.Add(in.text("paused.by", "what", in.said(w.Pilot.Pause)))
+			how.Add(in.text("paused.by", "what", in.prose(w.Pilot.Pause)))
 		}
 	}
 	return in.list(how)

@@ -6,6 +6,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
+// ProgramPath is the PATH of every arm.
+const ProgramPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 // Place has the paths, addresses, cgroups and controls of an arm.
 type Place struct {
 	// Volume is the data directory as a process in the arm sees it, HostVolume the same
@@ -14,6 +17,9 @@ type Place struct {
 	// ClientVolume is the directory, as a process beside the arm sees it, with the files of the data
 	// directory that such a process needs (environment.Spec.Carried); empty: HostVolume.
 	ClientVolume string
+	// ClientFiles is a directory, as a process beside the arm sees it, in which it may make files of its own;
+	// empty: ClientVolume, or HostVolume.
+	ClientFiles string
 	// Program is the server program with which the data was prepared; empty: none. It is not
 	// read from Volume, where the arm's processes can write.
 	Program string
@@ -21,6 +27,10 @@ type Place struct {
 	// then holds the sandbox and not the arm's processes. No process on the host has the arm's root
 	// directory, so probes of the volume use HostVolume.
 	Sandboxed bool
+	// OwnRoot says that all files that a process in the arm can change end with the arm, but those of Volume.
+	OwnRoot bool
+	// Walled says that a server in the arm runs a user's SQL: it may write Volume and nothing else.
+	Walled bool
 	// Listen is the address at which a server in the arm listens, Dial the address at which a
 	// client outside reaches it: "host:port".
 	Listen, Dial string

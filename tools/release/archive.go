@@ -28,7 +28,7 @@ func (r release) archive(a arch, f contents) error {
 	t.file(top+"LICENSES-OF-MODULES", 0o644, f.licences)
 	t.file(top+"README.md", 0o644, f.readme)
 	t.file(top+"CHANGELOG.md", 0o644, f.changelog)
-	for name, all := range map[string][]named{"man": f.manuals, "completions": f.completions} {
+	for name, all := range map[string][]named{"man": f.manuals, "completions": f.completions, "docs": f.docs} {
 		if len(all) > 0 {
 			t.dir(top + name + "/")
 		}

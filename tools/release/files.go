@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,6 +14,7 @@ type contents struct {
 	licences                   []byte // of the modules in the binary
 	manuals                    []named
 	completions                []named
+	docs                       []named // pages that messages of tare name
 }
 
 // named is a file with its name.
@@ -31,7 +33,15 @@ func (r release) files(licences []byte) (f contents, err error) {
 	if f.manuals, err = allIn(filepath.Join(r.work, "man")); err != nil {
 		return f, err
 	}
-	f.completions, err = allIn(filepath.Join(r.work, "completions"))
+	if f.completions, err = allIn(filepath.Join(r.work, "completions")); err != nil {
+		return f, err
+	}
+	pages, err := filepath.Glob(filepath.Join(r.root, "docs", "*.md"))
+	for _, p := range pages {
+		b, rerr := os.ReadFile(p)
+		err = errors.Join(err, rerr)
+		f.docs = append(f.docs, named{filepath.Base(p), b})
+	}
 	return f, err
 }
 

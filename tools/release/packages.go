@@ -51,6 +51,10 @@ func (r release) packaged(a arch, f contents, packager, dir string) ([]byte, err
 	c.data("/usr/share/doc/tare/copyright", f.licence)
 	c.data("/usr/share/doc/tare/LICENSES-OF-MODULES", f.licences)
 	c.zipped("/usr/share/doc/tare/changelog.gz", f.changelog)
+	c.folder("/usr/share/doc/tare/docs")
+	for _, d := range f.docs {
+		c.data("/usr/share/doc/tare/docs/"+d.name, d.data)
+	}
 	for _, m := range f.manuals {
 		c.zipped("/usr/share/man/man1/"+m.name+".gz", m.data)
 	}

@@ -170,7 +170,15 @@ func archive(t *testing.T, r release) {
 	}
 	top := "tare_1.2.3_linux_arm64/"
 	want := []string{top, top + "CHANGELOG.md", top + "LICENSE", top + "LICENSES-OF-MODULES", top + "README.md", top + "completions/",
-		top + "completions/tare.bash", top + "completions/tare.fish", top + "completions/tare.zsh", top + "man/", top + "man/tare.1", top + "tare"}
+		top + "completions/tare.bash", top + "completions/tare.fish", top + "completions/tare.zsh", top + "docs/", top + "man/", top + "man/tare.1", top + "tare"}
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("%q, %v", pages, err)
+	}
+	for _, p := range pages {
+		want = append(want, top+"docs/"+filepath.Base(p))
+	}
+	slices.Sort(want)
 	if !slices.Equal(names, want) {
 		t.Errorf("%q\nwant\n%q", names, want)
 	}

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -35,5 +36,5 @@ func check(dir, arch string) error {
 	case len(all) == 0:
 		return fmt.Errorf("%s: no packages", dir)
 	}
-	return checkStateless(all)
+	return errors.Join(checkStateless(all), checkEnds(all))
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
-	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/record"
 )
 
@@ -67,7 +66,7 @@ func plain(e *record.Effects, w arrange.Workload, told []string) (record.AnswerT
 	}
 	if subject := w.Subject(); subject != "" && !slices.Contains(told, subject) {
 		t.Question, t.Container = record.AskedLayers, w.Real(subject)
-		if subject == w.Question || t.Container { // loads with other baselines of the layers have one table, too
+		if t.Container { // else the loads have one table, whatever their highest layers are
 			t.Subject = subject
 		}
 		r := row(w, subject, otherWork(e, w.Name))
@@ -140,13 +139,17 @@ func merge(all []record.AnswerTable, t record.AnswerTable) []record.AnswerTable 
 	return append(all, t)
 }
 
-// unreached adds a skipped row for each load that was not measured.
+// unreached adds a skipped row for each load that was not measured, but not for a run that failed before it measured
+// anything: its error is the answer.
 func unreached(all []record.AnswerTable, e *record.Effects, ws []arrange.Workload) []record.AnswerTable {
+	if len(all) == 0 && e.Ended == record.EndedError {
+		return all
+	}
 	for _, w := range ws {
 		if !w.Unmeasured() {
 			continue
 		}
-		r := record.AnswerRow{Workload: w.Name, Arm: w.Question, Says: record.Says{Word: record.SaysSkipped, Reason: messages.In(messages.English).Text("reason.nowindow")}}
+		r := record.AnswerRow{Workload: w.Name, Arm: w.Question, Says: record.Says{Word: record.SaysSkipped, Reason: record.Say("no_window_measured")}}
 		for _, l := range e.Left {
 			if l.Workload == w.Name && (l.Arm == "" || l.Arm == w.Baseline) {
 				r.Says.Reason, r.Says.Remedy = l.Reason, l.Remedy
@@ -154,7 +157,7 @@ func unreached(all []record.AnswerTable, e *record.Effects, ws []arrange.Workloa
 		}
 		i := slices.IndexFunc(all, func(t record.AnswerTable) bool { return t.Workload == "" })
 		if i < 0 {
-			i, all = len(all), append(all, record.AnswerTable{Question: record.AskedLayers, Baseline: w.Baseline, Metric: w.Primary})
+			i, all = len(all), append(all, record.AnswerTable{Question: questionOf(w), Baseline: w.Baseline, Metric: w.Primary})
 		}
 		if r.Arm == "" {
 			r.Arm = all[i].Subject
@@ -162,6 +165,14 @@ func unreached(all []record.AnswerTable, e *record.Effects, ws []arrange.Workloa
 		all[i].Rows = append(all[i].Rows, r)
 	}
 	return all
+}
+
+// questionOf is the question of a load without any window.
+func questionOf(w arrange.Workload) record.Question {
+	if w.Question != "" || len(w.Ladder) > 1 {
+		return record.AskedLayers
+	}
+	return record.AskedArms
 }
 
 // standing says how many of the rows with an arm have an answer.

@@ -1,10 +1,10 @@
 package answer
 
 import (
-	"math"
 	"slices"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -22,9 +22,9 @@ func run(v record.Verdict, percent, half float64) *record.Effects {
 		Workloads: []record.WorkloadResult{{Name: "db", Primary: "throughput", Baseline: "host", Blocks: 9, Generations: 6, Seconds: 60, NoiseFloor: 0.2}},
 		Effects:   []record.Effect{effect("cgroup", "host"), effect("rootfs", "host")},
 		Steps:     []record.Effect{effect("cgroup", "host"), effect("rootfs", "cgroup")},
-		Left:      []record.Left{{Arm: "container", Reason: "no runc", Remedy: "apt install runc"}, {Arm: "nat", Reason: "no server"}},
+		Left:      []record.Left{{Arm: "container", Reason: record.InProse("no runc"), Remedy: record.InProse("apt install runc")}, {Arm: "nat", Reason: record.InProse("no server")}},
 		Kernel: []record.Kernel{{Workload: "db", Metric: "cpu.steal", Unit: "s", Per: "second",
-			Values: map[string]record.Value{"host": record.Number(0.1), "rootfs": record.Number(0.4), "cgroup": record.Missing("none")}}},
+			Values: map[string]record.Value{"host": record.Number(0.1), "rootfs": record.Number(0.4), "cgroup": record.Missing(record.InProse("none"))}}},
 	}
 }
 
@@ -40,7 +40,7 @@ func only(t *testing.T, a *record.Answers) record.AnswerRow {
 // The subject is the real container, else the top of the ladder. A skipped container is named with
 // its remedy.
 func TestSubject(t *testing.T) {
-	e := run(record.Cost, -10, 2)
+	e := run(record.Slower, -10, 2)
 	a := Of(e)
 	r := only(t, a)
 	if table := a.Tables[0]; table.Question != record.AskedLayers || table.Container || table.Subject != "" || r.Arm != "rootfs" || a.Standing != record.AnsweredAll {
@@ -62,32 +62,26 @@ func TestSubject(t *testing.T) {
 	}
 }
 
-// The word of a row and its bound, for each verdict of the effect.
+// A row says what its effect has: the word, the bound, the time, and the reason where it has no bound.
 func TestSays(t *testing.T) {
-	for _, c := range []struct {
-		verdict       record.Verdict
-		percent, half float64
-		want          record.AnswerWord
-		bound         float64
-	}{
-		{record.Cost, -10, 2, record.SaysSlower, 0}, {record.Gain, 10, 2, record.SaysFaster, 0},
-		{record.Negligible, -0.2, 0.5, record.SaysNoDifference, 0.007}, {record.Negligible, 0.3, 0.5, record.SaysNoDifference, 0.008},
-		{record.NoLoss, 1, 1.8, record.SaysNoLoss, 0.008}, {record.NoLoss, 4, 2, record.SaysNoLoss, 0},
-		{record.Undecided, 0, 22, record.SaysUndecided, 0.22}, {record.Undecided, 0, 60, record.SaysUndecided, 0},
-		{record.Invalid, 0, 1, record.SaysInvalid, 0},
+	for verdict, want := range map[record.Verdict]record.AnswerWord{
+		record.Slower: record.SaysSlower, record.Faster: record.SaysFaster, record.NoDifference: record.SaysNoDifference,
+		record.NoLoss: record.SaysNoLoss, record.Undecided: record.SaysUndecided, record.Invalid: record.SaysInvalid,
 	} {
-		if s := only(t, Of(run(c.verdict, c.percent, c.half))).Says; s.Word != c.want || math.Abs(s.Bound-c.bound) > 1e-9 {
-			t.Errorf("%v %v ±%v: %+v, want %s %v", c.verdict, c.percent, c.half, s, c.want, c.bound)
+		e := run(verdict, -1, 2)
+		x := &e.Effects[1]
+		x.Bound, x.AtMost, x.Needed, x.Reason = ratio(-1, 3), 0.04, 7, record.InProse("because")
+		s := only(t, Of(e)).Says
+		reason := ""
+		if verdict == record.Invalid {
+			reason = "because"
 		}
-	}
-	e := run(record.Undecided, 0, 22)
-	e.Effects[1].Bound = ratio(0, 30)
-	if got := only(t, Of(e)).Says.Bound; math.Abs(got-0.3) > 1e-9 {
-		t.Errorf("bound %v with the worst case for dropped windows", got)
-	}
-	e.Twin = []record.Effect{{Workload: "db", Metric: "throughput", Arm: "twin", Baseline: "host", Verdict: record.Cost, Typical: ratio(-7, 2)}}
-	if s := only(t, Of(e)).Says; s.Word != record.SaysInvalid || s.Reason != "the baseline differs from itself by -7.0 % [-9.0, -5.0]" {
-		t.Errorf("the twin differs: %+v", s)
+		if s.Word != want || s.Bound != 0.04 || s.Seconds != 7 || said.English(s.Reason) != reason || s.CPU != "" {
+			t.Errorf("%v: %+v", verdict, s)
+		}
+		if x.Bound = nil; verdict == record.Undecided && only(t, Of(e)).Says.Reason != record.InProse("because") {
+			t.Errorf("no reason: %+v", only(t, Of(e)).Says)
+		}
 	}
 }
 
@@ -95,12 +89,12 @@ func TestSays(t *testing.T) {
 func TestNext(t *testing.T) {
 	e := run(record.Undecided, 0, 22)
 	e.Workloads[0].Forecast = []record.Forecast{
-		{Metric: "throughput", Half: 0.1, Seconds: 130}, {Metric: "throughput", Half: 0.05, Seconds: 520}, {Metric: "throughput", Half: 0.01, Seconds: 13000}, {Metric: "efficiency", Half: 0.02, Seconds: 1}}
+		{Metric: "throughput", Half: 0.1, Seconds: 130}, {Metric: "throughput", Half: 0.05, Seconds: 520}, {Metric: "throughput", Half: 0.01, Seconds: 13000}, {Metric: "cpu_per_op", Half: 0.02, Seconds: 1}}
 	a := Of(e)
 	if a.Standing != record.AnsweredNone || len(a.Menu) != 3 || a.Menu[0] != (record.Offer{Half: 0.1, Seconds: 130}) {
 		t.Errorf("%s, menu %+v", a.Standing, a.Menu)
 	}
-	want := []record.NextStep{{Kind: record.NextProvide, Remedy: "apt install runc"}, {Kind: record.NextContinue, Seconds: 540}, {Kind: record.NextDedicated}}
+	want := []record.NextStep{{Kind: record.NextProvide, Remedy: record.InProse("apt install runc")}, {Kind: record.NextContinue}, {Kind: record.NextDedicated}}
 	if !slices.Equal(a.Next, want) {
 		t.Errorf("next %+v, want %+v", a.Next, want)
 	}
@@ -109,9 +103,9 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// A continuation takes as long as the rows say that they need, to whole minutes, at most ten.
+// A continuation takes as long as the rows say that they need, to whole minutes; no time is named where one cannot say.
 func TestNextAsRowsSay(t *testing.T) {
-	for row, want := range map[float64]float64{15: 60, 61: 120, 5000: 600} {
+	for row, want := range map[float64]float64{15: 60, 61: 120, 5000: 5040, 0: 0} {
 		e := run(record.Undecided, 0, 22)
 		e.Workloads[0].Forecast = []record.Forecast{{Metric: "throughput", Half: 0.1, Seconds: 490}}
 		e.Effects[1].Needed = row
@@ -125,53 +119,27 @@ func TestNextAsRowsSay(t *testing.T) {
 	}
 }
 
-// An effect that lacks launches has no bound, and the continuation has room for them.
-func TestTooFewLaunches(t *testing.T) {
-	e := run(record.Undecided, 0, 5)
-	for i := range e.Effects {
-		e.Effects[i].Generations = 1
-	}
-	e.Workloads[0].Generations = 1
-	a := Of(e)
-	if s := only(t, a).Says; s.Bound != 0 || s.Seconds != 180 || a.Standing != record.AnsweredNone {
-		t.Errorf("%+v, %v", s, a.Standing)
-	}
-	e.Effects[1].Needed = 700
-	if s := only(t, Of(e)).Says; s.Seconds != 700 {
-		t.Errorf("more launches and more precision: %v s", s.Seconds)
-	}
-	e.Workloads[0].Seconds = 300 // the three launches that are missing take 900 s, more than a continuation usually gets
-	if on := Of(e).Next[1]; on.Kind != record.NextContinue || on.Seconds != 900 {
-		t.Errorf("next %+v", on)
-	}
+// withParts gives the subject's effect its parts, and CPU time per operation an effect of its own; in percent.
+func withParts(e *record.Effects, verdict record.Verdict, perOp, cpu float64) *record.Effects {
+	e.Effects[1].Parts = &record.Parts{CPU: *ratio(cpu, 1), PerOp: *ratio(perOp, 1)}
+	e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "cpu_per_op", Arm: "rootfs", Baseline: "host", Verdict: verdict, Typical: ratio(perOp, 1), Generations: 6})
+	return e
 }
 
-// A loss that is more than twice what the baseline differs from itself by keeps its answer, with the reason.
-func TestOutgrowsTheTwin(t *testing.T) {
-	for percent, want := range map[float64]record.AnswerWord{-50: record.SaysSlower, -14: record.SaysInvalid} {
-		e := run(record.Cost, percent, 1)
-		e.Twin = []record.Effect{{Workload: "db", Metric: "throughput", Arm: "twin", Baseline: "host", Verdict: record.Cost, Typical: ratio(-7, 2)}}
-		if s := only(t, Of(e)).Says; s.Word != want || s.Reason != "the baseline differs from itself by -7.0 % [-9.0, -5.0]" {
-			t.Errorf("%v %%: %+v", percent, s)
-		}
-	}
-}
-
-// The causes of a loss need a decided efficiency.
+// A cause of a loss is a part that is shown to differ, in the direction of the loss.
 func TestCauses(t *testing.T) {
 	for _, c := range []struct {
-		verdict       record.Verdict
-		percent, half float64
-		want          []record.Cause
+		verdict    record.Verdict
+		perOp, cpu float64
+		want       []record.Cause
 	}{
-		{record.Cost, -10, 1, []record.Cause{record.CauseWork}}, {record.Cost, -4, 1, []record.Cause{record.CauseWork, record.CauseCPU}},
-		{record.Negligible, -0.2, 0.5, []record.Cause{record.CauseCPU}}, {record.NoLoss, 1, 1.5, []record.Cause{record.CauseCPU}},
-		{record.Gain, 3, 1, []record.Cause{record.CauseCPU}}, {record.Undecided, -1, 5, nil},
+		{record.MoreCPU, 11, 0, []record.Cause{record.CauseWork}}, {record.MoreCPU, 4, -6, []record.Cause{record.CauseWork, record.CauseCPU}},
+		{record.NoDifference, 0, -10, []record.Cause{record.CauseCPU}}, {record.LessCPU, -3, -13, []record.Cause{record.CauseCPU}},
+		{record.Undecided, 8, -0.5, nil}, {record.Undecided, 8, 3, nil}, {record.NoDifference, 0, 0.5, nil},
 	} {
-		e := run(record.Cost, -10, 2)
-		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: c.verdict, Typical: ratio(c.percent, c.half)})
+		e := withParts(run(record.Slower, -10, 2), c.verdict, c.perOp, c.cpu)
 		if got := only(t, Of(e)).Says.Causes; !slices.Equal(got, c.want) {
-			t.Errorf("%s %v %%: %q, want %q", c.verdict, c.percent, got, c.want)
+			t.Errorf("%s %v %%, CPU %v %%: %q, want %q", c.verdict, c.perOp, c.cpu, got, c.want)
 		}
 	}
 	for probe, c := range map[string]struct {
@@ -180,8 +148,7 @@ func TestCauses(t *testing.T) {
 	}{
 		"cpu.throttled": {0, 0.3, record.CauseThrottle}, "pressure.io.some": {0, 0.3, record.CauseDisk}, "pressure.cpu.some": {0.6, 0.5, record.CauseWait},
 	} {
-		e := run(record.Cost, -10, 2)
-		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: record.Negligible, Typical: ratio(0, 0.5)})
+		e := withParts(run(record.Slower, -10, 2), record.NoDifference, 0, -10)
 		for _, arm := range []string{"rootfs", "cgroup"} {
 			e.Kernel = []record.Kernel{{Workload: "db", Metric: probe, Unit: "s", Per: "second", Values: map[string]record.Value{"host": record.Number(c.host), arm: record.Number(c.arm)}}}
 			if got := only(t, Of(e)).Says.Causes; slices.Contains(got, c.want) != (arm == "rootfs") {
@@ -189,13 +156,27 @@ func TestCauses(t *testing.T) {
 			}
 		}
 	}
-	e := run(record.Cost, -10, 2)
-	e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: record.Negligible, Typical: ratio(0, 0.5)})
+	e := withParts(run(record.Slower, -10, 2), record.NoDifference, 0, -10)
 	for probe, x := range map[string]float64{"pressure.cpu.some": 0.5, "pressure.cpu.full": 0.9} {
 		e.Kernel = append(e.Kernel, record.Kernel{Workload: "db", Metric: probe, Unit: "s", Per: "second", Values: map[string]record.Value{"host": record.Number(0.6), "rootfs": record.Number(x)}})
 	}
 	if got := only(t, Of(e)).Says.Causes; !slices.Equal(got, []record.Cause{record.CauseCPU}) {
 		t.Errorf("all threads wait for a CPU at once: %q", got)
+	}
+}
+
+// An arm that flushes a thousandth as often waits less for the disk, whatever its CPU time is.
+func TestFlushes(t *testing.T) {
+	for _, c := range []struct {
+		verdict    record.Verdict
+		host, arm  float64 // flushes per operation
+		isTheCause bool
+	}{{record.Faster, 0.89, 0.0017, true}, {record.Slower, 0.0017, 0.89, true}, {record.Faster, 0.89, 0.8, false}, {record.Faster, 0.0017, 0.89, false}, {record.Undecided, 0.89, 0.0017, false}} {
+		e := withParts(run(c.verdict, 26, 8), record.LessCPU, -6, 18)
+		e.Kernel = []record.Kernel{{Workload: "db", Metric: "disk.flushes", Unit: "1", Per: "operation", Values: map[string]record.Value{"host": record.Number(c.host), "rootfs": record.Number(c.arm)}}}
+		if got := only(t, Of(e)).Says.Causes; slices.Contains(got, record.CauseDisk) != c.isTheCause {
+			t.Errorf("%+v: %q", c, got)
+		}
 	}
 }
 
@@ -207,9 +188,8 @@ func TestNetworkOfAnOption(t *testing.T) {
 		alone  bool
 		want   record.Cause
 	}{{-45, true, record.CauseNetwork}, {-45, false, record.CauseCPU}, {-10, true, record.CauseCPU}, {20, true, record.CauseCPU}} {
-		e := run(record.Cost, -50, 2)
-		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: record.Negligible, Typical: ratio(0, 0.5)})
-		e.Options = []record.Effect{{Workload: "db", Metric: "throughput", Arm: "rootfs", Baseline: "cgroup", Verdict: record.Cost, Typical: ratio(c.option, 2), NetworkAlone: c.alone}}
+		e := withParts(run(record.Slower, -50, 2), record.NoDifference, 0, -50)
+		e.Options = []record.Effect{{Workload: "db", Metric: "throughput", Arm: "rootfs", Baseline: "cgroup", Verdict: record.Slower, Typical: ratio(c.option, 2), NetworkAlone: c.alone}}
 		if got := byNetwork(only(t, Of(e)), e.Options).Says.Causes; !slices.Equal(got, []record.Cause{c.want}) {
 			t.Errorf("%+v: %q", c, got)
 		}
@@ -240,52 +220,47 @@ func TestMenuOfAllLoads(t *testing.T) {
 	}
 }
 
-// Beside other work the CPU time that an arm received is the outcome of a competition: the answer
-// is the CPU time per operation, unless the arm's own limit held it back for longer than that work ran.
+// Beside other work the CPU time that an arm received is the outcome of a competition, unless the arm's own limit held
+// it back for longer than that work ran. The word is about throughput all the same.
 func TestCompetition(t *testing.T) {
 	for _, c := range []struct {
 		seconds float64 // of two CPUs
 		own     float64 // more in the arm: work of the kernel for it
 		held    float64 // seconds per second in which the arm's own limit throttled it
-		verdict record.Verdict
-		word    record.AnswerWord
-		metric  string
+		want    record.Cause
 	}{
-		{1.2, 0, 0, record.Cost, record.SaysSlower, "cpu_per_op"}, {1.2, 0, 0, record.Undecided, record.SaysUndecided, "cpu_per_op"},
-		{0.1, 0, 0, record.Cost, record.SaysSlower, ""}, {0.1, 0, 0, record.Undecided, record.SaysSlower, ""},
-		{0.1, 1.1, 0, record.Cost, record.SaysSlower, ""}, {0.1, 1.1, 0, record.Undecided, record.SaysSlower, ""},
-		{1.2, 0, 1.1, record.Undecided, record.SaysUndecided, "cpu_per_op"}, {1.2, 0, 1.3, record.Undecided, record.SaysSlower, ""},
+		{1.2, 0, 0, record.CauseOther}, {0.1, 0, 0, record.CauseCPU}, {0.1, 1.1, 0, record.CauseCPU},
+		{1.2, 0, 1.1, record.CauseOther}, {1.2, 0, 1.3, record.CauseThrottle},
 	} {
-		e := run(record.Cost, -20, 2)
-		e.Effects[1].Parts = &record.Parts{CPU: *ratio(-18, 3), Efficiency: *ratio(-2, 1)}
-		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: c.verdict, Typical: ratio(-2, 1), Generations: 6})
+		e := withParts(run(record.Slower, -20, 2), record.Undecided, 2, -18)
 		e.Kernel = []record.Kernel{{Workload: "db", Metric: "cpu.foreign", Unit: "s", Per: "second",
 			Values: map[string]record.Value{"host": record.Number(c.seconds), "rootfs": record.Number(c.seconds + c.own)}},
 			{Workload: "db", Metric: "cpu.throttled", Unit: "s", Per: "second", Values: map[string]record.Value{"rootfs": record.Number(c.held)}}}
-		if s := only(t, Of(e)).Says; s.Word != c.word || s.Metric != c.metric {
-			t.Errorf("%v s, efficiency %v: %+v", c.seconds, c.verdict, s)
+		if s := only(t, Of(e)).Says; s.Word != record.SaysSlower || !slices.Contains(s.Causes, c.want) {
+			t.Errorf("%+v: %+v", c, s)
 		}
 	}
 }
 
-// Where the throughput is undecided, CPU time per operation decides.
-func TestEfficiencyDecides(t *testing.T) {
-	e := run(record.Undecided, 0, 5)
-	e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "efficiency", Arm: "rootfs", Baseline: "host", Verdict: record.Cost, Typical: ratio(-4, 1), Generations: 6})
-	if a := Of(e); only(t, a).Says.Word != record.SaysSlower || only(t, a).Says.Metric != "cpu_per_op" || a.Standing != record.AnsweredAll {
-		t.Errorf("%+v", a.Tables)
+// CPU time per operation has a verdict of its own, and never takes the place of throughput's.
+func TestCPUBeside(t *testing.T) {
+	for verdict, want := range map[record.Verdict]record.CPUWord{record.MoreCPU: record.SaysMoreCPU, record.LessCPU: record.SaysLessCPU, record.NoDifference: "", record.Undecided: ""} {
+		a := Of(withParts(run(record.Undecided, 0, 5), verdict, 4, 0))
+		if s := only(t, a).Says; s.Word != record.SaysUndecided || s.CPU != want || a.Standing != record.AnsweredNone {
+			t.Errorf("%v: %+v", verdict, s)
+		}
 	}
 }
 
 // The arms on pods that could not be had are rows, with reason and remedy; those of other experiments are not.
 func TestSkippedPods(t *testing.T) {
-	e := run(record.Cost, -10, 2)
+	e := run(record.Slower, -10, 2)
 	e.Steps, e.Workloads[0].Baseline = nil, "host"
-	e.Left = []record.Left{{Workload: "db", Arm: "slow", Reason: "no StorageClass", Remedy: "name another"}, {Workload: "db", Arm: "slow", Reason: "again"},
-		{Workload: "db", Arm: "host", Reason: "busy"}, {Workload: "other", Arm: "x", Reason: "busy"}, {Workload: "db", Arm: "cgroup", Reason: "ended"}}
+	e.Left = []record.Left{{Workload: "db", Arm: "slow", Reason: record.InProse("no StorageClass"), Remedy: record.InProse("name another")}, {Workload: "db", Arm: "slow", Reason: record.InProse("again")},
+		{Workload: "db", Arm: "host", Reason: record.InProse("busy")}, {Workload: "other", Arm: "x", Reason: record.InProse("busy")}, {Workload: "db", Arm: "cgroup", Reason: record.InProse("ended")}}
 	rows := func() (arms []string) {
 		for _, r := range Of(e).Tables[0].Rows {
-			arms = append(arms, r.Arm+" "+string(r.Says.Word)+" "+r.Says.Remedy)
+			arms = append(arms, r.Arm+" "+string(r.Says.Word)+" "+said.English(r.Says.Remedy))
 		}
 		return arms
 	}
@@ -303,5 +278,29 @@ func TestSkippedPods(t *testing.T) {
 	}
 	if a := Of(e); a.Standing != record.AnsweredPartly {
 		t.Errorf("%s", a.Standing)
+	}
+}
+
+// Without a container runtime the loads have layers of different heights, and each has its highest one as its question:
+// they are one table all the same.
+func TestLayersWithoutRuntime(t *testing.T) {
+	e := &record.Effects{Host: record.Host{CPUs: 2}, Left: []record.Left{{Arm: "container", Reason: record.InProse("neither runc nor crun is installed"), Remedy: record.InProse("apt install runc")}}}
+	for _, load := range []string{"oltp-read-only", "oltp-read-write", "commit", "rpc"} {
+		layers := []string{"cgroup", "security"}
+		if load == "rpc" {
+			layers = append(layers, "nat")
+		}
+		below := "host"
+		for _, layer := range layers {
+			x := record.Effect{Workload: load, Metric: "throughput", Arm: layer, Baseline: "host", Verdict: record.Slower, Typical: ratio(-5, 1), Generations: 6}
+			e.Effects = append(e.Effects, x)
+			x.Baseline, below = below, layer
+			e.Steps = append(e.Steps, x)
+		}
+		e.Workloads = append(e.Workloads, record.WorkloadResult{Name: load, Primary: "throughput", Baseline: "host", Question: below, Blocks: 9, Generations: 6, Seconds: 60})
+	}
+	a := Of(e)
+	if len(a.Tables) != 1 || len(a.Tables[0].Rows) != 4 || a.Tables[0].Subject != "" || a.Tables[0].Rows[3].Arm != "nat" || len(a.Skipped) != 1 {
+		t.Errorf("%+v, skipped %+v", a.Tables, a.Skipped)
 	}
 }

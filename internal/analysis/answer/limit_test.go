@@ -20,7 +20,7 @@ func limited() *record.Effects {
 		Host:      record.Host{CPUs: 2},
 		Workloads: []record.WorkloadResult{{Name: "service", Primary: "p99", Baseline: "free", Blocks: 9, Generations: 6, Seconds: 60}},
 		Arms:      []record.ArmResult{arm("free", 0.01, 0, 0), arm("request", 0.01, 0, 0), arm("half", 0.05, 0.5, 0.3)},
-		Effects:   []record.Effect{effect("request", record.Negligible, 0.5, 3), effect("half", record.Cost, 400, 40)},
+		Effects:   []record.Effect{effect("request", record.NoDifference, 0.5, 3), effect("half", record.Slower, 400, 40)},
 	}
 }
 
@@ -65,7 +65,7 @@ func TestObjective(t *testing.T) {
 	}{
 		"below":        {&record.ArmLevel{Value: 0.004, Low: 0.003, High: 0.0099, Launches: 6}, record.SaysEnough, 0},
 		"above":        {&record.ArmLevel{Value: 0.02, Low: 0.011, High: 0.04, Launches: 6}, record.SaysTooSlow, 0},
-		"few launches": {&record.ArmLevel{Value: 0.004, Launches: 2, Reason: "a verdict needs 4 launches"}, record.SaysUndecided, 20},
+		"few launches": {&record.ArmLevel{Value: 0.004, Launches: 2, Reason: record.InProse("a verdict needs 4 launches")}, record.SaysUndecided, 20},
 		"none":         {nil, record.SaysUndecided, 0},
 		// Half-width ln 4, distance ln 2: four times the time.
 		"between": {&record.ArmLevel{Value: 0.005, Low: 0.00125, High: 0.02, Launches: 6}, record.SaysUndecided, 180},

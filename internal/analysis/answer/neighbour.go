@@ -17,7 +17,9 @@ func neighbour(w arrange.Workload, p record.Price) record.AnswerTable {
 		line.Isolation, line.Kept = r.Isolation, r.Kept
 		if r.Arm != p.Unprotected {
 			line.Regained = r.Of(p.Primary).Share
-			line.Says.Protects = line.Regained != nil && line.Regained.Low > half
+			if line.Regained != nil && line.Regained.Above(half) {
+				line.Says.Protects, line.Says.Against = true, p.Unprotected
+			}
 		}
 		t.Rows = append(t.Rows, line)
 	}
@@ -28,33 +30,21 @@ func neighbour(w arrange.Workload, p record.Price) record.AnswerTable {
 // protect.
 const half = 0.5
 
-// against is an arm against another, which need not be the baseline of its effects: then the effect
-// is that of the price table, without a verdict other than from its interval.
+// against is an arm against another, which need not be the baseline of its effects: then the effect is that of the
+// price table.
 func against(w arrange.Workload, p record.Price, arm, base string) record.AnswerRow {
 	if x, ok := w.PrimaryOf(arm); ok && x.Baseline == base {
 		return row(w, arm, 0)
 	}
 	out := record.AnswerRow{Workload: w.Name, Arm: arm}
 	for _, r := range p.Rows {
-		if back := r.Of(p.Primary); r.Arm == arm && back.Alone != nil {
-			out.Effect = &record.Effect{Workload: w.Name, Metric: p.Primary, Arm: arm, Baseline: base, Typical: back.Alone, Verdict: byInterval(w, p.Primary, back.Alone)}
-			out.Says = verdict(w, *out.Effect)
+		if back := r.Of(p.Primary); r.Arm == arm && back.Effect != nil {
+			out.Effect, out.Says = back.Effect, Says(*back.Effect)
 		} else if r.Arm == arm {
 			out.Says = record.Says{Word: record.SaysUndecided, Reason: back.Reason}
 		}
 	}
 	return out
-}
-
-// byInterval is the verdict that an interval alone gives.
-func byInterval(w arrange.Workload, name string, r *record.Ratio) record.Verdict {
-	switch {
-	case r.Low <= 1 && r.High >= 1:
-		return record.Undecided
-	case (r.Ratio > 1) == w.MoreIsBetter(name):
-		return record.Gain
-	}
-	return record.Cost
 }
 
 // pods is the table of a load in pods: each against the baseline, alone and beside a neighbour in a
@@ -100,7 +90,9 @@ func compare(w arrange.Workload, rows []record.AnswerRow) {
 			continue
 		}
 		mean, wide := apart(w, r.Beside, rows[worst].Beside)
-		r.Says.Protects = mean-wide > 0
+		if mean-wide > 0 {
+			r.Says.Protects, r.Says.Against = true, rows[worst].Arm
+		}
 		if before := i - 1; before >= 0 && before != worst && rows[before].Beside != nil && rows[before].Beside.Typical != nil && rows[before].Arm != w.Baseline {
 			mean, wide := apart(w, r.Beside, rows[before].Beside)
 			if far := math.Expm1(math.Abs(mean) + wide); math.Abs(mean) <= wide && far <= alike {

@@ -14,7 +14,7 @@ func podRun(beside map[string]float64, half float64) *record.Effects {
 	add := func(arm string, percent float64) {
 		v := record.Undecided
 		if percent+half < 0 {
-			v = record.Cost
+			v = record.Slower
 		}
 		e.Effects = append(e.Effects, record.Effect{Workload: "db", Metric: "throughput", Arm: arm, Baseline: "host", Verdict: v, Typical: ratio(percent, half), Generations: 6})
 	}
@@ -23,7 +23,7 @@ func podRun(beside map[string]float64, half float64) *record.Effects {
 			add(arm, -7)
 		}
 		add(arm+"-busy", beside[arm])
-		p.Rows = append(p.Rows, record.PriceRow{Arm: arm + "-busy", Environment: arm, Alone: arm, Back: []record.Regained{{Metric: "throughput", Alone: ratio(beside[arm], half)}}})
+		p.Rows = append(p.Rows, record.PriceRow{Arm: arm + "-busy", Environment: arm, Alone: arm, Back: []record.Regained{{Metric: "throughput", Effect: &record.Effect{Typical: ratio(beside[arm], half)}}}})
 	}
 	e.Prices = []record.Price{p}
 	return e
@@ -75,14 +75,14 @@ func TestNeighbour(t *testing.T) {
 	row := func(arm string, share *record.Share) record.PriceRow {
 		return record.PriceRow{Arm: arm, Isolation: []string{arm}, Back: []record.Regained{{Metric: "throughput", Share: share}}}
 	}
-	e := run(record.Cost, -20, 2)
+	e := run(record.Slower, -20, 2)
 	e.Steps, e.Left = nil, nil
 	for i := range e.Effects {
-		e.Effects[i].Parts = &record.Parts{CPU: *ratio(-20, 2), Efficiency: *ratio(0, 2)}
+		e.Effects[i].Parts = &record.Parts{CPU: *ratio(-20, 2), PerOp: *ratio(0, 2)}
 	}
 	for _, arm := range []string{"cgroup", "rootfs", "third"} {
 		x := e.Effects[0]
-		x.Metric, x.Arm, x.Verdict, x.Typical, x.Parts = "efficiency", arm, record.Negligible, ratio(0, 0.5), nil
+		x.Metric, x.Arm, x.Verdict, x.Typical, x.Parts = "cpu_per_op", arm, record.NoDifference, ratio(0, 0.5), nil
 		e.Effects = append(e.Effects, x)
 	}
 	third := e.Effects[1]
@@ -96,7 +96,7 @@ func TestNeighbour(t *testing.T) {
 		t.Fatalf("%+v", a.Tables)
 	}
 	for i, want := range []record.Says{{}, {Word: record.SaysSlower}, {Word: record.SaysSlower, Protects: true}, {Word: record.SaysSlower}} {
-		if got := a.Tables[0].Rows[i].Says; got.Word != want.Word || got.Protects != want.Protects || got.Metric != "" {
+		if got := a.Tables[0].Rows[i].Says; got.Word != want.Word || got.Protects != want.Protects {
 			t.Errorf("row %d: %+v, want %+v", i, got, want)
 		}
 	}

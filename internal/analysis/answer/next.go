@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -104,15 +103,12 @@ func foretold(w record.WorkloadResult, half float64) bool {
 // open reports whether more time may decide more of a result.
 func open(a *record.Answers) bool {
 	return anyRow(a.Tables, func(s record.Says) bool {
-		return s.Word == record.SaysUndecided && !s.Answered() || s.Word == record.SaysSkipped && s.Remedy == ""
+		return s.Word == record.SaysUndecided && !s.Answered() || s.Word == record.SaysSkipped && s.Remedy.IsZero()
 	})
 }
 
 // unsteady is the least share of the CPUs, taken by others, that an answer names.
 const unsteady = 0.05
-
-// soon is the longest continuation that is proposed, in seconds.
-const soon = 600
 
 // continues reports whether tare run --continue can add to a result: not to an imported one, to
 // one of a node helper, or to a run that has not ended.
@@ -123,17 +119,23 @@ func continues(e *record.Effects) bool {
 // next returns what to do next, the most useful first.
 func next(a *record.Answers, e *record.Effects) (out []record.NextStep) {
 	for _, l := range a.Skipped {
-		if l.Remedy != "" {
+		if !l.Remedy.IsZero() {
 			out = append(out, record.NextStep{Kind: record.NextProvide, Remedy: l.Remedy})
 		}
+	}
+	if e.Ended == record.EndedError { // more time would fail again
+		for _, c := range e.Caveats {
+			if !c.Remedy.IsZero() {
+				out = append(out, record.NextStep{Kind: record.NextProvide, Remedy: c.Remedy})
+			}
+		}
+		return out
 	}
 	if e.Imported != nil || !open(a) {
 		return out
 	}
 	if continues(e) {
-		on := further(a)
-		on.Seconds = max(on.Seconds, minutes(launching(e)))
-		out = append(out, on)
+		out = append(out, record.NextStep{Kind: record.NextContinue, Seconds: needed(a)})
 	}
 	if a.Noise.StealHigh > unsteady {
 		out = append(out, record.NextStep{Kind: record.NextDedicated})
@@ -144,40 +146,8 @@ func next(a *record.Answers, e *record.Effects) (out []record.NextStep) {
 	return out
 }
 
-// launching is the time in seconds in which all loads have the launches that a verdict on their subjects
-// needs.
-func launching(e *record.Effects) float64 {
-	sum := 0.0
-	for _, w := range arrange.Workloads(e) {
-		most := 0.0
-		for key, x := range w.Effect {
-			if key.Metric == w.Primary && !slices.Contains(w.Twins, key.Arm) && w.FewLaunches(x) {
-				most = max(most, w.MoreLaunches(x))
-			}
-		}
-		sum += most
-	}
-	return sum
-}
-
-// further is a continuation: as long as the undecided rows say that they need, and where one cannot say, as long as the
-// best precision takes; at most soon.
-func further(a *record.Answers) record.NextStep {
-	on := record.NextStep{Kind: record.NextContinue, Seconds: soon}
-	if needed := needed(a); needed > 0 {
-		on.Seconds = min(minutes(needed), soon)
-		return on
-	}
-	for _, o := range a.Menu {
-		if o.Seconds <= soon {
-			on.Seconds = minutes(o.Seconds)
-		}
-	}
-	return on
-}
-
-// needed is the time in seconds in which all rows without an answer would probably have one: each load's longest; 0: not
-// known.
+// needed is the time in seconds, in whole minutes, in which all rows without an answer would probably have one: each
+// load's longest; 0: unknown.
 func needed(a *record.Answers) (sum float64) {
 	longest := map[string]float64{}
 	for _, t := range a.Tables {
@@ -194,8 +164,9 @@ func needed(a *record.Answers) (sum float64) {
 	for _, load := range slices.Sorted(maps.Keys(longest)) {
 		sum += longest[load]
 	}
-	return sum
+	const aYear = 365 * 86400.
+	if sum > aYear {
+		return 0
+	}
+	return 60 * math.Ceil(sum/60)
 }
-
-// minutes rounds seconds up to whole minutes, one at least.
-func minutes(seconds float64) float64 { return max(60, 60*math.Ceil(seconds/60)) }

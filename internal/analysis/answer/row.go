@@ -1,12 +1,11 @@
 package answer
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
-	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/analysis/observe"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
@@ -42,107 +41,65 @@ func effect(w arrange.Workload, name, arm string) *record.Effect {
 // arm received to be the outcome of a competition, and not a price of the arm.
 const competing = 0.1
 
-// says is the answer of an arm: by the primary metric; by CPU time per operation where that is
-// undecided, or where the CPU time that the arm received is the outcome of a competition with other
-// work and not of the arm's own limit. Beside a neighbour of the run that competition is the question: other is 0 then.
+// says is the answer of an arm by the primary metric, with what is shown of CPU time per operation beside it. other is
+// the share of the CPUs that other work used; beside a neighbour of the run it is 0: competing for CPU time is the
+// question there.
 func says(w arrange.Workload, arm string, other float64) record.Says {
 	x, ok := w.PrimaryOf(arm)
 	if !ok {
-		return record.Says{Word: record.SaysSkipped, Reason: messages.In(messages.English).Text("reason.nowindow")}
+		return record.Says{Word: record.SaysSkipped, Reason: record.Say("no_window_measured")}
 	}
-	work := efficiency(w, arm)
-	beside := work != nil && work.Typical != nil && x.Parts != nil && other > competing && !heldBack(w, x)
-	s := verdict(w, x)
-	switch {
-	case s.Word == record.SaysInvalid:
-	case work != nil && work.Typical != nil && (beside || s.Word == record.SaysUndecided):
-		if by := verdict(w, *work); beside || by.Word.Decided() {
-			s, s.Metric = by, metric.CPUPerOp.Name
-		}
+	s, work := Says(x), perOp(w, arm)
+	if work != nil {
+		s.CPU = moreOrLess(*work)
 	}
-	for _, d := range w.Differing() {
-		why := messages.In(messages.English).Text("reason.twin", "effect", quantity.Interval(d.Typical))
-		if s.Metric == "" && arrange.Outgrows(x, d) {
-			s.Reason = cmp.Or(s.Reason, why)
-			continue
-		}
-		s = record.Says{Word: record.SaysInvalid, Reason: why}
-	}
-	s.Causes = causes(w, x, work, beside)
+	s.Causes = causes(w, x, work, x.Parts != nil && other > competing && !heldBack(w, x))
 	return s
 }
 
-// verdict is the verdict of one effect, with its bound and the time that would decide it.
-func verdict(w arrange.Workload, x record.Effect) record.Says {
-	s := record.Says{Reason: x.Unequal}
-	switch {
-	case x.Verdict == record.Invalid:
-		s.Word, s.Reason = record.SaysInvalid, x.Reason
-	case x.Verdict == record.Cost && x.Typical != nil:
-		s.Word = record.SaysSlower
-	case x.Verdict == record.Gain && x.Typical != nil:
-		s.Word = record.SaysFaster
-	case x.Verdict == record.Negligible && x.Typical != nil:
-		s.Word, s.Bound = record.SaysNoDifference, max(loss(w, x, x.Typical, x.Total, x.Bound), gain(w, x, x.Typical, x.Total, x.Bound))
-	case x.Verdict == record.NoLoss && x.Typical != nil:
-		s.Word, s.Bound = record.SaysNoLoss, loss(w, x, x.Typical, x.Total, x.Bound)
-	case w.FewLaunches(x):
-		s.Word, s.Reason, s.Seconds = record.SaysUndecided, x.Reason, max(w.MoreLaunches(x), x.Needed)
-	case x.Typical == nil:
-		s.Word, s.Reason = record.SaysUndecided, x.Reason
-	default:
-		s.Word, s.Seconds = record.SaysUndecided, x.Needed
-		if s.Bound = loss(w, x, x.Typical, x.Bound); s.Bound > informative {
-			s.Bound = 0
-		}
+// Says is what a row says of one effect: its verdict, the largest loss (or difference) that is possible, and the time
+// that would decide it.
+func Says(x record.Effect) record.Says {
+	s := record.Says{Word: words[x.Verdict], Reason: x.Unequal, Bound: x.AtMost}
+	if quantity.Finite(x.Needed) {
+		s.Seconds = x.Needed
+	}
+	if x.Verdict == record.Invalid || x.Verdict == record.Undecided && x.Bound == nil {
+		s.Reason = x.Reason
 	}
 	return s
 }
 
-// informative is the largest loss in an undecided interval that is told.
-const informative = 0.5
-
-// loss is the largest loss in any of the intervals, as a ratio; 0 if none contains a loss.
-func loss(w arrange.Workload, x record.Effect, all ...*record.Ratio) (most float64) {
-	for _, r := range all {
-		switch {
-		case r == nil:
-		case w.MoreIsBetter(x.Metric):
-			most = max(most, 1-r.Low)
-		case quantity.Finite(r.High):
-			most = max(most, r.High-1)
-		}
-	}
-	return most
+// words are the words of verdicts in a row.
+var words = map[record.Verdict]record.AnswerWord{
+	record.Undecided: record.SaysUndecided, record.Slower: record.SaysSlower, record.Faster: record.SaysFaster, record.Invalid: record.SaysInvalid,
+	record.NoDifference: record.SaysNoDifference, record.NoLoss: record.SaysNoLoss, record.MoreCPU: record.SaysSlower, record.LessCPU: record.SaysFaster,
 }
 
-// gain is the largest gain in any of the intervals, as a ratio.
-func gain(w arrange.Workload, x record.Effect, all ...*record.Ratio) (most float64) {
-	for _, r := range all {
-		switch {
-		case r == nil:
-		case !w.MoreIsBetter(x.Metric):
-			most = max(most, 1-r.Low)
-		case quantity.Finite(r.High):
-			most = max(most, r.High-1)
-		}
-	}
-	return most
-}
-
-// efficiency is the effect of an arm on operations per CPU second; nil if it has no verdict.
-func efficiency(w arrange.Workload, arm string) *record.Effect {
-	x, ok := w.Effect[arrange.Key{Metric: metric.Efficiency.Name, Arm: arm}]
-	if !ok || w.Primary != metric.Throughput.Name || x.Exploratory {
+// perOp is the effect of an arm on CPU time per operation; nil if it has no verdict.
+func perOp(w arrange.Workload, arm string) *record.Effect {
+	x, ok := w.Effect[arrange.Key{Metric: metric.CPUPerOp.Name, Arm: arm}]
+	if !ok || w.Primary != metric.Throughput.Name || x.Exploratory || x.Typical == nil {
 		return nil
 	}
 	return &x
 }
 
+// moreOrLess is the verdict on CPU time per operation; empty: no difference is shown.
+func moreOrLess(x record.Effect) record.CPUWord {
+	switch x.Verdict {
+	case record.MoreCPU:
+		return record.SaysMoreCPU
+	case record.LessCPU:
+		return record.SaysLessCPU
+	}
+	return ""
+}
+
 // heldBack reports whether the arm's own limit kept more CPU time from it than other work used.
 func heldBack(w arrange.Workload, x record.Effect) bool {
 	foreign, known := foreignWork(w.Kernel, w.Name)
-	return known && difference(w, x, "cpu.throttled") > foreign
+	return known && difference(w, x, observe.Throttled) > foreign
 }
 
 // otherWork is the share of the CPUs that other work used; 0: not known.
@@ -172,25 +129,27 @@ func foreignWork(kernel []record.Kernel, load string) (least float64, known bool
 	return least, !math.IsInf(least, 1)
 }
 
-// causes are the shown causes of a loss. Throughput is CPU time received per second times operations
-// per CPU second, so the logarithm of a loss is the sum of two.
+// causes are the shown causes of a difference. Throughput is CPU time received per second over CPU time per
+// operation, so the logarithm of a loss is the sum of two.
 func causes(w arrange.Workload, x record.Effect, work *record.Effect, beside bool) (out []record.Cause) {
-	lost := arrange.Moved(x) && x.Verdict == record.Cost
-	if lost && work != nil && work.Typical != nil {
-		share := math.Log(work.Typical.Ratio) / math.Log(x.Typical.Ratio)
-		if work.Verdict == record.Cost && share > 0.2 {
+	const some = 0.2 // of the loss
+	of := func(r record.Ratio) float64 { return math.Log(r.Ratio) / math.Log(x.Typical.Ratio) }
+	if arrange.Moved(x) && x.Verdict.Worse() {
+		if work != nil && work.Verdict.Worse() && -of(*work.Typical) > some {
 			out = append(out, record.CauseWork)
 		}
-		same := work.Verdict == record.Negligible || work.Verdict == record.NoLoss
-		less := work.Verdict == record.Cost && share < 0.8 || same && share < 0.5 || work.Verdict == record.Gain
-		switch {
-		case less && beside:
-			out = append(out, record.CauseOther)
-		case less:
-			out = append(out, received(w, x))
+		if p := x.Parts; p != nil && p.CPU.Side() < 0 && of(p.CPU) > some {
+			if beside {
+				out = append(out, record.CauseOther)
+			} else {
+				out = append(out, received(w, x))
+			}
 		}
 	}
-	if x.Intermittent && x.Typical != nil {
+	if arrange.Moved(x) && flushes(w, x) && !slices.Contains(out, record.CauseDisk) {
+		out = append([]record.Cause{record.CauseDisk}, slices.DeleteFunc(out, func(c record.Cause) bool { return c == record.CauseCPU || c == record.CauseWait })...)
+	}
+	if x.Intermittent && x.Typical != nil && !x.Verdict.Better() { // stalls slow, so they are no cause of a gain
 		out = append(out, record.CauseBursts)
 	}
 	if slices.ContainsFunc(w.TwoModes, func(m record.ArmModes) bool { return m.Arm == x.Arm || m.Arm == w.Baseline }) {
@@ -199,17 +158,33 @@ func causes(w arrange.Workload, x record.Effect, work *record.Effect, beside boo
 	return out
 }
 
+// flushes reports whether the arm that is faster flushes the disk less than a tenth as often for an operation.
+func flushes(w arrange.Workload, x record.Effect) bool {
+	const seldom = 0.1
+	for _, k := range w.Kernel {
+		if k.Metric+observe.PerOp != observe.Flushes || k.Per != "operation" {
+			continue
+		}
+		arm, known := k.Values[x.Arm].Get()
+		base, also := k.Values[x.Baseline].Get()
+		if x.Verdict.Worse() {
+			arm, base = base, arm
+		}
+		return known && also && base > 0 && arm < seldom*base
+	}
+	return false
+}
+
 // received says why an arm received less CPU time, by the probes of the arm and of the baseline: it was
 // throttled, waited for the disk, or waited for something else that is no CPU. Then its threads wait for a
 // CPU less often, and not more often all at once.
 func received(w arrange.Workload, x record.Effect) record.Cause {
-	const aTwentieth = 0.05 // of a CPU, or of the time
-	switch more := func(probe string) float64 { return difference(w, x, probe) }; {
-	case more("cpu.throttled") >= aTwentieth:
-		return record.CauseThrottle
-	case more("pressure.io.some") >= aTwentieth:
-		return record.CauseDisk
-	case more("pressure.cpu.some") <= -aTwentieth && more("pressure.cpu.full") <= 0:
+	for _, o := range observe.Table(func(o observe.Observation) bool { return o.Least > 0 && o.Answer != "" }) {
+		if o.Counts(difference(w, x, o.Name), 0) {
+			return o.Answer
+		}
+	}
+	if difference(w, x, "pressure.cpu.some") <= -observe.ATwentieth && difference(w, x, "pressure.cpu.full") <= 0 {
 		return record.CauseWait
 	}
 	return record.CauseCPU

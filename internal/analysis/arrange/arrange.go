@@ -70,61 +70,26 @@ func (w Workload) Alone() bool {
 	return w.Imported && len(w.Arm) == 1 && len(w.Effect) == 0
 }
 
-// Noise is the noise floor of a metric, as a logarithm: the half-width of the twin's interval,
-// or the far end of an interval that does not contain the baseline. 0 where it is not known.
+// Noise is the noise floor of a metric, as a logarithm: the far end of the twin's interval. 0: unknown.
 func (w Workload) Noise(metric string) float64 {
 	noise := 0.0
 	for _, arm := range w.Twins {
 		r := w.Effect[Key{metric, arm}].Typical
-		if r == nil || !(0 < r.Low && r.Low < r.High) || math.IsInf(r.High, 0) {
-			continue
+		if r != nil && r.Known() {
+			noise = max(noise, r.Far())
 		}
-		noise = max(noise, math.Log(r.High/r.Low)/2)
-		if r.Low > 1 || r.High < 1 {
-			noise = max(noise, math.Abs(math.Log(r.Low)), math.Abs(math.Log(r.High)))
-		}
-	}
-	if metric == w.Primary {
-		noise = max(noise, w.NoiseFloor)
 	}
 	return noise
 }
 
-// Differing returns the primary effects of the twins that differ from the baseline. A twin repeats
-// the baseline, so such an effect is an error of the measurement.
-func (w Workload) Differing() (out []record.Effect) {
-	for _, arm := range w.Twins {
-		if x, _ := w.PrimaryOf(arm); Moved(x) {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
 // Moved reports whether an effect is a cost or a gain of known size.
 func Moved(x record.Effect) bool {
-	return (x.Verdict == record.Cost || x.Verdict == record.Gain) && x.Typical != nil
-}
-
-// Outgrows reports whether an effect is shown and more than twice as large as a twin's, at the ends of their intervals
-// where the one is smallest and the other largest: most of it is the arm's, whatever the error of the twin is.
-func Outgrows(x, twin record.Effect) bool {
-	if !Moved(x) || twin.Typical == nil {
-		return false
-	}
-	low, high := math.Log(x.Typical.Low), math.Log(x.Typical.High)
-	most := max(math.Abs(math.Log(twin.Typical.Low)), math.Abs(math.Log(twin.Typical.High)))
-	return low*high > 0 && min(math.Abs(low), math.Abs(high)) > 2*most
+	return x.Verdict.Differs() && x.Typical != nil
 }
 
 // FewLaunches reports whether an effect is undecided because an arm has too few launches for a verdict.
 func (w Workload) FewLaunches(x record.Effect) bool {
 	return !w.Imported && x.Verdict == record.Undecided && x.Typical != nil && x.Generations < metric.LeastLaunches
-}
-
-// MoreLaunches is the time in seconds that an arm of FewLaunches needs for the launches that it lacks.
-func (w Workload) MoreLaunches(x record.Effect) float64 {
-	return metric.MoreLaunches(x.Generations, w.Generations, w.Seconds)
 }
 
 // InNoise reports whether a cost or gain is no larger than the noise floor. Its verdict holds all

@@ -34,20 +34,3 @@ func TestSubject(t *testing.T) {
 		}
 	}
 }
-
-// An effect outgrows a twin's that is less than half of it, at the worst ends of both intervals.
-func TestOutgrows(t *testing.T) {
-	for _, c := range []struct {
-		low, high, twinLow, twinHigh float64
-		verdict                      record.Verdict
-		want                         bool
-	}{
-		{0.5, 0.7, 0.95, 0.99, record.Cost, true}, {0.5, 0.7, 0.8, 0.99, record.Cost, false}, {0.5, 1.01, 0.95, 0.99, record.Cost, false},
-		{1.3, 1.6, 1.01, 1.05, record.Gain, true}, {1.05, 1.6, 0.95, 0.99, record.Gain, false}, {0.5, 0.7, 0.95, 0.99, record.Undecided, false},
-	} {
-		x := record.Effect{Verdict: c.verdict, Typical: &record.Ratio{Ratio: (c.low + c.high) / 2, Low: c.low, High: c.high}}
-		if got := Outgrows(x, record.Effect{Typical: &record.Ratio{Low: c.twinLow, High: c.twinHigh}}); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
-	}
-}

@@ -24,7 +24,7 @@ func Judge(e *record.Effects, planted []Planted) *record.Calibration {
 		}
 	}
 	for _, x := range e.Twin {
-		if x.Metric == metric.Throughput.Name || x.Metric == metric.Efficiency.Name {
+		if x.Metric == metric.Throughput.Name || x.Metric == metric.CPUPerOp.Name {
 			c.Losses = append(c.Losses, loss(Planted{Arm: x.Arm, How: None}, x))
 		}
 	}
@@ -42,10 +42,10 @@ func Judge(e *record.Effects, planted []Planted) *record.Calibration {
 }
 
 // metrics returns the metrics whose loss is known: pauses and quotas need a little CPU time of
-// their own, so that their efficiency is not known.
+// their own, so that theirs per operation is not known.
 func (p Planted) metrics() []string {
 	if p.How == Work || p.How == None {
-		return []string{metric.Throughput.Name, metric.Efficiency.Name}
+		return []string{metric.Throughput.Name, metric.CPUPerOp.Name}
 	}
 	return []string{metric.Throughput.Name}
 }
@@ -62,14 +62,17 @@ func effect(e *record.Effects, arm, name string) *record.Effect {
 // loss judges a loss by the interval of its arm alone.
 func loss(p Planted, x record.Effect) record.PlantedLoss {
 	l := record.PlantedLoss{Arm: p.Arm, Metric: x.Metric, How: p.How, Planted: p.Loss}
-	if x.Own == nil || !(x.Own.Low <= x.Own.High) || x.Verdict == record.Invalid {
-		l.Reason = cmp.Or(x.Reason, noFigure)
+	if x.Own == nil || !x.Own.Known() || x.Verdict == record.Invalid {
+		l.Reason = cmp.Or(x.Reason, record.Say("no_window_of_it"))
 		return l
 	}
-	m := record.Worsening{Cost: 1 - x.Own.Ratio, Low: 1 - x.Own.High, High: 1 - x.Own.Low}
+	own := *x.Own
+	if x.Metric == metric.CPUPerOp.Name { // a loss of operations for the same CPU time
+		own = own.Inverse()
+	}
+	m := record.Worsening{Cost: 1 - own.Ratio, Low: 1 - own.High, High: 1 - own.Low}
 	l.Measured = &m
-	l.Covered = m.Low <= p.Loss && p.Loss <= m.High
-	l.Found = m.Low > 0 || m.High < 0
+	l.Covered, l.Found = own.Holds(1-p.Loss), own.Side() != 0
 	return l
 }
 
@@ -98,7 +101,7 @@ func smallest(losses []record.PlantedLoss, seconds float64, arms int) []record.S
 	const alone = 3
 	var halves []float64
 	for _, l := range losses {
-		if m := l.Measured; m != nil && l.Metric == metric.Throughput.Name && m.High < 1 {
+		if m := l.Measured; m != nil && l.Metric == metric.Throughput.Name {
 			halves = append(halves, (math.Log1p(-m.Low)-math.Log1p(-m.High))/2)
 		}
 	}

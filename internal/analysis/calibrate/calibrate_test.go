@@ -70,9 +70,12 @@ func effects(planted []calibrate.Planted, shift, half float64) *record.Effects {
 		x := math.Log1p(-loss) - shift
 		return &record.Ratio{Ratio: math.Exp(x), Low: math.Exp(x - half), High: math.Exp(x + half)}
 	}
+	inverse := func(r *record.Ratio) *record.Ratio {
+		return &record.Ratio{Ratio: 1 / r.Ratio, Low: 1 / r.High, High: 1 / r.Low}
+	}
 	for _, p := range planted {
 		e.Effects = append(e.Effects, record.Effect{Workload: calibrate.Workload, Arm: p.Arm, Metric: "throughput", Own: own(p.Loss)},
-			record.Effect{Workload: calibrate.Workload, Arm: p.Arm, Metric: "efficiency", Own: own(p.Loss)},
+			record.Effect{Workload: calibrate.Workload, Arm: p.Arm, Metric: "cpu_per_op", Own: inverse(own(p.Loss))},
 			record.Effect{Workload: calibrate.Workload, Arm: p.Arm, Metric: "p50", Own: own(p.Loss)})
 	}
 	e.Twin = []record.Effect{{Workload: calibrate.Workload, Arm: "twin", Metric: "throughput", Own: own(0)}}
@@ -82,7 +85,7 @@ func effects(planted []calibrate.Planted, shift, half float64) *record.Effects {
 
 func TestJudge(t *testing.T) {
 	planted := calibrate.Plant(1)
-	n := len(planted) + 1 + 1 + 4 // throughput with the twin's, efficiency of none and of more work
+	n := len(planted) + 1 + 1 + 4 // throughput with the twin's, CPU per operation of none and of more work
 	for name, c := range map[string]struct {
 		shift, half    float64
 		covered, wrong int
@@ -113,11 +116,11 @@ func TestSmallest(t *testing.T) {
 		t.Errorf("in a minute %g, want %g", have, want)
 	}
 	for i := range e.Effects {
-		e.Effects[i].Own, e.Effects[i].Reason = nil, "one block"
+		e.Effects[i].Own, e.Effects[i].Reason = nil, record.InProse("one block")
 	}
 	e.Twin[0].Own = nil
 	none := calibrate.Judge(e, planted)
-	if none.Smallest != nil || none.Covered.Of != 0 || none.Losses[0].Measured != nil || none.Losses[0].Reason == "" {
+	if none.Smallest != nil || none.Covered.Of != 0 || none.Losses[0].Measured != nil || none.Losses[0].Reason.IsZero() {
 		t.Errorf("%+v", none)
 	}
 }

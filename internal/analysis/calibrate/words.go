@@ -1,7 +1,4 @@
 package calibrate
 
-// Sentences of the calibration for users.
-const (
-	title    = "what this host shows of losses whose size is known"
-	noFigure = "no window of it counts"
-)
+// title is that of the calibration for users.
+const title = "what this host shows of losses whose size is known"

@@ -5,18 +5,19 @@
 // other add up to 1. The data for it are, the best first: the layers of a ladder; the only difference of
 // the two arms; an arm that differs in one thing alone; the two parts of a throughput, CPU per operation
 // and CPU received, with what the kernel saw. Where none of these separates causes they stand together,
-// with the arms that would.
+// with the arms that would. A cause whose counter is 0 is excluded; a loss may have no cause that is found.
 //
 // It may import arrange, wire/metric, base and record. To add a cause: record.LossCause, then a row in
 // factors.go or pressures.
 package cause
 
 import (
+	"cmp"
+	"iter"
 	"math"
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis/arrange"
-	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -47,72 +48,74 @@ type loss struct {
 // find returns the largest loss of a load, nil without one, and its rows without a loss. Arms with
 // isolation have a remedy already. Arms beside the ladder count only where no row lost.
 func find(e *record.Effects, w arrange.Workload, load record.Workload) (worst *loss, kept []record.AdviceNoLoss) {
-	if e.Answer == nil {
-		return nil, nil
-	}
 	var besides []record.Effect
-	for _, t := range e.Answer.Tables {
-		for _, r := range t.Rows {
-			if r.Workload != w.Name {
-				continue
-			}
-			besides = append(besides, r.Besides...)
-			x := r.Effect
-			if t.Question == record.AskedPods && r.Beside != nil {
-				x = r.Beside
-			}
-			says := r.Says
-			if x != nil && says.Word != record.SaysInvalid && contends(armOf(load, x.Arm), armOf(load, x.Baseline)) {
-				says = saysOf(w, *x)
-			}
-			switch {
-			case x == nil && says.Word == "", x != nil && len(armOf(load, x.Arm).Isolation) > 0:
-			case says.Word == record.SaysSlower && x != nil:
-				worst = larger(worst, lossOf(w, load, *x, says.Metric))
-			default:
-				kept = append(kept, record.AdviceNoLoss{Workload: w.Name, Arm: r.Arm, Answer: says})
-			}
+	for r, x := range rows(e, w.Name) {
+		besides = append(besides, r.Besides...)
+		switch {
+		case x == nil && r.Says.Word == "", x != nil && len(armOf(load, x.Arm).Isolation) > 0:
+		case r.Says.Word == record.SaysSlower && x != nil:
+			worst = larger(worst, lossOf(w, load, *x))
+		case r.Says.Word != record.SaysInvalid && r.Says.CPU == record.SaysMoreCPU && r.CPU != nil:
+			worst = larger(worst, lossOf(w, load, *r.CPU))
+		default:
+			kept = append(kept, record.AdviceNoLoss{Workload: w.Name, Arm: r.Arm, Answer: r.Says})
 		}
 	}
 	for _, x := range besides {
-		if worst == nil && x.Verdict == record.Cost {
-			worst = lossOf(w, load, x, "")
+		if worst == nil && x.Verdict.Worse() {
+			worst = lossOf(w, load, x)
 		}
 	}
 	return worst, kept
 }
 
-// contends reports whether an arm differs from its baseline in what CPU time it may receive. That CPU time is
-// then the question, also beside other work on the host, where an answer goes by CPU per operation.
-func contends(arm, base record.Arm) bool {
-	return arm.Neighbour != base.Neighbour || arm.CPUs != base.CPUs || arm.CPUSet != base.CPUSet
+// rows are the rows of the answer about a load, each with its effect; nil: it has none.
+func rows(e *record.Effects, load string) iter.Seq2[record.AnswerRow, *record.Effect] {
+	return func(yield func(record.AnswerRow, *record.Effect) bool) {
+		if e.Answer == nil {
+			return
+		}
+		for _, t := range e.Answer.Tables {
+			for _, r := range t.Rows {
+				x := r.Effect
+				if t.Question == record.AskedPods && r.Beside != nil {
+					x = r.Beside
+				}
+				if r.Workload == load && !yield(r, x) {
+					return
+				}
+			}
+		}
+	}
 }
 
-// saysOf is the verdict of an effect by itself.
-func saysOf(w arrange.Workload, x record.Effect) record.Says {
-	switch {
-	case x.Verdict == record.Cost && x.Typical != nil:
-		return record.Says{Word: record.SaysSlower}
-	case x.Verdict == record.Gain && x.Typical != nil:
-		return record.Says{Word: record.SaysFaster}
-	case x.Verdict == record.Invalid:
-		return record.Says{Word: record.SaysInvalid, Reason: x.Reason}
-	case x.Typical == nil || x.Verdict == record.Undecided:
-		return record.Says{Word: record.SaysUndecided, Reason: x.Reason, Seconds: x.Needed}
+// Open reports whether more time may show a loss: a row is undecided, or a twin differs from its baseline, which one run
+// in twenty does by chance.
+func Open(e *record.Effects, p record.Plan) bool {
+	for _, w := range arrange.Workloads(e) {
+		i := slices.IndexFunc(p.Workloads, func(x record.Workload) bool { return x.Name == w.Name })
+		if i < 0 {
+			continue
+		}
+		for r := range rows(e, w.Name) {
+			if r.Says.Word == record.SaysUndecided || r.Says.Word == record.SaysInvalid && twinDiffers(w) {
+				return true
+			}
+		}
 	}
-	bound := max(1-x.Typical.Low, 0)
-	if !w.MoreIsBetter(x.Metric) {
-		bound = max(x.Typical.High-1, 0)
-	}
-	return record.Says{Word: record.SaysNoLoss, Bound: bound}
+	return false
 }
 
-// lossOf is the loss of an effect, or of the arm's CPU per operation where that decides; nil without a
-// size.
-func lossOf(w arrange.Workload, load record.Workload, x record.Effect, decides string) *loss {
-	if decides == metric.CPUPerOp.Name {
-		x = w.Effect[arrange.Key{Metric: metric.Efficiency.Name, Arm: x.Arm}]
-	}
+// twinDiffers reports whether a twin of the load differs from its baseline.
+func twinDiffers(w arrange.Workload) bool {
+	return slices.ContainsFunc(w.Twins, func(arm string) bool {
+		x, _ := w.PrimaryOf(arm)
+		return arrange.Moved(x)
+	})
+}
+
+// lossOf is the loss of an effect; nil without a size.
+func lossOf(w arrange.Workload, load record.Workload, x record.Effect) *loss {
 	if x.Typical == nil || !(x.Typical.Ratio > 0) || x.Typical.Ratio == 1 {
 		return nil
 	}
@@ -142,19 +145,15 @@ func (l *loss) log() float64 { return math.Log(l.effect.Typical.Ratio) }
 // advice is the loss with its causes, the largest share first.
 func (l *loss) advice() record.AdviceLoss {
 	causes := l.causes()
-	slices.SortStableFunc(causes, func(a, b record.CauseShare) int {
-		switch x, y := size(a), size(b); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
-	return record.AdviceLoss{
-		Workload: l.w.Name, Metric: l.effect.Metric, Arm: l.arm.Name, Baseline: l.base.Name, Neighbour: l.arm.Neighbour,
-		Lost: *l.effect.Typical, Causes: causes, Candidates: []record.Candidate{}, Standing: record.StandingSkipped,
+	slices.SortStableFunc(causes, func(a, b record.CauseShare) int { return cmp.Compare(size(b), size(a)) })
+	out := record.AdviceLoss{
+		Workload: l.w.Name, Metric: l.effect.Metric, Arm: l.arm.Name, Baseline: l.base.Name, Neighbour: l.arm.Neighbour, Differs: l.differs(),
+		Lost: *l.effect.Typical, Causes: append([]record.CauseShare{}, causes...), Candidates: []record.Candidate{}, Standing: record.StandingSkipped,
 	}
+	if len(causes) == 0 {
+		l.unfound(&out)
+	}
+	return out
 }
 
 // size is the share of a cause; one without a share comes last.
@@ -196,22 +195,25 @@ func (l *loss) share(part record.Ratio) *record.Share {
 
 // logarithm is the logarithm of a ratio, and the half-width of its interval; NaN without an interval.
 func logarithm(r record.Ratio) (mean, half float64) {
-	if !(r.Ratio > 0 && r.Low > 0 && r.High >= r.Low) || math.IsInf(r.High, 0) {
+	if !r.Known() {
 		return math.NaN(), math.NaN()
 	}
 	return math.Log(r.Ratio), math.Log(r.High/r.Low) / 2
 }
 
-// all is the share of the only cause.
-func all() *record.Share { return &record.Share{Share: 1, Low: 1, High: 1} }
+// shown reports whether a share is one that matters, and shown to be above 0.
+func shown(s *record.Share) bool { return s != nil && s.Share > small && s.Above(0) }
 
-// rest is the share that is left beside other causes.
+// rest is the share that is left beside other causes; nil beside none: the whole is a definition, and no measurement.
 func rest(others []record.CauseShare) *record.Share {
-	left := *all()
+	left := record.Share{Share: 1, Low: 1, High: 1}
 	for _, c := range others {
 		if c.Share != nil {
 			left = record.Share{Share: left.Share - c.Share.Share, Low: left.Low - c.Share.High, High: left.High - c.Share.Low}
 		}
+	}
+	if len(others) == 0 {
+		return nil
 	}
 	return &left
 }

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -77,8 +78,42 @@ func differing(arm, base record.Arm) (out []factor) {
 			out = append(out, factor{f.Name, f.Got, []record.LossCause{causesOf[f.Name]}})
 		}
 	}
-	if !maps.Equal(arm.Set, base.Set) {
-		out = append(out, factor{bySet, "", []record.LossCause{record.LossServer}})
+	if len(changed(arm, base)) > 0 {
+		out = append(out, factor{bySet, strings.Join(changed(arm, base), ", "), []record.LossCause{record.LossServer}})
+	}
+	return out
+}
+
+// defaultLevel is the level of what only the baseline sets.
+const defaultLevel = "default"
+
+// changed are the parameters of the load that an arm has otherwise than another one, each "name=value".
+func changed(arm, base record.Arm) (out []string) {
+	both := maps.Clone(base.Set)
+	if both == nil {
+		both = map[string]string{}
+	}
+	maps.Copy(both, arm.Set)
+	for _, name := range slices.Sorted(maps.Keys(both)) {
+		value, has := arm.Set[name]
+		if was, had := base.Set[name]; has != had || value != was {
+			if !has {
+				value = defaultLevel
+			}
+			out = append(out, name+"="+value)
+		}
+	}
+	return out
+}
+
+// differs are the factors in words.
+func (l *loss) differs() (out []string) {
+	for _, f := range differing(l.arm, l.base) {
+		if f.name == bySet {
+			out = append(out, changed(l.arm, l.base)...)
+		} else {
+			out = append(out, f.name+"="+cmp.Or(f.level, defaultLevel))
+		}
 	}
 	return out
 }
@@ -101,29 +136,30 @@ func environmentCauses(a record.Arm) (out []record.LossCause) {
 	return append(out, record.LossRuntime)
 }
 
-// factors are the causes of an arm beside the ladder.
-func (l *loss) factors() []record.CauseShare {
-	differ := differing(l.arm, l.base)
-	switch len(differ) {
-	case 0:
-		return nil
-	case 1:
-		return l.alone(differ[0])
+// factors are the causes of an arm beside the ladder, among what differs and no counter excludes. One that is left
+// alone has the whole loss, and no share: that would be its definition.
+func (l *loss) factors() (out []record.CauseShare) {
+	all := differing(l.arm, l.base)
+	possible := l.possible(all)
+	if len(possible) == 1 {
+		by := record.ByDesign
+		if len(all) > 1 {
+			by = record.ByParts
+		}
+		return l.alone(possible[0], by)
 	}
-	var out []record.CauseShare
 	var open []factor
-	for _, f := range differ {
-		if c, ok := l.byArm(f); ok {
-			out = append(out, c)
-		} else {
+	for _, f := range possible {
+		share, ok := l.byArm(f)
+		switch {
+		case ok && shown(share):
+			out = append(out, record.CauseShare{Causes: f.causes, Share: share, By: record.ByArm})
+		case !ok || !share.Below(small):
 			open = append(open, f)
 		}
 	}
 	if len(open) == 0 {
 		return out
-	}
-	if open = l.possible(open); len(open) == 1 && len(out) == 0 {
-		return byKernel(l.alone(open[0]))
 	}
 	left := record.CauseShare{Share: rest(out), By: record.ByRest}
 	var names []string
@@ -133,50 +169,41 @@ func (l *loss) factors() []record.CauseShare {
 	if len(open) > 1 {
 		left.Tells = oneAlone(names)
 	}
-	if left.Share.Share > small {
+	if left.Share == nil || shown(left.Share) {
 		out = append(out, left)
 	}
 	return out
 }
 
-// possible are the factors that the kernel's counters do not rule out; all where these leave none.
-func (l *loss) possible(all []factor) []factor {
-	open := slices.DeleteFunc(slices.Clone(all), func(f factor) bool { return l.ruledOut(f.name) })
-	if len(open) == 0 {
-		return all
-	}
-	return open
-}
-
-// byKernel are the causes of a factor beside others that the kernel's counters rule out.
-func byKernel(causes []record.CauseShare) []record.CauseShare {
-	for i, c := range causes {
-		if c.By == record.ByDesign {
-			causes[i].By = record.ByParts
+// possible are the factors that no counter excludes, a neighbour's with the causes that none does.
+func (l *loss) possible(all []factor) (out []factor) {
+	for _, f := range all {
+		if f.name == byNeighbour {
+			f.causes, _ = l.waited()
+			if work, _ := l.parts(); work == nil || !work.Below(small) {
+				f.causes = append(slices.Clone(f.causes), record.LossNeighbourCaches)
+			}
+		}
+		if _, no := l.excluded(f); !no && len(f.causes) > 0 {
+			out = append(out, f)
 		}
 	}
-	return causes
+	return out
 }
 
 // alone are the causes of a single factor.
-func (l *loss) alone(f factor) []record.CauseShare {
+func (l *loss) alone(f factor, by record.CauseBy) []record.CauseShare {
 	switch f.name {
 	case byNeighbour:
-		return l.beside()
+		return l.beside(by)
 	case byEnvironment:
-		return l.environment(f)
+		return l.environment(f, by)
 	}
-	c := record.CauseShare{Causes: f.causes, Share: all(), By: record.ByDesign}
-	for _, p := range pressures {
-		if e, grown := l.grown(p.probe); grown {
-			c.Evidence = append(c.Evidence, e)
-		}
-	}
-	return []record.CauseShare{c}
+	return []record.CauseShare{{Causes: f.causes, By: by, Evidence: l.evidence(f)}}
 }
 
 // byArm is the share of a factor by an arm that differs from the baseline in that factor alone.
-func (l *loss) byArm(f factor) (c record.CauseShare, ok bool) {
+func (l *loss) byArm(f factor) (*record.Share, bool) {
 	for _, arm := range slices.Sorted(maps.Keys(l.w.Arm)) {
 		own := differing(armOf(l.load, arm), l.base)
 		x := l.w.Effect[arrange.Key{Metric: l.effect.Metric, Arm: arm}]
@@ -184,8 +211,8 @@ func (l *loss) byArm(f factor) (c record.CauseShare, ok bool) {
 			continue
 		}
 		if share := l.share(*x.Typical); share != nil {
-			return record.CauseShare{Causes: f.causes, Share: share, By: record.ByArm}, true
+			return share, true
 		}
 	}
-	return c, false
+	return nil, false
 }

@@ -1,61 +1,72 @@
 package cause
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/analysis/observe"
 	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
-// pressure is a probe whose growth over the baseline shows what an arm waited for.
-type pressure struct {
-	probe string
-	// neighbour is the cause beside a neighbour, own the cause of an arm by itself; empty: the probe
-	// does not show one.
-	neighbour, own record.LossCause
-}
+// pressures are the observations whose growth over the baseline shows what an arm waited for.
+var pressures = observe.Table(func(o observe.Observation) bool { return o.Own != "" || o.Beside != "" })
 
-var pressures = []pressure{
-	{"cpu.wait", record.LossNeighbourCPU, record.LossOtherWork},
-	{"cpu.throttled", "", record.LossCPULimit},
-	{"pressure.io.some", record.LossNeighbourDisk, record.LossVolume},
-	{"pressure.memory.some", record.LossNeighbourMemory, record.LossMemoryLimit},
-}
+// limits are the counters that rise whenever a setting holds an arm back.
+var limits = observe.Table(func(o observe.Observation) bool { return o.Excludes != "" })
 
-// aTwentieth of a second per second is the growth from which a probe counts.
-const aTwentieth = 0.05
-
-// limits are the counters that rise whenever a limit holds an arm back.
-var limits = map[string]string{"cpus": "cpu.throttled", "burst": "cpu.throttled", "memory": "memory.limit_hits"}
-
-// ruledOut reports whether the kernel counted nothing, or too little time, of a limit in the windows of the arm.
-// A limit that holds nothing back has no part of the loss.
-func (l *loss) ruledOut(factor string) bool {
+// excluded is the counter that excludes a factor, if one does: the kernel counted nothing of what the setting does,
+// or too little time for the loss. A throughput is lost in time; a latency in moments, which add up to little.
+func (l *loss) excluded(f factor) (e record.Evidence, no bool) {
+	at := slices.IndexFunc(limits, func(o observe.Observation) bool { return len(f.causes) == 1 && o.Excludes == f.causes[0] })
+	if at < 0 {
+		return e, false
+	}
 	for _, k := range l.w.Kernel {
-		if limits[factor] != k.Metric {
+		if k.Metric != limits[at].Name {
 			continue
 		}
-		held := l.perSecond(k, l.arm.Name)
-		return held == 0 || k.Unit == "s" && held < small*math.Abs(l.log())*l.received()
+		e = record.Evidence{Metric: k.Metric, Unit: k.Unit, Per: "second", Arm: l.perSecond(k, l.arm.Name), Against: orZero(l.perSecond(k, l.base.Name))}
+		little := l.effect.Metric == metric.Throughput.Name && k.Unit == "s" && e.Arm < small*math.Abs(l.log())*l.received(l.arm.Name)
+		return e, e.Arm == 0 || little
 	}
-	return false
+	return e, false
 }
 
-// received are the CPU seconds per second of the arm; NaN if they are unknown.
-func (l *loss) received() float64 {
-	perCPU, ok := l.w.Arm[l.arm.Name].Values[metric.Efficiency.Name].Get()
+// orZero is a counter of the baseline, which may have no such limit and then no reading.
+func orZero(x float64) float64 {
+	if math.IsNaN(x) {
+		return 0
+	}
+	return x
+}
+
+// received are the CPU seconds per second of an arm; NaN if they are unknown.
+func (l *loss) received(arm string) float64 {
+	perOp, ok := l.w.Arm[arm].Values[metric.CPUPerOp.Name].Get()
 	if !ok {
 		return math.NaN()
 	}
-	return l.rate(l.arm.Name) / perCPU
+	return l.rate(arm) * perOp
 }
 
-// grown returns a probe value of the arm and of its baseline, and whether it grew.
-func (l *loss) grown(probe string) (record.Evidence, bool) {
-	e, growth := l.growth(probe)
-	return e, growth >= aTwentieth
+// Received are the CPU seconds per second that an arm received; 0: unknown.
+func Received(e *record.Effects, load, arm string) float64 {
+	for _, w := range arrange.Workloads(e) {
+		if l := (&loss{w: w}); w.Name == load && l.received(arm) > 0 {
+			return l.received(arm)
+		}
+	}
+	return 0
+}
+
+// grown returns an observation of the arm and of its baseline, and whether it grew by so much that it counts.
+func (l *loss) grown(o observe.Observation) (record.Evidence, bool) {
+	e, growth := l.growth(o.Name)
+	return e, o.Counts(growth, 0)
 }
 
 // growth is how much longer the arm waited than its baseline does for as many operations, in seconds per
@@ -67,6 +78,9 @@ func (l *loss) growth(probe string) (record.Evidence, float64) {
 			continue
 		}
 		e := record.Evidence{Metric: probe, Unit: k.Unit, Per: "second", Arm: l.perSecond(k, l.arm.Name), Against: l.perSecond(k, l.base.Name)}
+		if probe == observe.Throttled {
+			e.Against = orZero(e.Against)
+		}
 		arm, base := l.rate(l.arm.Name), l.rate(l.base.Name)
 		if !(arm > 0 && base > 0) {
 			return e, e.Arm - e.Against
@@ -99,19 +113,74 @@ func (l *loss) perSecond(k record.Kernel, arm string) float64 {
 	return x * l.rate(arm)
 }
 
+// evidence is what the kernel counted of a factor: of a limit its own counter, of a volume the waiting for it, of
+// settings of the load all that it does more for each operation, the largest growth first.
+func (l *loss) evidence(f factor) (out []record.Evidence) {
+	e, _ := l.excluded(f)
+	switch {
+	case f.name == bySet || f.name == "image":
+		out = append(l.work(), l.waits()...)
+		slices.SortStableFunc(out, func(a, b record.Evidence) int { return cmp.Compare(b.Arm/b.Against, a.Arm/a.Against) })
+		return out[:min(len(out), 2)]
+	case e.Metric != "" && !math.IsNaN(e.Arm):
+		return []record.Evidence{e}
+	}
+	for _, p := range pressures {
+		e, grew := l.grown(p)
+		if own := slices.Contains(f.causes, p.Own) || f.name == "cpuset" && p.Own == record.LossOtherWork; own && grew {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// waits are the probes of waiting that grew.
+func (l *loss) waits() (out []record.Evidence) {
+	for _, p := range pressures {
+		if e, grew := l.grown(p); grew {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// work is what the arm does more for each operation: CPU time and flushes of the disk.
+func (l *loss) work() (out []record.Evidence) {
+	add := func(name string, e record.Evidence) {
+		if observe.Of(name).Counts(e.Arm, e.Against) && e.Arm > 0 && e.Against >= 0 && !math.IsInf(e.Arm, 0) {
+			out = append(out, e)
+		}
+	}
+	arm, base := l.arm.Name, l.base.Name
+	add(observe.CPUPerOp, record.Evidence{Metric: metric.CPUPerOp.Name, Unit: "s", Per: "operation", Arm: l.received(arm) / l.rate(arm), Against: l.received(base) / l.rate(base)})
+	for _, k := range l.w.Kernel {
+		if k.Metric+observe.PerOp == observe.Flushes {
+			add(observe.Flushes, record.Evidence{Metric: k.Metric, Unit: k.Unit, Per: "operation", Arm: l.perSecond(k, arm) / l.rate(arm), Against: l.perSecond(k, base) / l.rate(base)})
+		}
+	}
+	return out
+}
+
 // besideCauses are what a neighbour may take.
 func besideCauses() []record.LossCause {
 	return []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourDisk, record.LossNeighbourMemory, record.LossNeighbourCaches}
 }
 
 // waited lists what the arm waited for beside its neighbour, with the evidence: each that grew by more than a
-// small part of all growth.
+// small part of all growth. Where nothing grew it is the CPU if the arm got less of it and waited for it, else what
+// no probe counted.
 func (l *loss) waited() (causes []record.LossCause, evidence []record.Evidence) {
 	var grown []float64
+	var unknown []record.LossCause
 	all := 0.0
 	for _, p := range pressures {
-		if e, growth := l.growth(p.probe); growth >= aTwentieth && p.neighbour != "" {
-			causes, evidence, grown = append(causes, p.neighbour), append(evidence, e), append(grown, growth)
+		e, growth := l.growth(p.Name)
+		switch {
+		case p.Beside == "":
+		case math.IsNaN(growth):
+			unknown = append(unknown, p.Beside)
+		case p.Counts(growth, 0):
+			causes, evidence, grown = append(causes, p.Beside), append(evidence, e), append(grown, growth)
 			all += growth
 		}
 	}
@@ -120,43 +189,70 @@ func (l *loss) waited() (causes []record.LossCause, evidence []record.Evidence) 
 			causes, evidence = slices.Delete(causes, i, i+1), slices.Delete(evidence, i, i+1)
 		}
 	}
+	if e, ok := l.deprived(); len(causes) == 0 && ok {
+		return []record.LossCause{record.LossNeighbourCPU}, []record.Evidence{e}
+	}
+	if len(causes) == 0 {
+		causes = unknown
+	}
 	return causes, evidence
+}
+
+// deprived is the CPU time that the arm and its baseline received, and whether the arm is shown to have received
+// less and waited for a CPU for at least as long as it lost. An arm whose threads always wait for a CPU does not
+// wait longer when it gets less.
+func (l *loss) deprived() (record.Evidence, bool) {
+	e := record.Evidence{Metric: observe.CPU, Unit: "s", Per: "second", Arm: l.received(l.arm.Name), Against: l.received(l.base.Name)}
+	if l.effect.Parts == nil || !shown(l.share(l.effect.Parts.CPU)) {
+		return e, false
+	}
+	for _, k := range l.w.Kernel {
+		if k.Metric == observe.Waiting {
+			return e, l.perSecond(k, l.arm.Name) >= e.Against-e.Arm
+		}
+	}
+	return e, false
 }
 
 // beside are the causes of a loss beside a neighbour, which is the only difference of the two arms. CPU
 // per operation is caches, memory bandwidth and the other thread of a core. The rest is what the arm
 // waited for.
-func (l *loss) beside() []record.CauseShare {
-	if l.effect.Metric == metric.Efficiency.Name {
-		return []record.CauseShare{{Causes: []record.LossCause{record.LossNeighbourCaches}, Share: all(), By: record.ByDesign}}
+func (l *loss) beside(by record.CauseBy) []record.CauseShare {
+	caches := record.CauseShare{Causes: []record.LossCause{record.LossNeighbourCaches}, By: by}
+	if l.effect.Metric == metric.CPUPerOp.Name {
+		return []record.CauseShare{caches}
 	}
-	causes, evidence := l.waited()
-	waits := record.CauseShare{Causes: causes, Evidence: evidence, Share: all(), By: record.ByDesign}
-	if len(causes) == 0 {
-		waits.Causes = besideCauses()[:3]
-	}
-	if len(waits.Causes) > 1 {
-		waits.Tells = mechanisms(waits.Causes)
+	waits := record.CauseShare{By: by}
+	if waits.Causes, waits.Evidence = l.waited(); len(waits.Causes) > 1 {
+		waits.Tells = mechanisms(waits.Causes, nil)
 	}
 	work, received := l.parts()
 	if work == nil || received == nil {
-		return []record.CauseShare{waits}
+		return slices.DeleteFunc([]record.CauseShare{waits}, func(c record.CauseShare) bool { return len(c.Causes) == 0 })
 	}
 	waits.Share, waits.By = received, record.ByParts
-	caches := record.CauseShare{Causes: []record.LossCause{record.LossNeighbourCaches}, Share: work, By: record.ByParts}
+	caches.Share, caches.By = work, record.ByParts
 	return lost(waits, caches)
 }
 
-// lost keeps the parts that lost. Where only one did, because the other gained or hardly changed, it has the
-// whole loss: the arms differ in nothing else.
+// lost keeps the parts that are shown to have lost; where none is, those that may have stand together. One that lost
+// more than the whole, because the other one gained, has it all, which is no share.
 func lost(parts ...record.CauseShare) (out []record.CauseShare) {
+	open := record.CauseShare{By: record.ByParts, Tells: moreTime}
 	for _, c := range parts {
-		if c.Share.Share > small {
+		switch {
+		case len(c.Causes) == 0 || c.Share.Share <= small:
+		case shown(c.Share):
 			out = append(out, c)
+		default:
+			open.Causes = append(open.Causes, c.Causes...)
 		}
 	}
-	if len(out) == 1 {
-		out[0].Share, out[0].By = all(), record.ByDesign
+	switch {
+	case len(out) == 1 && out[0].Share.Share > 1:
+		out[0].Share = nil
+	case len(out) == 0 && len(open.Causes) > 1:
+		out = append(out, open)
 	}
 	return out
 }
@@ -167,18 +263,18 @@ func (l *loss) parts() (work, received *record.Share) {
 	if p == nil {
 		return nil, nil
 	}
-	return l.share(p.Efficiency), l.share(p.CPU)
+	return l.share(p.PerOp.Inverse()), l.share(p.CPU)
 }
 
 // environment are the causes of a loss in another environment, which is the only difference of the two
 // arms. An arm that is throttled received less CPU for that reason; more CPU per operation is the
 // environment's own.
-func (l *loss) environment(f factor) []record.CauseShare {
-	own := record.CauseShare{Causes: f.causes, Share: all(), By: record.ByDesign}
+func (l *loss) environment(f factor, by record.CauseBy) []record.CauseShare {
+	own := record.CauseShare{Causes: f.causes, By: by}
 	if len(f.causes) > 1 {
 		own.Tells = layersAlone(f.level)
 	}
-	e, throttled := l.grown("cpu.throttled")
+	e, throttled := l.grown(observe.Of(observe.Throttled))
 	work, received := l.parts()
 	if !throttled || strings.HasPrefix(f.level, "cpu-limit") || work == nil || received == nil {
 		if throttled {
@@ -189,4 +285,22 @@ func (l *loss) environment(f factor) []record.CauseShare {
 	limit := record.CauseShare{Causes: []record.LossCause{record.LossCPULimit}, Share: received, By: record.ByParts, Evidence: []record.Evidence{e}}
 	own.Share, own.By = work, record.ByParts
 	return lost(limit, own)
+}
+
+// unfound fills in what is known of a loss without a cause: what the counters exclude, and what grew.
+func (l *loss) unfound(out *record.AdviceLoss) {
+	for _, f := range differing(l.arm, l.base) {
+		if e, no := l.excluded(f); no {
+			out.Excluded = append(out.Excluded, record.ExcludedCause{Cause: f.causes[0], Evidence: e})
+		}
+		if f.name != byNeighbour {
+			continue
+		}
+		for _, p := range pressures {
+			if e, growth := l.growth(p.Name); p.Beside != "" && growth < p.Least {
+				out.Excluded = append(out.Excluded, record.ExcludedCause{Cause: p.Beside, Evidence: e})
+			}
+		}
+	}
+	out.Grown = l.waits()
 }

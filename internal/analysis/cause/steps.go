@@ -44,7 +44,7 @@ func (l *loss) steps() (out []record.CauseShare) {
 		if !ok {
 			step, ok = l.w.Remainder[arrange.Key{Metric: l.effect.Metric, Arm: arm}]
 		}
-		if ok && arrange.Moved(step) && step.Verdict == record.Cost {
+		if ok && arrange.Moved(step) && step.Verdict.Worse() {
 			if share := l.share(*step.Typical); share != nil {
 				out = append(out, record.CauseShare{Causes: []record.LossCause{layerOf(arm)}, Share: share, By: record.ByStep})
 				continue
@@ -52,7 +52,7 @@ func (l *loss) steps() (out []record.CauseShare) {
 		}
 		open = append(open, layerOf(arm))
 	}
-	if left := rest(out); len(open) > 0 && left.Share > small {
+	if left := rest(out); len(open) > 0 && (left == nil || shown(left)) {
 		out = append(out, record.CauseShare{Causes: open, Share: left, By: record.ByRest, Tells: moreTime})
 	}
 	return out

@@ -8,27 +8,18 @@ import (
 
 // What would tell causes apart, for users.
 
-const moreTime = "a longer run"
+var moreTime = record.Say("longer_run")
 
 // oneAlone names the factors of which arms should differ from the baseline in one alone.
-func oneAlone(factors []string) string {
-	return "arms that differ from the baseline in one alone: " + strings.Join(factors, ", ")
+func oneAlone(factors []string) record.Said {
+	return record.Say("one_alone", "names", factors)
 }
 
 // layersAlone is about an environment.
-func layersAlone(environment string) string {
+func layersAlone(environment string) record.Said {
 	name, _, _ := strings.Cut(environment, ":")
-	return "the layers below " + name + " as arms"
+	return record.Say("layers_alone", "environment", name)
 }
 
-// mechanisms names the arms that tell what a neighbour takes.
-func mechanisms(causes []record.LossCause) string {
-	arm := map[record.LossCause]string{record.LossNeighbourCPU: "cpu.idle", record.LossNeighbourDisk: "io.max", record.LossNeighbourMemory: "memory.high"}
-	var names []string
-	for _, c := range causes {
-		if arm[c] != "" {
-			names = append(names, arm[c])
-		}
-	}
-	return "arms with " + strings.Join(names, ", ")
-}
+// armsWith are arms with mechanisms of isolation.
+func armsWith(mechanisms []string) record.Said { return record.Say("arms_with", "names", mechanisms) }

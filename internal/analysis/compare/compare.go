@@ -61,12 +61,47 @@ func Results(before, after *record.Result, forced bool) (*record.Comparison, err
 	if c.SameHost {
 		c.Levels = levels(old, now)
 	}
-	c.Warnings = append(baselineWarnings(before.Plan, after.Plan), doubts(ofBefore, old, c)...)
+	c.Warnings = append(baselineWarnings(before.Plan, after.Plan), onlyInOne(before.Plan, after.Plan)...)
+	c.Warnings = append(c.Warnings, doubts(ofBefore, old, c)...)
 	c.Warnings = append(c.Warnings, doubts(ofAfter, now, c)...)
 	if a, b := statistics(before.Manifest), statistics(after.Manifest); a != b {
 		c.Warnings = append(c.Warnings, record.Warning{Text: statisticsDiffer(a, b, analysis.Statistics)})
 	}
 	return c, nil
+}
+
+// onlyInOne names the arms of the shared workloads that one of the results has alone: they are in no row.
+func onlyInOne(before, after record.Plan) (out []record.Warning) {
+	for _, a := range before.Workloads {
+		for _, b := range after.Workloads {
+			if a.Name != b.Name {
+				continue
+			}
+			had, has := armNames(a), armNames(b)
+			missing := func(in, of []string) (names []string) {
+				for _, name := range of {
+					if !slices.Contains(in, name) {
+						names = append(names, name)
+					}
+				}
+				return names
+			}
+			if gone := missing(has, had); len(gone) > 0 {
+				out = append(out, record.Warning{Workload: a.Name, Text: record.Say("arms_of_old", "arms", gone)})
+			}
+			if added := missing(had, has); len(added) > 0 {
+				out = append(out, record.Warning{Workload: a.Name, Text: record.Say("arms_of_new", "arms", added)})
+			}
+		}
+	}
+	return out
+}
+
+func armNames(w record.Workload) (names []string) {
+	for _, a := range w.Arms {
+		names = append(names, a.Name)
+	}
+	return names
 }
 
 // baselineWarnings names the workloads whose baselines do not run as the same.
@@ -75,7 +110,7 @@ func baselineWarnings(before, after record.Plan) []record.Warning {
 	for _, a := range before.Workloads {
 		for _, b := range after.Workloads {
 			if x, y, differ := baselinesRunAs(a, b); differ && a.Name == b.Name {
-				out = append(out, record.Warning{Workload: a.Name, Arm: b.Baseline, Text: baselinesDiffer(x, y), Remedy: measureBaselineAgain})
+				out = append(out, record.Warning{Workload: a.Name, Arm: b.Baseline, Text: baselinesDiffer(x, y), Remedy: record.Say("measure_old_again")})
 			}
 		}
 	}
@@ -179,7 +214,7 @@ func metricsOf(e *record.Effects, workload string) []metric.Metric {
 }
 
 // doubts returns the doubts about one of the results.
-func doubts(of func(string) string, e *record.Effects, c *record.Comparison) []record.Warning {
+func doubts(of func(record.Said) record.Said, e *record.Effects, c *record.Comparison) []record.Warning {
 	var out []record.Warning
 	for _, w := range e.Workloads {
 		if !slices.ContainsFunc(c.Changes, func(x record.Change) bool { return x.Workload == w.Name }) {

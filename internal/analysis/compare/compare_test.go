@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -82,7 +83,7 @@ func TestTheSameExperiment(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("not found: %v", want)
 	}
-	if x := c.Changes[0]; len(c.Changes) != 1 || x.Arm != "container" || x.Verdict != record.Cost || !(x.Change.High < 0.93 && x.Change.Low > 0.90) {
+	if x := c.Changes[0]; len(c.Changes) != 1 || x.Arm != "container" || !x.Verdict.Worse() || !(x.Change.High < 0.93 && x.Change.Low > 0.90) {
 		t.Errorf("changes %+v", c.Changes)
 	}
 	if len(c.Levels) != 2 || c.Levels[0].Arm != "host" || c.Levels[0].Ratio != 1 {
@@ -109,7 +110,7 @@ func TestBaselinesRunAsDiffer(t *testing.T) {
 	if !reflect.DeepEqual(c.Differences[0], want) {
 		t.Errorf("%+v, want %+v", c.Differences[0], want)
 	}
-	if w := c.Warnings; len(w) != 1 || w[0].Workload != "db" || w[0].Arm != "host" || !strings.HasPrefix(w[0].Text, "the baselines differ: "+want.Before+" before, "+want.After+" after") {
+	if w := c.Warnings; len(w) != 1 || w[0].Workload != "db" || w[0].Arm != "host" || !strings.HasPrefix(said.English(w[0].Text), "the baselines differ: "+want.Before+" before, "+want.After+" after") {
 		t.Errorf("warnings %+v", w)
 	}
 	for _, r := range []*record.Result{before, after} { // a container as the baseline
@@ -126,7 +127,7 @@ func TestTwoHosts(t *testing.T) {
 	after.Manifest.Host.Name, after.Manifest.Host.CPUs = "db8", 16
 	before.Plan.Margin, after.Plan.Margin = 0.1, 0.1 // 24 windows do not rule out a loss of 1 % by stalls
 	c, err := Results(before, after, false)
-	if err != nil || c.SameHost || len(c.Levels) != 0 || len(c.Changes) != 1 || c.Changes[0].Verdict != record.Negligible {
+	if err != nil || c.SameHost || len(c.Levels) != 0 || len(c.Changes) != 1 || c.Changes[0].Verdict != record.NoDifference {
 		t.Fatalf("%+v, %v", c, err)
 	}
 }
@@ -145,11 +146,11 @@ func TestOtherStatistics(t *testing.T) {
 	}) {
 		t.Errorf("%+v", c.Differences)
 	}
-	if last := c.Warnings[len(c.Warnings)-1]; !strings.Contains(last.Text, "the statistics differ: version 1 before, version 2 after") {
+	if last := c.Warnings[len(c.Warnings)-1]; !strings.Contains(said.English(last.Text), "the statistics differ: version 1 before, version 2 after") {
 		t.Errorf("%+v", c.Warnings)
 	}
 	before.Manifest.Statistics = analysis.Statistics
-	if c, err = Results(before, after, false); err != nil || slices.ContainsFunc(c.Warnings, func(w record.Warning) bool { return strings.Contains(w.Text, "statistics") }) {
+	if c, err = Results(before, after, false); err != nil || slices.ContainsFunc(c.Warnings, func(w record.Warning) bool { return strings.Contains(said.English(w.Text), "statistics") }) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -240,5 +241,22 @@ func TestMeasuredIsNoSetting(t *testing.T) {
 	b := readBack(&record.Result{}, settings("20010", "0.002 s", "/dev/loop11"))
 	if !maps.Equal(a, b) || len(a) != 4 || a["autogroup"] != "nice 0" {
 		t.Errorf("%v and %v differ", a, b)
+	}
+}
+
+// Arms that one of the results has alone are named, because they are in no row.
+func TestArmsOfOneResult(t *testing.T) {
+	before, after := result("r4onexyz", 0.02), result("r5twoxyz", 0.02)
+	w := &after.Plan.Workloads[0]
+	w.Arms = append(w.Arms, record.Arm{Name: "nat", Environment: "nat"})
+	c, err := Results(before, after, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Warnings) == 0 || c.Warnings[0].Text != record.Say("arms_of_new", "arms", []string{"nat"}) || c.Warnings[0].Workload != w.Name {
+		t.Errorf("%+v", c.Warnings)
+	}
+	if c, err = Results(after, before, true); err != nil || len(c.Warnings) == 0 || c.Warnings[0].Text != record.Say("arms_of_old", "arms", []string{"nat"}) {
+		t.Errorf("%+v, %v", c, err)
 	}
 }

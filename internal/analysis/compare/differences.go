@@ -185,8 +185,18 @@ func (l *differenceList) compareManifest(a, b record.Manifest) {
 		}
 		l.add(record.WeightSetup, d.Name, before, after)
 	}
-	l.compareValues(record.WeightSetup, version, a.Versions, b.Versions)
+	l.compareValues(record.WeightSetup, version, numbers(a.Versions), numbers(b.Versions))
 	l.add(record.WeightSetup, "user", a.User, b.User)
+}
+
+// numbers are versions without the name of the program that printed them: "1.8.1" of "crun version 1.8.1".
+func numbers(versions map[string]string) map[string]string {
+	out := map[string]string{}
+	for name, text := range versions {
+		rest := strings.TrimLeft(strings.TrimPrefix(text, name), " ,-")
+		out[name] = cmp.Or(strings.TrimPrefix(rest, "version "), text)
+	}
+	return out
 }
 
 // statistics is the version of the rules by which the tare of a result judged; manifests before version 2

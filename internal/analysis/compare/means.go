@@ -1,10 +1,8 @@
 package compare
 
 import (
-	"math"
-
+	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/analysis/arrange"
-	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
 
@@ -46,41 +44,8 @@ func means(changes []record.Change, margin float64, more map[string]bool) (out [
 	}
 	for _, k := range keys {
 		if len(parts[k]) > 1 {
-			out = append(out, mean(parts[k], margin, more[k.metric]))
+			out = append(out, analysis.MeanChange(parts[k], margin, more[k.metric]))
 		}
-	}
-	return out
-}
-
-// mean is the geometric mean of the changes of an arm over workloads, which were measured one after the
-// other: their errors are independent, and their variances add up. The degrees of freedom are those of
-// Welch and Satterthwaite (Welch 1947, Biometrika 34, p. 28). The interval decides the verdict. If a
-// workload has no change, there is no mean.
-func mean(parts []record.Change, margin float64, more bool) record.Change {
-	first := parts[0]
-	out := record.Change{Metric: first.Metric, Arm: first.Arm, Baseline: first.Baseline, Primary: true, Subject: true}
-	n := float64(len(parts))
-	before, after, log, variance, welch := 0.0, 0.0, 0.0, 0.0, 0.0
-	for _, x := range parts {
-		if x.Change == nil || x.Before == nil || x.After == nil || !(x.Change.SE > 0 && x.Change.DF > 0) {
-			out.Reason = noMean(x.Workload)
-			return out
-		}
-		before, after = before+math.Log(x.Before.Ratio)/n, after+math.Log(x.After.Ratio)/n
-		v := x.Change.SE * x.Change.SE / (n * n)
-		log, variance, welch = log+math.Log(x.Change.Ratio)/n, variance+v, welch+v*v/x.Change.DF
-	}
-	e := stat.Estimate{Mean: log, SE: math.Sqrt(variance), DF: variance * variance / welch, N: len(parts)}
-	i := e.At(stat.Level(true, 1))
-	out.Before, out.After = &record.Ratio{Ratio: math.Exp(before)}, &record.Ratio{Ratio: math.Exp(after)}
-	out.Change = &record.Ratio{Ratio: math.Exp(log), Low: math.Exp(i.Lo), High: math.Exp(i.Hi), SE: e.SE, DF: e.DF}
-	switch r := out.Change; {
-	case i.Inside(math.Log1p(margin)):
-		out.Verdict = record.Negligible
-	case r.Low > 1 && more, r.High < 1 && !more:
-		out.Verdict = record.Gain
-	case r.Low > 1, r.High < 1:
-		out.Verdict = record.Cost
 	}
 	return out
 }

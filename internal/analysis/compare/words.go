@@ -24,15 +24,13 @@ func changed(d record.Difference) string {
 }
 
 // statisticsDiffer says that the two results were judged by different rules when they were made.
-func statisticsDiffer(before, after string, here int) string {
-	return fmt.Sprintf("the statistics differ: %s before, %s after; here both are judged by version %d, their own reports may say other verdicts", before, after, here)
+func statisticsDiffer(before, after string, here int) record.Said {
+	return record.Say("statistics_differ", "before", before, "after", after, "here", here)
 }
 
-func noMean(workload string) string { return "no change is known for " + workload }
+func ofBefore(text record.Said) record.Said { return record.Say("of_old", "text", text) }
 
-func ofBefore(text string) string { return "old result: " + text }
-
-func ofAfter(text string) string { return "new result: " + text }
+func ofAfter(text record.Said) record.Said { return record.Say("of_new", "text", text) }
 
 // Names of what differs. The names of single parameters, settings and versions follow the
 // last four.
@@ -62,8 +60,6 @@ func runsAs(as string) string {
 }
 
 // baselinesDiffer warns that a change of an effect may be one of its baseline.
-func baselinesDiffer(before, after string) string {
-	return fmt.Sprintf("the baselines differ: %s before, %s after; every effect against them changes by that, too", runsAs(before), runsAs(after))
+func baselinesDiffer(before, after string) record.Said {
+	return record.Say("baselines_differ", "before", runsAs(before), "after", runsAs(after))
 }
-
-const measureBaselineAgain = "measure the earlier result again with this tare"

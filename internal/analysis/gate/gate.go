@@ -1,7 +1,6 @@
 // Package gate judges effects against limits for tare check; a limit is the largest accepted cost.
-// It judges the interval and never the estimate: a limit is exceeded when the whole interval lies
-// above it, passes when the whole interval lies within it, and is undecided otherwise. It is undecided
-// too where an arm has fewer launches than a verdict needs. It knows nothing of files, exit codes or
+// It judges the bound and never the estimate: a limit is exceeded when the whole interval lies
+// above it, passes when the whole interval lies within it, and is undecided otherwise. It knows nothing of files, exit codes or
 // printing.
 package gate
 
@@ -43,11 +42,7 @@ func Judge(e *record.Effects, limits []record.Limit, s Selection) (*record.Gate,
 				if x.Workload != w.Name || x.Metric != l.Metric || !s.arm(x.Arm) {
 					continue
 				}
-				j := judge(w, x, l)
-				if e.Imported == nil {
-					j = launchedEnough(j, w, x)
-				}
-				judged = append(judged, j)
+				judged = append(judged, judge(w, x, l))
 				measured = measured || x.Blocks > 0 || x.Observed != 0 || x.Verdict == record.Invalid
 			}
 		}
@@ -92,7 +87,7 @@ func judgeQuestionFirst(w record.WorkloadResult, js []record.Judgement) {
 		})
 		if at >= 0 && js[at].Cost != nil && js[at].Answer != record.AnswerExceeded { // a question without an interval does not hold back the others
 			j.Answer, j.Unjudged = record.AnswerUndecided, true
-			j.Reason = notJudged(w.Question)
+			j.Reason = record.Say("question_not_over", "question", w.Question)
 		}
 	}
 }
@@ -115,55 +110,35 @@ func worse(a, b record.Answer) record.Answer {
 	return a
 }
 
-// judge judges the typical effect; if windows were dropped, its bound, which includes the loss that
-// they may hide. The typical effect does not contain an intermittent loss: if there is one, judge
-// judges the total effect too and returns the worse answer.
+// judge judges the bound of an effect: the farthest that its typical effect, its total and dropped windows allow. A loss
+// in some windows only may exceed the limit in total, which the typical effect does not show.
 func judge(w record.WorkloadResult, x record.Effect, l record.Limit) record.Judgement {
-	j := judgeRatio(w, x, cmp.Or(x.Bound, x.Typical), l)
-	if !x.Intermittent || j.Answer == record.AnswerInvalid {
-		return j
-	}
-	total := judgeRatio(w, x, x.Total, l)
-	total.Total = true
-	if worse(j.Answer, total.Answer) == j.Answer {
-		return j
-	}
-	return total
-}
-
-// launchedEnough makes a judgement undecided if an arm has fewer launches than a verdict needs.
-func launchedEnough(j record.Judgement, w record.WorkloadResult, x record.Effect) record.Judgement {
-	if j.Cost == nil || j.Answer == record.AnswerInvalid || x.Generations >= metric.LeastLaunches {
-		return j
-	}
-	j.Answer, j.Reason = record.AnswerUndecided, fewLaunches(x.Generations)
-	j.Needed, j.Unlaunched = max(j.Needed, metric.MoreLaunches(x.Generations, w.Generations, w.Seconds)), true
-	return j
-}
-
-// judgeRatio judges r, a ratio of the effect x; nil: there is none.
-func judgeRatio(w record.WorkloadResult, x record.Effect, r *record.Ratio, l record.Limit) record.Judgement {
 	j := record.Judgement{
 		Workload: x.Workload, Metric: x.Metric, Arm: x.Arm, Baseline: x.Baseline, Most: l.Most,
 	}
 	better := metric.Better(w.Values, x.Metric)
-	if r != nil && better != 0 {
+	if r := cmp.Or(x.Bound, x.Typical); r != nil && better != 0 {
 		j.Cost = worsening(*r, better)
 	}
 	switch {
 	case x.Verdict == record.Invalid:
 		j.Answer, j.Reason = record.AnswerInvalid, x.Reason
 	case better == 0:
-		j.Reason = directionUnknown(x.Metric)
-	case j.Cost == nil:
-		j.Reason, j.Needed = cmp.Or(x.Reason, noFigure), x.Needed
-	case !(j.Cost.Low <= j.Cost.High): // NaN: decides nothing
-		j.Cost, j.Reason = nil, noInterval
+		j.Reason = record.Say("direction_unknown", "metric", x.Metric)
+	case x.Bound == nil || !x.Bound.Known():
+		if x.Bound != nil {
+			j.Cost = nil
+		}
+		j.Reason, j.Needed = cmp.Or(x.Reason, record.Say("no_window_of_it")), x.Needed
 	default:
 		limit := bound(l.Most, better)
-		if j.Answer = against(*r, limit, better); j.Answer == record.AnswerUndecided {
-			j.Reason = holdsLimit
-			j.Needed = analysis.ToDecide(r, w.Seconds, limit)
+		if j.Answer = against(*x.Bound, limit, better); j.Answer == record.AnswerUndecided {
+			if x.Intermittent && x.Total != nil && against(*x.Total, limit, better) == record.AnswerExceeded {
+				j.Answer, j.Total, j.Cost = record.AnswerExceeded, true, worsening(*x.Total, better)
+				break
+			}
+			j.Reason = record.Say("limit_in_interval")
+			j.Needed = analysis.ToDecide(x.Bound, w.Seconds, limit)
 		}
 	}
 	return j
@@ -172,14 +147,10 @@ func judgeRatio(w record.WorkloadResult, x record.Effect, r *record.Ratio, l rec
 // against judges on which side of a limit the whole interval lies. limit is a ratio of arm over
 // baseline; better is the direction of the metric, 1 or -1.
 func against(r record.Ratio, limit float64, better int) record.Answer {
-	best, worst := r.High, r.Low
-	if better < 0 {
-		best, worst, limit = -r.Low, -r.High, -limit
-	}
-	switch {
-	case worst >= limit:
+	switch meets, misses := r.Meets(limit, better); {
+	case meets:
 		return record.AnswerPass
-	case best < limit:
+	case misses:
 		return record.AnswerExceeded
 	}
 	return record.AnswerUndecided
@@ -207,7 +178,7 @@ func (s Selection) unchecked(e *record.Effects, w record.WorkloadResult, limits 
 	for _, l := range limits {
 		has := func(x record.Effect) bool { return x.Workload == w.Name && s.arm(x.Arm) && x.Metric == l.Metric }
 		if !slices.ContainsFunc(e.Effects, has) {
-			out = append(out, record.Warning{Workload: w.Name, Text: notChecked(l.Metric)})
+			out = append(out, record.Warning{Workload: w.Name, Text: record.Say("not_checked", "metric", l.Metric)})
 		}
 	}
 	return out

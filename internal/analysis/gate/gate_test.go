@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -17,7 +18,7 @@ func effect(metric, arm string, ratio, low, high float64) record.Effect {
 	r := &record.Ratio{Ratio: ratio, Low: low, High: high, DF: 9}
 	r.SE = math.Log(high/low) / 2 / 2.262 // Student's t, 95 %, 9 degrees of freedom
 	return record.Effect{Workload: "db", Metric: metric, Arm: arm, Baseline: "host",
-		Typical: r, Total: r, Own: r, Blocks: 40, Generations: 10}
+		Typical: r, Total: r, Own: r, Bound: r, Blocks: 40, Generations: 10}
 }
 
 func effects(list ...record.Effect) *record.Effects {
@@ -27,7 +28,7 @@ func effects(list ...record.Effect) *record.Effects {
 			Values: []record.Metric{{Name: "hits", Unit: "ratio", Better: +1}, {Name: "stalls", Unit: "1/s", Better: -1}}}},
 		Effects: list,
 		Twin:    []record.Effect{effect("throughput", "twin", 1, 0.99, 1.01)},
-		Left:    []record.Left{{Arm: "nat", Reason: "no nftables", Remedy: "run as root"}},
+		Left:    []record.Left{{Arm: "nat", Reason: record.InProse("no nftables"), Remedy: record.InProse("run as root")}},
 	}
 }
 
@@ -66,24 +67,17 @@ func TestTheBoundDecides(t *testing.T) {
 	}
 }
 
-// With fewer than four launches of an arm every answer is undecided, with the time that the others take.
-// Runs of other tools have a rule of their own.
-func TestTooFewLaunches(t *testing.T) {
+// An effect without a bound, as with fewer than four launches, decides nothing; its time is the effect's.
+func TestWithoutABound(t *testing.T) {
 	for _, high := range []float64{0.9, 1.01} { // exceeded and pass
 		x := effect("throughput", "a", high-0.01, high-0.02, high)
-		x.Generations = 2
-		e := effects(x)
-		e.Workloads[0].Generations, e.Workloads[0].Seconds = 2, 30
-		g, err := Judge(e, []record.Limit{limit("throughput", 0.05)}, Selection{})
+		x.Bound, x.Reason, x.Needed = nil, record.InProse("a verdict needs 4 launches, 2 were made"), 30
+		g, err := Judge(effects(x), []record.Limit{limit("throughput", 0.05)}, Selection{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j := g.Judgements[0]; g.Answer != record.AnswerUndecided || !j.Unlaunched || j.Needed != 30 || !strings.Contains(j.Reason, "4 launches") || g.Needed != 30 {
+		if j := g.Judgements[0]; g.Answer != record.AnswerUndecided || j.Needed != 30 || j.Reason != x.Reason || g.Needed != 30 {
 			t.Errorf("%+v, needed %v", j, g.Needed)
-		}
-		e.Imported = &record.Imported{}
-		if g, err = Judge(e, []record.Limit{limit("throughput", 0.05)}, Selection{}); err != nil || g.Answer == record.AnswerUndecided {
-			t.Errorf("imported: %+v, %v", g, err)
 		}
 	}
 }
@@ -116,8 +110,8 @@ func TestPassIsOnlyWhatIsShown(t *testing.T) {
 func TestWhatIsNotKnownNeverPasses(t *testing.T) {
 	good := effect("throughput", "a", 1, 0.99, 1.01)
 	invalid := effect("throughput", "b", 1, 0.99, 1.01)
-	invalid.Verdict, invalid.Reason = record.Invalid, "9 of 40 blocks had to be dropped"
-	missing := record.Effect{Workload: "db", Metric: "throughput", Arm: "c", Baseline: "host", Reason: "no window of this arm counts", Needed: 30}
+	invalid.Verdict, invalid.Reason = record.Invalid, record.InProse("9 of 40 blocks had to be dropped")
+	missing := record.Effect{Workload: "db", Metric: "throughput", Arm: "c", Baseline: "host", Reason: record.Say("no_window"), Needed: 30}
 	strange := effect("throughput", "d", 1, math.NaN(), math.NaN())
 	unknown := effect("colour", "e", 1, 0.99, 1.01)
 	for name, c := range map[string]struct {
@@ -135,7 +129,7 @@ func TestWhatIsNotKnownNeverPasses(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if j := g.Judgements[1]; g.Answer != c.want || j.Answer != c.want || j.Reason == "" {
+		if j := g.Judgements[1]; g.Answer != c.want || j.Answer != c.want || j.Reason.IsZero() {
 			t.Errorf("%s: %v, %+v", name, g.Answer, j)
 		}
 	}
@@ -145,9 +139,10 @@ func TestWhatIsNotKnownNeverPasses(t *testing.T) {
 func TestBurstsCount(t *testing.T) {
 	x := effect("throughput", "a", 0.99, 0.98, 1.0)
 	x.Total = effect("throughput", "a", 0.80, 0.75, 0.85).Total
+	x.Bound = effect("throughput", "a", 0.99, 0.75, 1.0).Total
 	limits := []record.Limit{limit("throughput", 0.05)}
 	g, err := Judge(effects(x), limits, Selection{})
-	if err != nil || g.Answer != record.AnswerPass {
+	if err != nil || g.Answer != record.AnswerUndecided {
 		t.Fatalf("not intermittent: %v, %v", g, err)
 	}
 	x.Intermittent = true
@@ -208,7 +203,7 @@ func TestTimeToDecide(t *testing.T) {
 func TestAnEmptySetNeverPasses(t *testing.T) {
 	whole := effects(effect("throughput", "a", 1, 0.99, 1.01), effect("p50", "container", 1, 0.99, 1.01))
 	bare := effects()
-	lost := effects(record.Effect{Workload: "db", Metric: "throughput", Arm: "a", Baseline: "host", Reason: "no window of this arm counts"})
+	lost := effects(record.Effect{Workload: "db", Metric: "throughput", Arm: "a", Baseline: "host", Reason: record.Say("no_window")})
 	for name, c := range map[string]struct {
 		e      *record.Effects
 		limits []record.Limit
@@ -246,16 +241,16 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	second.Workload = "other"
 	e.Effects = append(e.Effects, second)
 	e.Workloads = append(e.Workloads, record.WorkloadResult{Name: "other", Generations: 1,
-		Checks: []record.Checks{{Kind: "halves", Known: true, Text: "-4 %"}, {Kind: "order", Known: false}}})
+		Checks: []record.Checks{{Kind: "halves", Known: true, Text: record.InProse("-4 %")}, {Kind: "order", Known: false}}})
 	g, err := Judge(e, []record.Limit{limit("throughput", 0.1), limit("p50", 0.1)}, Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said []string
+	var texts []string
 	for _, w := range g.Warnings {
-		said = append(said, w.Workload+": "+w.Text)
+		texts = append(texts, w.Workload+": "+said.English(w.Text))
 	}
-	all := strings.Join(said, "\n")
+	all := strings.Join(texts, "\n")
 	for _, want := range []string{"db: no effect on p50", "other: no effect on throughput", "other: one launch only", "other: the check “halves” failed: -4 %"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is missing in\n%s", want, all)
@@ -271,7 +266,7 @@ func TestNoiseIsNoAbsence(t *testing.T) {
 	e := &record.Effects{
 		Workloads: []record.WorkloadResult{{Name: "db", Baseline: "host", Primary: "throughput"}},
 		Effects: []record.Effect{{Workload: "db", Metric: "throughput", Arm: "container", Baseline: "host",
-			Verdict: record.Undecided, Reason: "the noise is too large", Blocks: 24, Needed: 60}},
+			Verdict: record.Undecided, Reason: record.InProse("the noise is too large"), Blocks: 24, Needed: 60}},
 	}
 	g, err := Judge(e, []record.Limit{limit("throughput", 0.1)}, Selection{})
 	if err != nil || g.Answer != record.AnswerUndecided || g.Needed != 60 {
@@ -283,7 +278,7 @@ func TestNoiseIsNoAbsence(t *testing.T) {
 // limit whatever the question does.
 func TestAQuestionWithoutAnInterval(t *testing.T) {
 	unknown := effect("p99", "container", 1, 1, 1)
-	unknown.Typical, unknown.Reason = nil, "too few operations beyond the quantile"
+	unknown.Typical, unknown.Bound, unknown.Reason = nil, nil, record.Say("few_beyond_quantile")
 	e := effects(effect("p99", "rung", 1.3, 1.2, 1.4), unknown, effect("throughput", "container", 0.99, 0.98, 1.00))
 	e.Workloads[0].Question, e.Workloads[0].Judged = "container", []string{"throughput", "p99"}
 	g, err := Judge(e, []record.Limit{limit("throughput", 0.05), limit("p99", 0.1)}, Selection{})

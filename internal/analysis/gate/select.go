@@ -1,12 +1,14 @@
 package gate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
@@ -84,7 +86,7 @@ func (s Selection) checkArm(e *record.Effects, name string) error {
 	}
 	for _, l := range e.Left {
 		if l.Arm == name && (l.Workload == "" || s.workload(l.Workload)) {
-			return hint.New(wrong("arm %q was skipped: %s", name, l.Reason), l.Remedy)
+			return hint.New(wrong("arm %q was skipped: %s", name, said.English(l.Reason)), said.English(l.Remedy))
 		}
 	}
 	for _, w := range e.Workloads {
@@ -134,6 +136,9 @@ func (s Selection) checkMetric(e *record.Effects, l record.Limit) error {
 	for _, w := range e.Workloads {
 		said = append(said, w.Values...)
 	}
+	if len(metrics) == 0 && failed(e) {
+		return nothing(e, &record.Gate{})
+	}
 	if len(metrics) == 0 {
 		return hint.New(fmt.Errorf("%w: the result has no effect%s", ErrNothing, ofArms(s.Arms)), "tare report shows what there is and why")
 	}
@@ -143,6 +148,8 @@ func (s Selection) checkMetric(e *record.Effects, l record.Limit) error {
 // among checks a limit against the metrics that there are in a result, or planned; said describes those of the loads.
 func (s Selection) among(metrics []string, said []record.Metric, l record.Limit, planned bool) error {
 	switch {
+	case l.Metric == metric.Time.Name && !slices.Contains(metrics, l.Metric) && slices.Contains(metrics, metric.P50.Name):
+		return wrong("no metric %q here; did you mean %q, the median of an operation's time (duration, latency)?", s.called(l.Metric), metric.P50.Name)
 	case !slices.Contains(metrics, l.Metric) && planned:
 		return wrong("no metric %q in this experiment%s", s.called(l.Metric), hint.DidYouMean(l.Metric, metrics))
 	case !slices.Contains(metrics, l.Metric):
@@ -159,20 +166,25 @@ func (s Selection) among(metrics []string, said []record.Metric, l record.Limit,
 func nothing(e *record.Effects, g *record.Gate) error {
 	why := noBlock
 	for _, j := range g.Judgements {
-		if j.Reason != "" {
+		if !j.Reason.IsZero() {
 			why = without(j)
 			break
 		}
 	}
 	remedy := longerRun
-	switch e.Ended {
-	case record.EndedRunning:
+	switch {
+	case e.Ended == record.EndedRunning:
 		remedy = stillRuns
-	case "error", record.EndedFull, record.EndedKilled:
+	case failed(e):
+		why, remedy = said.English(e.Caveats[0].Text), cmp.Or(said.English(e.Caveats[0].Remedy), unfinished)
+	case e.Ended == record.EndedError, e.Ended == record.EndedFull, e.Ended == record.EndedKilled:
 		remedy = unfinished
 	}
 	return hint.New(fmt.Errorf("%w that the limits are about: %s", ErrNothing, why), remedy)
 }
+
+// failed reports whether a run ended with an error that its caveats tell.
+func failed(e *record.Effects) bool { return e.Ended == record.EndedError && len(e.Caveats) > 0 }
 
 func limited(limits []record.Limit, metric string) bool {
 	return slices.ContainsFunc(limits, func(l record.Limit) bool { return l.Metric == metric })

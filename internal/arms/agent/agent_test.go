@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/linux/namespace"
 	"github.com/tarelab/tare/internal/linux/sched"
@@ -213,7 +214,7 @@ func TestMeasure(t *testing.T) {
 	if trip := p.Clock().Trip; trip <= 0 {
 		t.Errorf("a round trip took %v", trip)
 	}
-	if v := w.Probes["cpu.steal"]; v.Reason() == "" || !strings.Contains(v.Reason(), "--node-helper") {
+	if v := w.Probes["cpu.steal"]; v.Reason().IsZero() || !strings.Contains(said.English(v.Reason()), "--node-helper") {
 		t.Errorf("what only the node shows: %+v", v)
 	}
 	first, err := p.Measure(t.Context(), wire.WindowSpec{Length: 50 * time.Millisecond, Tick: 10 * time.Millisecond})

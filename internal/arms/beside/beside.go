@@ -58,6 +58,7 @@ func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
 		return g, err
 	}
 	g.TopLevel, g.Limits, g.Controllers = true, n.Limits, []string{"memory", "pids"}
+	g.Limits.Swap = g.Limits.Memory // as Docker and Podman do
 	for _, c := range n.Controllers {
 		if !slices.Contains(g.Controllers, c) {
 			g.Controllers = append(g.Controllers, c)

@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/image"
 	"github.com/tarelab/tare/internal/wire"
@@ -46,6 +47,24 @@ func (Chroot) Support(h facts.Host) facts.Support {
 	return h.Has(facts.FeatureNamespaces)
 }
 
+// Check reads the image.
+func (Chroot) Check(_ context.Context, c environment.Container) error {
+	_, err := openImage(c.Image)
+	return err
+}
+
+// openImage reads the description of an image for this machine.
+func openImage(file string) (image.Info, error) {
+	i, err := image.Open(file)
+	if err != nil {
+		return i, err
+	}
+	if err := i.Fits(); err != nil {
+		return i, hint.New(fmt.Errorf("%w: %w", facts.ErrUnsupported, err), hint.Of(err))
+	}
+	return i, nil
+}
+
 // Changes lists the changes that Open makes on the host.
 func (Chroot) Changes(s environment.Spec) []facts.Change {
 	groups, err := launch.ServiceGroups(s.Groups)
@@ -53,8 +72,8 @@ func (Chroot) Changes(s environment.Spec) []facts.Change {
 		return nil
 	}
 	return append(launch.Changes(s, groups),
-		facts.Change{What: "the files of " + s.Container.Image, Detail: "unpacked below the arm's directory"},
-		facts.Change{What: "mount namespace", Detail: "for /proc, /dev and /sys in that directory; the host sees none of it"})
+		facts.Changed(messages.Say("change.files", "image", s.Container.Image), messages.Say("change.unpacked")),
+		facts.Changed(messages.Say("change.mounts"), messages.Say("change.mounts.proc"), messages.Say("change.unseen")))
 }
 
 // Open makes the arm.
@@ -97,11 +116,8 @@ type arm struct {
 
 // prepare unpacks the image and fills the volume.
 func (a *arm) prepare(ctx context.Context) (err error) {
-	if a.image, err = image.Open(a.Spec.Container.Image); err != nil {
+	if a.image, err = openImage(a.Spec.Container.Image); err != nil {
 		return err
-	}
-	if err := a.image.Fits(); err != nil {
-		return hint.New(fmt.Errorf("%w: %w", facts.ErrUnsupported, err), hint.Of(err))
 	}
 	a.root = filepath.Join(a.Dir, "root")
 	own := filepath.Join(a.root, launch.Volume)

@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/identity"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/outside/engine"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
@@ -66,7 +67,7 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	}
 	bindDir := a.BoundDir()
 	if a.fromImage() {
-		if err := a.checkImage(ctx); err != nil {
+		if err := a.kind.checkImage(ctx, a.engine, a.Spec.Container.Image); err != nil {
 			return err
 		}
 		bindDir = a.DataDir()
@@ -99,20 +100,28 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 func (a *arm) fromImage() bool { return a.Spec.Container.Image != "" }
 
 // checkImage refuses an image that the engine does not have, and one for another architecture.
-func (a *arm) checkImage(ctx context.Context) error {
-	name := a.Spec.Container.Image
-	i, err := a.engine.Image(ctx, name)
+func (k Kind) checkImage(ctx context.Context, e engine.Engine, name string) error {
+	i, err := e.Image(ctx, name)
 	switch {
 	case errors.Is(err, engine.ErrNoImage):
-		return hint.New(fmt.Errorf("%w: %s has no image %s", facts.ErrUnsupported, a.kind.Name(), name),
-			"put it there: tare image load FILE --into "+a.kind.Name())
+		return hint.New(noImage(k.Name()+" has no image "+name),
+			"put it there: tare image load FILE --into "+k.Name())
 	case err != nil:
 		return err
 	case i.OS != "linux" || i.Arch != runtime.GOARCH:
 		return hint.New(fmt.Errorf("%w: the image %s is for %s/%s, and this machine is linux/%s", facts.ErrUnsupported, name, i.OS, i.Arch, runtime.GOARCH),
-			"build one for this machine: "+a.kind.Name()+" build --platform linux/"+runtime.GOARCH)
+			"build one for this machine: "+k.Name()+" build --platform linux/"+runtime.GOARCH)
 	}
 	return nil
+}
+
+// noImage is the error about an image that an engine does not have.
+type noImage string
+
+func (n noImage) Error() string { return string(n) }
+
+func (noImage) Is(target error) bool {
+	return target == facts.ErrUnsupported || target == engine.ErrNoImage
 }
 
 // mount mounts the root file system in the host's mount namespace, where the engine sees it.
@@ -125,7 +134,7 @@ func (a *arm) mount() error {
 
 // container describes the container, and makes the socket for its first process.
 func (a *arm) container() (engine.Container, error) {
-	self, err := launch.OwnPath()
+	self, err := identity.Own()
 	if err != nil {
 		return engine.Container{}, err
 	}
@@ -185,7 +194,7 @@ func (a *arm) remove() error {
 // Place adds the volume to the groups, freezer and addresses of the Sandbox.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
-	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
+	p.Volume, p.HostVolume, p.OwnRoot = launch.Volume, a.root.HostVolume, true
 	if a.proxy != 0 {
 		p.Forwarders = []int{a.proxy}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/outside/engine"
@@ -75,6 +76,23 @@ func (k Kind) with(levels string) (environment.Environment, error) {
 	return nil, errors.New("it has no levels")
 }
 
+// Check looks for the AppArmor profile in the kernel and for the image in root's engine.
+func (k Kind) Check(ctx context.Context, c environment.Container) error {
+	if err := launch.CheckProfile("/", c); err != nil {
+		return err
+	}
+	if c.Image == "" || os.Geteuid() != 0 {
+		return nil
+	}
+	e, err := k.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	return k.checkImage(ctx, e, c.Image)
+}
+
 // Changes lists the changes that Open and Start make on the host.
 func (k Kind) Changes(s environment.Spec) []facts.Change {
 	if os.Geteuid() != 0 {
@@ -85,13 +103,13 @@ func (k Kind) Changes(s environment.Spec) []facts.Change {
 		return nil
 	}
 	out := append(launch.Changes(s, groups),
-		facts.Change{What: "container " + nameOf(s), Detail: "made by " + k.Name() + ", labelled " + engine.OwnerLabel + "=" + s.Run},
+		facts.Changed(messages.Say("change.container", "name", nameOf(s)), messages.Say("change.madeby.label", "name", k.Name(), "label", engine.OwnerLabel+"="+s.Run)),
 	)
 	if s.Container.Image == "" {
-		out = append(out, facts.Change{What: "overlay mount", Detail: "over /, below the arm's directory, for " + k.Name() + " to see"})
+		out = append(out, facts.Changed(messages.Say("change.overlay"), messages.Say("change.overlay.engine", "name", k.Name())))
 	}
 	if k == Docker && s.Container.Image == "" {
-		out = append(out, facts.Change{What: "image tare-root:" + nameOf(s), Detail: "with the links at the top of / and nothing else"})
+		out = append(out, facts.Changed(messages.Say("change.image", "name", "tare-root:"+nameOf(s)), messages.Say("change.image.links")))
 	}
 	switch {
 	case s.Port == 0:
@@ -101,6 +119,29 @@ func (k Kind) Changes(s environment.Spec) []facts.Change {
 		out = append(out, launch.NetworkChanges(s, true)...)
 	}
 	return out
+}
+
+// helpers are directories of programs that an engine starts without looking into PATH.
+var helpers = []string{"/usr/lib/podman", "/usr/libexec/podman", "/usr/libexec/docker"}
+
+// Programs are the engine's programs on this host and those that it starts for a container.
+func (k Kind) Programs() (all []string) {
+	names := [...][]string{
+		{"docker", "dockerd", "containerd", "containerd-shim-runc-v2", "runc", "crun", "docker-proxy"},
+		{"podman", "conmon", "runc", "crun", "netavark", "slirp4netns", "pasta", "rootlessport"},
+	}[k]
+	for _, name := range names {
+		path, err := exec.LookPath(name)
+		for _, dir := range helpers {
+			if err != nil {
+				path, err = exec.LookPath(filepath.Join(dir, name))
+			}
+		}
+		if err == nil {
+			all = append(all, path)
+		}
+	}
+	return all
 }
 
 func nameOf(s environment.Spec) string { return "tare-" + s.Run + "-" + s.Arm }
@@ -145,16 +186,21 @@ func (k Kind) open(ctx context.Context, spec environment.Spec) (*arm, error) {
 	return a, nil
 }
 
-// connect finds root's engine.
-func (a *arm) connect() (engine.Engine, error) {
-	if a.kind == Docker {
+// client finds root's engine.
+func (k Kind) client() (engine.Engine, error) {
+	if k == Docker {
 		return engine.NewDocker("")
 	}
 	path, err := podmanPath()
-	if err != nil {
-		return engine.Engine{}, err
+	return engine.NewPodman(path), err
+}
+
+// connect finds root's engine for an arm.
+func (a *arm) connect() (engine.Engine, error) {
+	p, err := a.kind.client()
+	if err != nil || a.kind == Docker {
+		return p, err
 	}
-	p := engine.NewPodman(path)
 	if a.Group.Tree.Layout == cgroup.Hybrid {
 		// crun fails on a host where version 2 has controllers beside version 1.
 		if runc, err := exec.LookPath("runc"); err == nil {

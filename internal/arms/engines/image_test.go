@@ -56,8 +56,14 @@ func fromImage(t *testing.T, k Kind, images engine.Images) {
 	if digest != built.ID {
 		t.Errorf("image %q in the settings, want %s", digest, built.ID)
 	}
+	if err := k.Check(t.Context(), environment.Container{Image: built.Tag}); err != nil {
+		t.Error(err)
+	}
 	for name, says := range map[string]string{"localhost/tare-none:1": "has no image", foreign: "linux/riscv64"} {
 		refused(t, k, name, says)
+		if err := k.Check(t.Context(), environment.Container{Image: name}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s, before a run: %v", name, err)
+		}
 	}
 }
 

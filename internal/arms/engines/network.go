@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/outside/engine"
@@ -53,11 +54,9 @@ func (a *arm) openNetwork(ctx context.Context) error {
 // networkChange is the change that the engine makes for its own network.
 func (k Kind) networkChange() facts.Change {
 	if k == Podman {
-		return facts.Change{What: "a network and a mount namespace",
-			Detail: "without names, held by descriptors; Podman makes its bridge and its rules there"}
+		return facts.Changed(messages.Say("change.room"), messages.Say("change.nameless"), messages.Say("change.room.podman"))
 	}
-	return facts.Change{What: "a port of 127.0.0.1",
-		Detail: "published by Docker, which takes it back with the container: a rule and docker-proxy"}
+	return facts.Changed(messages.Say("change.port"), messages.Say("change.port.docker"))
 }
 
 // networkSettings reads back the address and the published port.

@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/outside/engine"
@@ -70,7 +71,7 @@ func ownLost(s environment.Spec, groups launch.Groups) []engine.Fact {
 	case s.Container.Network == environment.NetworkHost:
 		network = "the host's"
 	case s.Port != 0:
-		network = "slirp4netns, a process that copies every packet; the port is another process's (rootlessport); the arm's freezer and counters include neither"
+		network = "Podman's default for an ordinary user (slirp4netns, pasta from Podman 5 on): processes that copy every packet; the arm's freezer and counters do not include them"
 	}
 	return []engine.Fact{
 		{Name: "root", Value: "a plain directory, with the host's directories for reading: the kernel refuses an ordinary user's overlay over /; the cost of an overlay is not in it"},
@@ -103,10 +104,10 @@ func (k Kind) ownChanges(s environment.Spec) []facts.Change {
 		return nil
 	}
 	out := append(launch.Changes(s, groups),
-		facts.Change{What: "container " + nameOf(s), Detail: "made by your " + k.Name() + ", with storage in the arm's directory"},
-		facts.Change{What: "directory " + runDir(s), Detail: "its state while it runs"})
+		facts.Changed(messages.Say("change.container", "name", nameOf(s)), messages.Say("change.madeby.you", "name", k.Name())),
+		facts.Changed(messages.Say("change.directory", "path", runDir(s)), messages.Say("change.directory.state")))
 	for _, l := range ownLost(s, groups) {
-		out = append(out, facts.Change{What: "rootless: " + l.Name, Detail: l.Value})
+		out = append(out, facts.Changed(messages.Say("change.rootless", "name", l.Name), messages.Say("change.plain", "text", l.Value)))
 	}
 	return out
 }
@@ -124,13 +125,16 @@ func refuses(c environment.Container) error {
 		return nil
 	}
 	if err := unix.Access("/dev/net/tun", unix.R_OK|unix.W_OK); err != nil {
-		return hint.New(fmt.Errorf("network %s: slirp4netns needs /dev/net/tun, which this user may not open: %w", c.Network, err),
+		return hint.New(fmt.Errorf("network %s: Podman's network needs /dev/net/tun, which this user may not open: %w", c.Network, err),
 			"network: host; or let root give you the device: modprobe tun; setfacl -m u:"+userName()+":rw /dev/net/tun")
 	}
-	if _, err := exec.LookPath("slirp4netns"); err != nil {
-		return hint.New(fmt.Errorf("network %s: slirp4netns is not installed", c.Network), "network: host; or apt install slirp4netns")
+	for _, program := range []string{"pasta", "slirp4netns"} { // Podman's own check says which of them its version needs
+		if _, err := exec.LookPath(program); err == nil {
+			return nil
+		}
 	}
-	return nil
+	return hint.New(fmt.Errorf("network %s: neither pasta nor slirp4netns is installed", c.Network),
+		"network: host; or apt install passt, for Podman before version 5 apt install slirp4netns")
 }
 
 // prepareOwn is prepare for a rootless container.
@@ -145,7 +149,7 @@ func (a *arm) prepareOwn(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	c.Root, c.Network, c.Publish = a.root.Upper, engine.Slirp, a.Spec.Port
+	c.Root, c.Publish = a.root.Upper, a.Spec.Port // the network is the default of this version of Podman
 	binds, err := layOut(a.root.Upper)
 	if err != nil {
 		return err
@@ -238,6 +242,9 @@ func (a *arm) userSettings() []record.Setting {
 		return nil
 	}
 	all := []record.Setting{{Name: a.kind.Name() + ".user", Got: a.user}}
+	if a.state.Network != "" {
+		all = append(all, record.Setting{Name: a.kind.Name() + ".network", Got: a.state.Network})
+	}
 	for _, l := range ownLost(a.Spec, launch.Groups{Tree: a.Group.Tree}) {
 		all = append(all, record.Setting{Name: "rootless." + l.Name, Got: l.Value})
 	}

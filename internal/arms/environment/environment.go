@@ -47,6 +47,18 @@ type KeptArm interface {
 	Making() time.Duration
 }
 
+// Executor is an environment that executes programs of the host to make an arm.
+type Executor interface {
+	// Programs are the paths of these programs, as they are found now. Missing ones are left out.
+	Programs() []string
+}
+
+// Checker is an environment that can say, without a change, whether this host has what a Container names: its image
+// or its AppArmor profile.
+type Checker interface {
+	Check(ctx context.Context, c Container) error
+}
+
 // Capabilities are the choices that an environment offers an experiment.
 type Capabilities struct {
 	// With returns the environment with the levels that an experiment writes after its name and
@@ -171,6 +183,8 @@ type Spec struct {
 	Keep bool
 	// Neighbour are the limits of a neighbour; nil: the arm is no neighbour.
 	Neighbour *Neighbour
+	// Walled says that a server in the arm may put itself into a mount namespace, see wire.Place.
+	Walled bool
 	// Container has the experiment's choices for a container.
 	Container Container
 	// Limits are the experiment's choices for the arm's group; a zero field means the
@@ -183,6 +197,14 @@ type Spec struct {
 	// Groups is facts.Host.Groups. All arms use the same tree, so that they can make and remove
 	// groups concurrently. nil: the arm detects the tree itself.
 	Groups *cgroup.Tree
+}
+
+// OwnMounts are the namespaces that a process in an arm on the host may have of its own.
+func (s Spec) OwnMounts() []string {
+	if s.Walled {
+		return []string{"mnt"}
+	}
+	return nil
 }
 
 // Container has the choices that an experiment can make for a container. An empty word means the

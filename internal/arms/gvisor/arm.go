@@ -14,6 +14,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/linux/identity"
 	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
@@ -34,7 +35,7 @@ type arm struct {
 // prepare makes the root, the data and the network. The data directory is always bound, because
 // runsc writes changes of the root to a file that the host cannot read.
 func (a *arm) prepare(ctx context.Context) (err error) {
-	if a.self, err = launch.OwnPath(); err != nil {
+	if a.self, err = identity.Own(); err != nil {
 		return err
 	}
 	if a.version, err = version(ctx, a.runtime); err != nil {
@@ -62,7 +63,7 @@ func version(ctx context.Context, path string) (string, error) {
 // Place has the volume.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
-	p.Volume, p.HostVolume, p.Sandboxed = launch.Volume, a.root.HostVolume, true
+	p.Volume, p.HostVolume, p.Sandboxed, p.OwnRoot = launch.Volume, a.root.HostVolume, true, true
 	return p
 }
 

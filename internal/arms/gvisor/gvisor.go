@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 )
 
@@ -90,13 +91,22 @@ func (c Container) Changes(s environment.Spec) []facts.Change {
 		return nil
 	}
 	out := append(launch.Changes(s, groups),
-		facts.Change{What: "sandbox " + launch.ContainerID(s, 1), Detail: "made by " + Runtime + " in that group, its state below the arm's directory"},
-		facts.Change{What: "overlay mount", Detail: "over /, in a mount namespace of " + Runtime + "'s own; the host sees none of it"},
+		facts.Changed(messages.Say("change.sandbox", "name", launch.ContainerID(s, 1)), messages.Say("change.madeby.group", "name", Runtime)),
+		facts.Changed(messages.Say("change.overlay"), messages.Say("change.overlay.own", "name", Runtime), messages.Say("change.unseen")),
 	)
 	if s.Port != 0 {
 		out = append(out, launch.NetworkChanges(s, true)...)
 	}
 	return out
+}
+
+// Programs is the path of runsc.
+func (Container) Programs() []string {
+	path, err := exec.LookPath(Runtime)
+	if err != nil {
+		return nil
+	}
+	return []string{path}
 }
 
 // Open makes the arm. Start makes the sandbox.

@@ -7,10 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/host/facts"
@@ -27,8 +30,10 @@ func TestMain(m *testing.M) {
 	}
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
+		case launch.GuardCommand:
+			os.Exit(launch.GuardMain(steps.Kinds()))
 		case "killed":
-			dieInTrial(os.Args[2])
+			dieInTrial(os.Args[2], len(os.Args) > 3)
 		case "as-user":
 			h := HostAt("/", os.Args[2])
 			json.NewEncoder(os.Stdout).Encode(struct {
@@ -66,8 +71,8 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// dieInTrial kills itself while its group and its directory exist.
-func dieInTrial(scratch string) {
+// dieInTrial kills itself while its group and its directory exist, which it prints; alone: without its guard.
+func dieInTrial(scratch string, alone bool) {
 	back, dir := newTrail(), ""
 	tree, err := cgroup.Detect("/")
 	if err == nil {
@@ -77,6 +82,11 @@ func dieInTrial(scratch string) {
 				return err
 			}
 			return back.group(tree, "empty", nil, func(cgroup.Group) error {
+				if alone {
+					back.guard.Dismiss()
+				}
+				groups, _ := tree.Find("tare-" + back.run)
+				fmt.Println(len(groups), "group", dir)
 				return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			})
 		})
@@ -84,29 +94,52 @@ func dieInTrial(scratch string) {
 	panic(err)
 }
 
-// The journal takes back what killed trials leave.
+// The guard takes back what killed trials leave, and without it the journal.
 func TestKilledTrials(t *testing.T) {
 	testneed.Root(t)
-	state, scratch := t.TempDir(), t.TempDir()
-	cmd := exec.Command("/proc/self/exe", "killed", scratch)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatal(err)
+	for _, alone := range []bool{false, true} {
+		state, scratch := t.TempDir(), t.TempDir()
+		cmd := exec.Command("/proc/self/exe", "killed", scratch)
+		if alone {
+			cmd.Args = append(cmd.Args, "alone")
+		}
+		cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+		cmd.Stderr = os.Stderr
+		said, err := cmd.Output()
+		if cmd.ProcessState == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(said), "1 group "+scratch+"/tare-inspect") {
+			t.Fatalf("killed at the wrong moment: %s", said)
+		}
+		left := func() []string { return leftOf(t, cmd.Process.Pid, scratch, state) }
+		if alone {
+			undoTrials(t, filepath.Join(state, "tare"))
+		}
+		for end := time.Now().Add(time.Minute); len(left()) > 0; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("without its guard: %v: left behind: %v", alone, left())
+			}
+		}
 	}
+}
+
+// leftOf are the groups, the directories and the journals of killed trials.
+func leftOf(t *testing.T, pid int, scratch, state string) []string {
+	t.Helper()
 	tree, err := cgroup.Detect("/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	find := func() []string {
-		groups, _ := tree.Find(fmt.Sprintf("tare-inspect%dx", cmd.Process.Pid))
-		dirs, _ := filepath.Glob(filepath.Join(scratch, "*"))
-		return append(groups, dirs...)
-	}
-	if left := find(); len(left) < 2 {
-		t.Fatalf("killed at the wrong moment: it left %v", left)
-	}
-	state = filepath.Join(state, "tare")
+	groups, _ := tree.Find(fmt.Sprintf("tare-inspect%dx", pid))
+	dirs, _ := filepath.Glob(filepath.Join(scratch, "*"))
+	journals, _ := filepath.Glob(filepath.Join(state, "tare/journal/*"))
+	return slices.Concat(groups, dirs, journals)
+}
+
+// undoTrials undoes the journal of killed trials, which has two steps.
+func undoTrials(t *testing.T, state string) {
+	t.Helper()
 	left, err := journal.Leftovers(state, steps.Kinds())
 	if err != nil || len(left) != 1 || len(left[0].Steps) != 2 {
 		t.Fatalf("%+v, %v", left, err)
@@ -114,7 +147,25 @@ func TestKilledTrials(t *testing.T) {
 	if r, err := journal.Undo(state, left[0].Header.Run, steps.Kinds()); err != nil || len(r.Failed) > 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if left := find(); len(left) > 0 {
+}
+
+// On a scratch directory that is read-only nothing is made, and no journal stays.
+func TestReadOnlyScratch(t *testing.T) {
+	testneed.Root(t)
+	state, scratch := t.TempDir(), t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	if err := unix.Mount("tmpfs", scratch, "tmpfs", unix.MS_RDONLY, ""); err != nil {
+		testneed.Feature(t, "tmpfs", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(scratch, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	if h := HostAt("/", scratch); h.Features[facts.FeatureOverlay].Answer == facts.Yes {
+		t.Errorf("%+v", h.Features[facts.FeatureOverlay])
+	}
+	if left := leftOf(t, os.Getpid(), scratch, state); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
@@ -17,9 +18,10 @@ import (
 var errNoJournal = errors.New("not tried, for there is no way back")
 
 // trail takes the changes of the trials back: they make groups and a directory for a moment, in
-// which tare may be killed.
+// which tare may be killed. Its guard then takes them back.
 type trail struct {
 	run     string
+	guard   *launch.Guard
 	journal *journal.Journal // nil where it cannot be written
 	none    error            // why it cannot
 	missing []string         // directories that did not exist before, innermost first
@@ -36,7 +38,13 @@ func newTrail() *trail {
 		}
 		t.missing = append(t.missing, dir)
 	}
-	t.journal, t.none = journal.Open(journal.StateDir(), t.run)
+	if t.journal, t.none = journal.Open(journal.StateDir(), t.run); t.none != nil {
+		return t
+	}
+	if t.guard, t.none = launch.NewGuard(journal.StateDir(), t.run, nil); t.none != nil {
+		_ = t.journal.Close()
+		t.removeMissing()
+	}
 	return t
 }
 
@@ -46,12 +54,17 @@ func (t *trail) close() error {
 		return nil
 	}
 	err := t.journal.Close()
+	t.guard.Dismiss()
+	t.removeMissing()
+	return err
+}
+
+func (t *trail) removeMissing() {
 	for _, dir := range t.missing {
 		if os.Remove(dir) != nil { // not empty
-			break
+			return
 		}
 	}
-	return err
 }
 
 // with writes the step to the journal and calls do, which makes the change and takes it back. If do

@@ -1,41 +1,40 @@
 package launch
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
 // Changes lists the changes that NewSandbox makes.
 func Changes(s environment.Spec, groups Groups) []facts.Change {
-	data := "its own data directory"
+	data := messages.Say("change.directory.data")
 	if s.Data != "" {
-		data = "with its own copy of the data set"
+		data = messages.Say("change.directory.copy")
 	}
-	out := []facts.Change{{What: "directory " + dirOf(s), Detail: data}}
+	out := []facts.Change{facts.Changed(messages.Say("change.directory", "path", dirOf(s)), data)}
 	if groups.Tree == nil {
 		return out
 	}
-	limits := "plain: to freeze and to observe"
+	limits := []messages.Message{messages.Say("change.group.plain")}
 	if len(groups.Controllers) > 0 {
-		limits = "controllers " + strings.Join(groups.Controllers, ", ") + chosenLimits(s.Limits)
+		limits = append([]messages.Message{messages.Say("change.group.controllers", "list", groups.Controllers)}, chosenLimits(s.Limits)...)
 	}
 	if groups.Service {
-		limits += "; a service's: default weight, no limits"
+		limits = append(limits, messages.Say("change.group.service"))
 	}
 	type group struct {
-		path, detail string
-		controllers  []string
+		path        string
+		detail      []messages.Message
+		controllers []string
 	}
 	all := []group{
 		{groups.path(s), limits, groups.Controllers},
-		{outside(s), "for what runs beside the arm", nil},
+		{outside(s), []messages.Message{messages.Say("change.group.outside")}, nil},
 	}
 	if groups.TopLevel {
-		all = []group{{groups.path(s), "for the neighbour, with limits", groups.Controllers}}
+		all = []group{{groups.path(s), []messages.Message{messages.Say("change.group.neighbour")}, groups.Controllers}}
 	}
 	for _, g := range all {
 		p, err := groups.Tree.Plan(g.path, g.controllers)
@@ -43,28 +42,28 @@ func Changes(s environment.Spec, groups Groups) []facts.Change {
 			continue
 		}
 		for _, dir := range p.Dirs {
-			out = append(out, facts.Change{What: "cgroup " + dir, Detail: g.detail})
+			out = append(out, facts.Changed(messages.Say("change.group", "path", dir), g.detail...))
 		}
 		if len(p.Enable) > 0 {
-			out = append(out, facts.Change{What: "controllers of " + p.EnableAt, Detail: "enabled for its children: " + strings.Join(p.Enable, ", ")})
+			out = append(out, facts.Changed(messages.Say("change.controllers", "path", p.EnableAt), messages.Say("change.controllers.enabled", "list", p.Enable)))
 		}
 		if p.Leaf != "" {
-			out = append(out, facts.Change{What: "cgroup " + p.Leaf, Detail: "the processes of " + p.EnableAt + " are moved there"})
+			out = append(out, facts.Changed(messages.Say("change.group", "path", p.Leaf), messages.Say("change.group.moved", "path", p.EnableAt)))
 		}
 	}
 	return out
 }
 
 // chosenLimits lists the limits that the experiment chose, for people.
-func chosenLimits(l cgroup.Limits) (text string) {
+func chosenLimits(l cgroup.Limits) (all []messages.Message) {
 	if l.CPUs > 0 {
-		text += fmt.Sprintf("; a quota of %g CPUs", l.CPUs)
+		all = append(all, messages.Say("change.group.quota", "n", l.CPUs))
 	}
 	if l.CPUSet != "" {
-		text += "; CPUs " + l.CPUSet
+		all = append(all, messages.Say("change.group.cpus", "list", l.CPUSet))
 	}
 	if l.Memory > 0 {
-		text += fmt.Sprintf("; %d MiB of memory", l.Memory>>20)
+		all = append(all, messages.Say("change.group.memory", "n", l.Memory>>20))
 	}
-	return text
+	return all
 }

@@ -38,6 +38,14 @@ type relative struct {
 	start uint64
 }
 
+// Descendants are the pids of the descendants of a process, parents first.
+func Descendants(ancestor int) (pids []int) {
+	for _, p := range descendants(ancestor) {
+		pids = append(pids, p.pid)
+	}
+	return pids
+}
+
 // descendants are the descendants of a process, parents first.
 func descendants(ancestor int) (all []relative) {
 	children := map[int][]relative{}
@@ -53,6 +61,12 @@ func descendants(ancestor int) (all []relative) {
 		next = slices.Concat(next, children[next[0].pid])
 	}
 	return all
+}
+
+// lives says whether the process is there and has not ended.
+func (r relative) lives() bool {
+	p, err := proc.FS("/").Process(r.pid)
+	return err == nil && p.Start == r.start && !p.Over() && r.pid > 1
 }
 
 // signal signals the process unless another one has its pid now.

@@ -46,9 +46,9 @@ func PlainGroups(t *cgroup.Tree) (Groups, error) {
 	return Groups{Tree: t}, nil
 }
 
-// ServiceGroups are those that a service of this host has: two deep, of the default weight, without
-// limits, with the controllers of the host's services. They are PlainGroups where this user cannot
-// enable a controller.
+// ServiceGroups are those that a service of this host has: two deep, of the default weight, with the controllers
+// of the host's services, and without limits but that of processes, which containers have too. They are
+// PlainGroups where this user cannot enable a controller.
 func ServiceGroups(t *cgroup.Tree) (Groups, error) {
 	g, err := PlainGroups(t)
 	if err != nil || g.Tree == nil || g.Tree.CanEnable() != nil {
@@ -56,6 +56,13 @@ func ServiceGroups(t *cgroup.Tree) (Groups, error) {
 	}
 	g.Controllers = g.Tree.ServiceControllers()
 	g.Service = len(g.Controllers) > 0
+	if slices.Contains(g.Controllers, "pids") {
+		ample, err := g.Tree.Ample()
+		if err != nil {
+			return g, err
+		}
+		g.Limits.Pids = ample.Pids
+	}
 	return g, nil
 }
 
@@ -143,7 +150,7 @@ func (g Groups) path(s environment.Spec) string {
 	case g.TopLevel:
 		return "tare-" + s.Run + "-" + s.Arm
 	case len(g.Controllers) > 0:
-		return filepath.Join("tare-"+s.Run+"-"+s.Arm+".parent", s.Arm)
+		return filepath.Join("tare-"+s.Run+"-"+s.Arm+cgroup.ParentSuffix, s.Arm)
 	}
 	return filepath.Join("tare-"+s.Run, s.Arm)
 }

@@ -32,6 +32,10 @@ type guarded struct {
 	StateDir, Run string
 	// Signals says that the arms are in no control groups and the guard stops them by signals.
 	Signals bool
+	// Tare is the pid of tare, and Start its start time in clock ticks since boot. When the guard reads this, its
+	// parent may be another process already: process 1 or a subreaper.
+	Tare  int
+	Start uint64
 }
 
 // notice is each further message.
@@ -63,7 +67,7 @@ func guard(kinds journal.Kinds) error {
 	if err != nil {
 		return err
 	}
-	w := &watch{silence: shared, signals: of.Signals, tare: os.Getppid(), groups: map[cgroup.Switch]bool{}}
+	w := &watch{silence: shared, signals: of.Signals, tare: relative{of.Tare, of.Start}, groups: map[cgroup.Switch]bool{}}
 	go w.watchDeadline()
 	if w.read(in) {
 		return nil
@@ -81,7 +85,7 @@ func guard(kinds journal.Kinds) error {
 type watch struct {
 	silence *silence
 	signals bool
-	tare    int // pid
+	tare    relative
 
 	mu     sync.Mutex
 	groups map[cgroup.Switch]bool
@@ -139,8 +143,8 @@ func (w *watch) freeze(deadline int64) {
 	for s := range w.groups {
 		_ = s.Freeze()
 	}
-	if w.signals {
-		signalBelow(w.tare, syscall.SIGSTOP)
+	if w.signals && w.tare.lives() {
+		signalBelow(w.tare.pid, syscall.SIGSTOP)
 	}
 	w.silence.words.frozen.Store(1)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/wire"
 )
@@ -67,7 +68,11 @@ func NewGuard(stateDir, run string, groups *cgroup.Tree) (_ *Guard, err error) {
 		g.silence.close()
 		return nil, fmt.Errorf("start this binary: %w", err)
 	}
-	if err := json.NewEncoder(w).Encode(guarded{stateDir, run, g.signals}); err != nil {
+	own, err := proc.FS("/").Process(os.Getpid())
+	if err == nil {
+		err = json.NewEncoder(w).Encode(guarded{StateDir: stateDir, Run: run, Signals: g.signals, Tare: os.Getpid(), Start: own.Start})
+	}
+	if err != nil {
 		g.Dismiss()
 		return nil, fmt.Errorf("tell the guard its run: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/netns"
 	"github.com/tarelab/tare/record"
@@ -182,11 +183,12 @@ func NetworkChanges(s environment.Spec, publish bool) []facts.Change {
 	publish = publish && s.Container.Network != environment.NetworkBridge
 	w := netns.DefaultWire()
 	out := []facts.Change{
-		{What: "two network namespaces", Detail: "without names, held by descriptors; nothing is added to the host's own"},
-		{What: fmt.Sprintf("bridge %s and veth pair %s, %s", netns.Bridge, netns.Port, netns.ArmLink), Detail: fmt.Sprintf("%s to %s, in those namespaces", w.Gateway, w.Arm)},
+		facts.Changed(messages.Say("change.networks"), messages.Say("change.nameless"), messages.Say("change.networks.apart")),
+		facts.Changed(messages.Say("change.bridge", "bridge", netns.Bridge, "port", netns.Port, "link", netns.ArmLink),
+			messages.Say("change.bridge.wire", "from", w.Gateway, "to", w.Arm)),
 	}
 	if publish && s.Port != 0 {
-		out = append(out, facts.Change{What: "nftables rules in prerouting and output", Detail: netns.Describe(w.Gateway, w.Arm, uint16(s.Port)) + ", in the gateway's namespace"})
+		out = append(out, facts.Changed(messages.Say("change.rules"), messages.Say("change.rules.gateway", "rule", netns.Describe(w.Gateway, w.Arm, uint16(s.Port)))))
 	}
 	return out
 }

@@ -182,7 +182,7 @@ func becameAnother(ids string, root int) bool {
 func seccompSettings(status map[string]string, e Expect) ([]record.Setting, error) {
 	got, ok := map[string]string{"0": "none", "1": "strict", "2": "filter"}[status["Seccomp"]]
 	if !ok {
-		got = "not known"
+		got = "unknown"
 	}
 	s := record.Setting{Name: "seccomp", Got: got}
 	var err error

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tarelab/tare/internal/linux/namespace"
 	"github.com/tarelab/tare/internal/linux/seccomp"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // FirstFile is the descriptor of the first of Child.Files.
@@ -81,7 +82,7 @@ func DockerSecurity() (*Security, error) {
 // stack, which alone can change a result by several percent (Mytkowicz et al. 2009).
 func environ() []string {
 	return []string{
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		"PATH=" + wire.ProgramPath,
 		"HOME=/", "HOSTNAME=tare", "LANG=C.UTF-8",
 	}
 }

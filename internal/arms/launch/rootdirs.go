@@ -131,15 +131,3 @@ func (r RootDirs) Request(mounts []specs.Mount, user bool) *Root {
 		Masked: DockerMasked(), ReadOnly: DockerReadOnly(),
 	}
 }
-
-// OwnPath is the path of tare's binary, which is bound into containers.
-func OwnPath() (string, error) {
-	path, err := os.Executable()
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	if err != nil {
-		return "", fmt.Errorf("find this binary: %w", err)
-	}
-	return path, nil
-}

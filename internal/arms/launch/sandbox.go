@@ -54,7 +54,7 @@ const reapBound = time.Minute
 
 // NewSandbox makes the directory and the groups of an arm. On an error it leaves nothing.
 func NewSandbox(spec environment.Spec, groups Groups) (_ *Sandbox, err error) {
-	groups.Limits = groups.Limits.With(spec.Limits)
+	groups.Limits = groups.Limits.With(withSwap(spec.Limits))
 	sb := &Sandbox{Spec: spec, Dir: dirOf(spec), Limits: groups.Limits, thread: NewThread()}
 	defer func() {
 		if err != nil {
@@ -89,6 +89,12 @@ func NewSandbox(spec environment.Spec, groups Groups) (_ *Sandbox, err error) {
 	}
 	sb.Undo(sb.Freezer.Close)
 	return sb, nil
+}
+
+// withSwap adds the limit of swap that Docker and Podman set with a limit of memory: the same amount again.
+func withSwap(l cgroup.Limits) cgroup.Limits {
+	l.Swap = l.Memory
+	return l
 }
 
 // dirOf is the directory of an arm. The journal removes only directories with such names.

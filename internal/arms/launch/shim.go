@@ -89,7 +89,11 @@ func lookAfter(r Request, l line) error {
 		_, _ = l.receive()
 		process.kill()
 	}()
-	status := int(process.wait())
+	ended, err := process.wait()
+	if err != nil {
+		return err
+	}
+	status := int(ended)
 	return l.out.Encode(message{Exit: &status})
 }
 
@@ -131,7 +135,7 @@ type containerProcess struct {
 // end kills the process and waits until it is gone. Its control group can be used again then.
 func (p *containerProcess) end() {
 	p.kill()
-	p.wait()
+	_, _ = p.wait() // the caller has an error already
 }
 
 func (p *containerProcess) kill() {
@@ -146,36 +150,38 @@ func (p *containerProcess) kill() {
 	}
 }
 
+// errNotChild means that the container is no child of this process, so that its exit status is unknown.
+var errNotChild = errors.New("the runtime did not make this process the parent of the container: its exit status is unknown")
+
 // wait waits for the process, and reaps orphans meanwhile.
-func (p *containerProcess) wait() unix.WaitStatus {
+func (p *containerProcess) wait() (unix.WaitStatus, error) {
 	for {
 		// WNOWAIT: reap waits for the process under the lock.
 		var info unix.Siginfo
 		if err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT, nil); err == unix.EINTR {
 			continue
 		}
-		if status, done := p.reap(); done {
-			return status
+		if status, done, err := p.reap(); done || err != nil {
+			return status, err
 		}
 	}
 }
 
-func (p *containerProcess) reap() (unix.WaitStatus, bool) {
+func (p *containerProcess) reap() (status unix.WaitStatus, done bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for {
-		var status unix.WaitStatus
 		pid, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
 		switch {
 		case err == unix.EINTR:
 		case pid == p.pid:
 			p.reaped = true
-			return status, true
-		case err != nil: // no children: this process did not become the parent
+			return status, true, nil
+		case err != nil: // no children
 			p.reaped = true
-			return 0, true
+			return 0, false, fmt.Errorf("%w: %w", errNotChild, err)
 		case pid == 0:
-			return 0, false
+			return 0, false, nil
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (a *arm) prepareVolume(ctx context.Context) error {
 // Place has the volume.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
-	p.Volume, p.HostVolume = a.volume, a.hostVolume
+	p.Volume, p.HostVolume, p.OwnRoot = a.volume, a.hostVolume, a.rung.has(RootFS)
 	return p
 }
 
@@ -176,6 +176,7 @@ func (a *arm) expect() launch.Expect {
 	if a.Net != nil {
 		e.Own = append(e.Own, "net")
 	}
+	e.Either = a.Spec.OwnMounts()
 	e.Overlay = a.rung.has(RootFS)
 	if a.rung.has(Security) {
 		e.Capabilities, e.Seccomp = launch.DockerCapabilities(), true

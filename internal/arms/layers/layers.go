@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
@@ -78,7 +79,7 @@ func (r Rung) groups(t *cgroup.Tree) (launch.Groups, error) {
 		return g, fmt.Errorf("%w: %w", facts.ErrUnsupported, err)
 	}
 	if r == CPULimit {
-		g.Limits.CPUs = float64(runtime.NumCPU())
+		g.Limits.CPUs = float64(runtime.NumCPU()) // the CPUs of tare's mask, which its children inherit
 	}
 	return g, nil
 }
@@ -145,10 +146,10 @@ func (r Rung) Changes(s environment.Spec) []facts.Change {
 	}
 	changes := launch.Changes(s, groups)
 	if r.has(Namespaces) {
-		changes = append(changes, facts.Change{What: "namespaces", Detail: "mount, pid, UTS and IPC, of the load alone; they end with it"})
+		changes = append(changes, facts.Changed(messages.Say("change.namespaces"), messages.Say("change.namespaces.own")))
 	}
 	if r.has(RootFS) {
-		changes = append(changes, facts.Change{What: "overlay mount", Detail: "over / in the load's own mount namespace; the host sees none of it"})
+		changes = append(changes, facts.Changed(messages.Say("change.overlay"), messages.Say("change.overlay.load"), messages.Say("change.unseen")))
 	}
 	if r.has(Network) {
 		changes = append(changes, launch.NetworkChanges(s, r.has(NAT))...)

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/identity"
 	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
@@ -28,7 +30,7 @@ type arm struct {
 
 // prepare makes the root, the data and the network.
 func (a *arm) prepare(ctx context.Context) (err error) {
-	if a.self, err = launch.OwnPath(); err != nil {
+	if a.self, err = identity.Own(); err != nil {
 		return err
 	}
 	if err := a.RecordRuntimeGroups(); err != nil {
@@ -46,7 +48,7 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 // Place has the volume.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
-	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
+	p.Volume, p.HostVolume, p.OwnRoot = launch.Volume, a.root.HostVolume, true
 	return p
 }
 
@@ -109,22 +111,38 @@ func (a *arm) bundle(p environment.Process, env []string) bundle {
 	return b
 }
 
-// restoreMemory reads the group's memory limit and returns a function that sets it again: crun 1.8
-// removes the limit of a group that it did not make.
+// memoryFiles are the limits of memory, and of memory with swap, in the order in which they can be raised.
+var memoryFiles = []string{"memory.memsw.limit_in_bytes", "memory.limit_in_bytes", "memory.swap.max", "memory.max"}
+
+// restoreMemory reads the group's memory limits and returns a function that sets them again: crun 1.8
+// removes the limits of a group that it did not make.
 func (a *arm) restoreMemory() (func() error, error) {
-	file := "memory.limit_in_bytes"
-	if a.Group.Dirs["memory"] == a.Group.Dirs[cgroup.Unified] {
-		file = "memory.max"
-	}
-	before, err := a.Group.Read("memory", file)
-	if err != nil {
-		return nil, err
+	before := map[string]string{}
+	for _, file := range memoryFiles {
+		text, err := a.Group.Read("memory", file)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		before[file] = text
 	}
 	return func() error {
-		if now, err := a.Group.Read("memory", file); err != nil || now == before {
-			return err
+		var changed []string
+		for _, file := range memoryFiles {
+			now, err := a.Group.Read("memory", file)
+			switch {
+			case before[file] == "":
+			case err != nil:
+				return err
+			case now != before[file]:
+				changed = append(changed, file)
+			}
 		}
-		return a.Group.Set("memory", file, before)
+		for _, file := range slices.Backward(changed) { // memory alone is lowered first
+			if err := a.Group.Set("memory", file, before[file]); err != nil {
+				return err
+			}
+		}
+		return nil
 	}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 )
 
@@ -67,6 +68,11 @@ func (c Container) Support(h facts.Host) facts.Support {
 	return facts.Supported()
 }
 
+// Check looks for the AppArmor profile.
+func (Container) Check(_ context.Context, c environment.Container) error {
+	return launch.CheckProfile("/", c)
+}
+
 // Changes lists the changes that Open and Start make on the host.
 func (c Container) Changes(s environment.Spec) []facts.Change {
 	groups, err := launch.ContainerGroups(s.Groups, "a runtime")
@@ -79,8 +85,8 @@ func (c Container) Changes(s environment.Spec) []facts.Change {
 	}
 	out := launch.Changes(s, groups)
 	out = append(out,
-		facts.Change{What: "container " + launch.ContainerID(s, 1), Detail: "made by " + path + ", its state below the arm's directory"},
-		facts.Change{What: "overlay mount", Detail: "over /, in the mount namespace of the process that looks after the container; the host sees none of it"},
+		facts.Changed(messages.Say("change.container", "name", launch.ContainerID(s, 1)), messages.Say("change.madeby.state", "name", path)),
+		facts.Changed(messages.Say("change.overlay"), messages.Say("change.overlay.oci"), messages.Say("change.unseen")),
 	)
 	if s.Port != 0 {
 		out = append(out, launch.NetworkChanges(s, true)...)
@@ -103,6 +109,15 @@ func (c Container) path() (string, error) {
 		errs = append(errs, err)
 	}
 	return "", fmt.Errorf("%w: no OCI runtime: %w; apt install runc", facts.ErrUnsupported, errors.Join(errs...))
+}
+
+// Programs is the path of the runtime.
+func (c Container) Programs() []string {
+	path, err := c.path()
+	if err != nil {
+		return nil
+	}
+	return []string{path}
 }
 
 // Open makes the arm. Start makes the container.

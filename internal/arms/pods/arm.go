@@ -137,6 +137,9 @@ func (a *arm) start(ctx context.Context) error {
 			return fmt.Errorf("%w: %w", facts.ErrUnsupported, err)
 		}
 	}
+	if err := a.cluster.Unchanged(p, a.pod); err != nil {
+		return fmt.Errorf("%w: %w", facts.ErrUnsupported, err)
+	}
 	if got := string(a.pod.Status.QOSClass); got != a.kind.QoS.String() {
 		return fmt.Errorf("the cluster made the pod %s, wanted %s", got, a.kind.QoS)
 	}
@@ -252,6 +255,7 @@ func (a *arm) fill(ctx context.Context) error {
 // Place has the volume, the addresses of the server and the groups.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
+	p.OwnRoot = true
 	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, dataDir(a.spec)), filepath.Join(a.hostVolume, dataDir(a.spec))
 	if a.client != nil {
 		p.ClientVolume = filepath.Join(kube.VolumeDir, clientDir)

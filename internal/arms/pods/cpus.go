@@ -52,7 +52,7 @@ func (a *arm) cpuSettings() ([]record.Setting, error) {
 		return nil, nil
 	}
 	if a.cpus.root == "" {
-		return []record.Setting{{Name: "pod.cpu.manager", Got: "not known: the kubelet's directory was not found"}}, nil
+		return []record.Setting{{Name: "pod.cpu.manager", Got: "unknown: the kubelet's directory was not found"}}, nil
 	}
 	now, err := kube.ReadCPUManager(a.cpus.root)
 	if err != nil {

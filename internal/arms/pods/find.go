@@ -26,34 +26,12 @@ type container struct {
 // findContainer finds a container by its id, which is in the name of its group with all
 // runtimes and cgroup drivers.
 func findContainer(t *cgroup.Tree, id string) (container, error) {
-	root := t.V2
-	for _, c := range []string{"cpu", "memory", "pids"} {
-		if t.V1[c] != "" {
-			root = t.V1[c]
-			break
-		}
-	}
-	dir := ""
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
-			return fs.SkipDir
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == id || strings.HasSuffix(d.Name(), "-"+id+".scope")):
-			dir = path
-			return fs.SkipAll
-		}
-		return nil
-	})
-	if err == nil && dir == "" {
-		err = errors.New("it has no group below " + root)
-	}
+	dir, err := t.OfContainer(id)
 	if err != nil {
 		return container{}, fmt.Errorf("find container %s on this host: %w", id, err)
 	}
-	c := container{procs: filepath.Join(dir, "cgroup.procs")}
-	if c.pid, err = firstProcess(c.procs); err != nil {
+	var c container
+	if c.pid, c.procs, err = firstProcess(dir); err != nil {
 		return c, fmt.Errorf("find container %s on this host: %w", id, err)
 	}
 	if c.group, err = groupsOf(t, c.pid); err != nil {
@@ -62,22 +40,38 @@ func findContainer(t *cgroup.Tree, id string) (container, error) {
 	return c, nil
 }
 
-// firstProcess is the process with pid 1 in the container.
-func firstProcess(procs string) (int, error) {
-	b, err := os.ReadFile(procs)
-	if err != nil {
-		return 0, err
-	}
-	for _, word := range strings.Fields(string(b)) {
-		pid, _ := strconv.Atoi(word)
-		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-		for line := range strings.Lines(string(status)) {
-			if rest, ok := strings.CutPrefix(line, "NSpid:"); ok && strings.HasSuffix(strings.TrimSpace(rest), "\t1") {
-				return pid, nil
+// firstProcess is the process with pid 1 in the container, with the file that lists it: crun of CRI-O makes a group
+// below that of the container.
+func firstProcess(dir string) (pid int, procs string, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "cgroup.procs" {
+			return nil // a group that was removed meanwhile has no process
+		}
+		b, _ := os.ReadFile(path)
+		for _, word := range strings.Fields(string(b)) {
+			n, _ := strconv.Atoi(word)
+			if isFirst(n) {
+				pid, procs = n, path
+				return fs.SkipAll
 			}
 		}
+		return nil
+	})
+	if err == nil && pid == 0 {
+		err = errors.New("its first process is not there")
 	}
-	return 0, errors.New("its first process is not there")
+	return pid, procs, err
+}
+
+// isFirst says whether a process has pid 1 in its innermost pid namespace, and another one here.
+func isFirst(pid int) bool {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "NSpid:"); ok && strings.HasSuffix(strings.TrimSpace(rest), "\t1") {
+			return true
+		}
+	}
+	return false
 }
 
 // groupsOf are the groups of a process in all hierarchies with controllers.

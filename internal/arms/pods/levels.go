@@ -8,6 +8,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/units"
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
@@ -87,10 +88,28 @@ func parse(q QoS, text string) (Levels, error) {
 			return l, err
 		}
 	}
+	if err := (Pod{QoS: q, Levels: l}).checkLimits(); err != nil {
+		return l, err
+	}
 	if l.size.n > 0 && l.volume.Class == "" {
 		return l, errors.New("volume-size is what a claim asks for: it needs volume=pvc:CLASS")
 	}
 	return l, nil
+}
+
+// checkLimits returns an error if a limit is below the request, which the cluster would refuse.
+func (p Pod) checkLimits() error {
+	l := p.withDefaults()
+	for _, x := range []struct {
+		name           string
+		request, limit amount
+		write          func(int64) string
+	}{{"cpu", l.cpu, l.cpuLimit, kube.CPUs}, {"memory", l.memory, l.memoryLimit, kube.Bytes}} {
+		if x.limit.n > 0 && x.request.n > x.limit.n {
+			return hint.New(fmt.Errorf("%s-limit=%s is below the request %s=%s", x.name, x.write(x.limit.n), x.name, x.write(x.request.n)), fmt.Sprintf("%s=%s,%s-limit=%s, or a larger limit", x.name, x.write(x.limit.n), x.name, x.write(x.limit.n)))
+		}
+	}
+	return nil
 }
 
 func (l *Levels) set(name, value string) (err error) {
@@ -102,11 +121,11 @@ func (l *Levels) set(name, value string) (err error) {
 		}
 		l.cpu, err = readAmount(value, kube.ParseCPUs, true)
 	case "memory":
-		l.memory, err = readAmount(value, kube.ParseBytes, true)
+		l.memory, err = readAmount(value, bytesOf, true)
 	case "cpu-limit":
 		l.cpuLimit, err = readAmount(value, kube.ParseCPUs, false)
 	case "memory-limit":
-		l.memoryLimit, err = readAmount(value, kube.ParseBytes, false)
+		l.memoryLimit, err = readAmount(value, bytesOf, false)
 	case "image":
 		l.image = value
 	case "client":
@@ -116,7 +135,7 @@ func (l *Levels) set(name, value string) (err error) {
 	case "volume":
 		l.volume, err = parseVolume(value)
 	case "volume-size":
-		if l.size, err = readAmount(value, kube.ParseBytes, false); err != nil {
+		if l.size, err = readAmount(value, bytesOf, false); err != nil {
 			err = fmt.Errorf("volume-size %q: want an amount such as 10Gi", value)
 		}
 	case "network":
@@ -126,6 +145,18 @@ func (l *Levels) set(name, value string) (err error) {
 		l.network = value
 	}
 	return err
+}
+
+// bytesOf reads a size as an arm of this host has it: Kubernetes would read 2G with the base 1000.
+func bytesOf(text string) (int64, error) {
+	n, err := units.Size(text)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%q is no bytes", text)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("memory: %w", err)
+	}
+	return n, nil
 }
 
 // readAmount reads an amount with read; if most is true, also the word max.
@@ -243,6 +274,9 @@ func (p Pod) resolve(room kube.Room, beside []environment.Environment) podAmount
 	}
 	if p.QoS == Guaranteed {
 		s.limits = s.requests
+	}
+	if s.limits.CPU > 0 && s.requests.CPU > s.limits.CPU { // cpu=max on a large node
+		s.short = "the request of " + kube.CPUs(s.requests.CPU) + " CPUs is above the limit of " + kube.CPUs(s.limits.CPU)
 	}
 	return s
 }

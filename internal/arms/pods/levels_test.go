@@ -190,3 +190,14 @@ func TestOtherNode(t *testing.T) {
 		t.Errorf("the other is not ready: %v", err)
 	}
 }
+
+// A limit below the request is refused where it is written: the cluster would refuse the pod.
+func TestLimitBelowRequest(t *testing.T) {
+	for text, refused := range map[string]bool{
+		"cpu=500m,cpu-limit=250m": true, "cpu=500m,cpu-limit=500m": false, "cpu-limit=50m": true, "memory-limit=64Mi": true, "memory=1Gi,memory-limit=512Mi": true, "memory=64Mi,memory-limit=64Mi": false, "cpu=max,cpu-limit=1": false,
+	} {
+		if _, err := parse(Burstable, text); (err != nil) != refused || err != nil && hint.Of(err) == "" {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 )
@@ -90,8 +91,8 @@ func (p Pod) Changes(s environment.Spec) []facts.Change {
 	}
 	out := append(launch.Changes(s, groups),
 		namespaceChange(s),
-		facts.Change{What: "image " + kube.ImageOf(s.Run), Detail: "tare's own binary, in the node's containerd"},
-		facts.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.amountsText(s.Beside)},
+		facts.Changed(messages.Say("change.image", "name", kube.ImageOf(s.Run)), messages.Say("change.image.own")),
+		facts.Changed(messages.Say("change.pod", "name", kube.PodName(s.Arm), "space", kube.NamespaceOf(s.Run)), messages.Say("change.plain", "text", p.amountsText(s.Beside))),
 	)
 	return append(out, p.clusterChanges(s, "")...)
 }
@@ -101,21 +102,21 @@ func (p Pod) Changes(s environment.Spec) []facts.Change {
 func (p Pod) clusterChanges(s environment.Spec, space string) (out []facts.Change) {
 	outline := p.outline(s)
 	outline.Run, outline.Arm, outline.Namespace = s.Run, s.Arm, space
-	add := func(what, detail string) { out = append(out, facts.Change{What: what, Detail: detail}) }
 	if outline.Service {
-		add("Service "+outline.ServiceOf().Name+" of "+outline.Space(), "leads to the pod's server by rules of the cluster's proxy")
+		out = append(out, facts.Changed(messages.Say("change.service", "name", outline.ServiceOf().Name, "space", outline.Space()), messages.Say("change.service.proxy")))
 	}
 	if class := outline.Volume.Class; class != "" {
-		add("PersistentVolumeClaim "+outline.Name()+" of "+outline.Space(), "of the StorageClass "+class+"; the cluster provides a volume")
+		out = append(out, facts.Changed(messages.Say("change.claim", "name", outline.Name(), "space", outline.Space()),
+			messages.Say("change.claim.class", "class", class), messages.Say("change.claim.volume")))
 	}
 	for _, need := range p.needs(s) {
-		add("PodSecurity of "+outline.Space()+": privileged", need)
+		out = append(out, facts.Changed(messages.Say("change.security", "space", outline.Space()), messages.Say("change.plain", "text", need)))
 	}
 	return out
 }
 
 func namespaceChange(s environment.Spec) facts.Change {
-	return facts.Change{What: "namespace " + kube.NamespaceOf(s.Run), Detail: "in the cluster, with all that follows; removed with the last arm"}
+	return facts.Changed(messages.Say("change.namespace", "name", kube.NamespaceOf(s.Run)), messages.Say("change.namespace.cluster"))
 }
 
 // amountsText has class and amounts of the pod, as far as they are known before it is opened.

@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/wire"
@@ -163,6 +164,9 @@ func (a *remoteArm) prepare(ctx context.Context) error {
 		}
 		return err
 	}
+	if err := a.cluster.Unchanged(spec.Pod(), a.server.pod); err != nil {
+		return fmt.Errorf("%w: %w", facts.ErrUnsupported, err)
+	}
 	if got := string(a.server.pod.Status.QOSClass); got != a.kind.QoS.String() {
 		return fmt.Errorf("the cluster made the pod %s, wanted %s", got, a.kind.QoS)
 	}
@@ -243,7 +247,7 @@ func (a *remoteArm) loadPod() *remotePod {
 // Place has the paths of the volumes in the pods, the addresses of the server, and the link to the
 // pod of the load.
 func (a *remoteArm) Place() wire.Place {
-	p := wire.Place{Volume: a.server.dir(), Remote: a.server.link}
+	p := wire.Place{Volume: a.server.dir(), Remote: a.server.link, OwnRoot: true}
 	if a.Spec.Neighbour != nil {
 		p.Pause = a.server.link.Freezer()
 	}
@@ -297,7 +301,7 @@ func (a *remoteArm) Settings() ([]record.Setting, error) {
 	)
 	all = append(all, volumeSettings(a.server.spec.Volume, a.persistent)...)
 	if a.persistentErr != nil {
-		all = append(all, record.Setting{Name: "pod.volume.persistent", Got: "not known: " + a.persistentErr.Error()})
+		all = append(all, record.Setting{Name: "pod.volume.persistent", Got: "unknown: " + a.persistentErr.Error()})
 	}
 	routeSettings, err := a.route.settings(a.kind.Levels.network)
 	all = append(all, routeSettings...)
@@ -348,26 +352,25 @@ one there. What made the arm are the requests and limits, which give the QoS cla
 // remoteChanges lists what openRemote changes.
 func (p Pod) remoteChanges(s environment.Spec, node string) []facts.Change {
 	space := p.On.Namespace
-	pod := func(arm string) string {
-		return "pod " + kube.PodNameIn(space, s.Run, arm) + " of " + cmp.Or(space, kube.NamespaceOf(s.Run))
+	pod := func(arm string) messages.Message {
+		return messages.Say("change.pod", "name", kube.PodNameIn(space, s.Run, arm), "space", cmp.Or(space, kube.NamespaceOf(s.Run)))
 	}
 	out := launch.Changes(s, launch.Groups{})
 	if space == "" {
 		out = append(out, namespaceChange(s))
 	}
-	out = append(out, facts.Change{What: pod(s.Arm), Detail: p.amountsText(remoteBeside(s)) +
-		"; on node " + node + ", into which tare's binary is copied; paused through its load, for tare is not on the node"})
+	out = append(out, facts.Changed(pod(s.Arm), messages.Say("change.plain", "text", p.amountsText(remoteBeside(s))),
+		messages.Say("change.pod.node", "node", node), messages.Say("change.pod.paused")))
 	if s.Port != 0 {
-		where := "on the same node"
+		where := messages.Say("change.node.same")
 		switch p.Levels.clientNode {
 		case "":
 		case anyOther:
-			where = "on another node"
+			where = messages.Say("change.node.other")
 		default:
-			where = "on node " + p.Levels.clientNode
+			where = messages.Say("change.node", "node", p.Levels.clientNode)
 		}
-		out = append(out, facts.Change{What: pod(clientArm(s.Arm)),
-			Detail: "the client of its server, " + where + "; the server runs on, idle, while the load is paused"})
+		out = append(out, facts.Changed(pod(clientArm(s.Arm)), messages.Say("change.client", "where", where), messages.Say("change.client.idle")))
 	}
 	return append(out, p.asRemote().clusterChanges(s, space)...)
 }

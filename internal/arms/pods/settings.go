@@ -22,7 +22,7 @@ type limit struct{ name, path, value string }
 // limitFiles are the files of limits by controller, of both versions of control groups.
 var limitFiles = map[string][]string{
 	"cpu":    {"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.weight", "cpu.max"},
-	"memory": {"memory.limit_in_bytes", "memory.max", "memory.min", "memory.oom.group"},
+	"memory": {"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.max", "memory.swap.max", "memory.min", "memory.oom.group"},
 	"pids":   {"pids.max"},
 	"cpuset": {"cpuset.cpus", "cpuset.cpus.effective"},
 }

@@ -3,10 +3,13 @@ package pods
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/record"
@@ -33,14 +36,14 @@ func (t *Target) Connect() (*kube.Cluster, error) {
 
 // Told calls tell, from any goroutine, when the cluster stops answering and when it answers
 // again.
-func (t *Target) Told(tell func(string)) { t.silences.Told(tell) }
+func (t *Target) Told(tell func(messages.Message)) { t.silences.Told(tell) }
 
 // Warnings are about the times in which the cluster did not answer.
 func (t *Target) Warnings() (all []record.Warning) {
 	for _, away := range t.silences.Past() {
 		all = append(all, record.Warning{
-			Text:   away.String(),
-			Remedy: "what needed it waited, and the windows that were measured count; kubectl get --raw /readyz?verbose says how the API server is",
+			Text:   record.InProse(away.String()),
+			Remedy: record.InProse("what needed it waited, and the windows that were measured count; kubectl get --raw /readyz?verbose says how the API server is"),
 		})
 	}
 	return all
@@ -168,6 +171,16 @@ func supportHere(h facts.Host) facts.Support {
 	return facts.Supported()
 }
 
+// loadsImages returns an error unless tare can put its image into the runtime of this node; runtime is NAME://VERSION.
+func loadsImages(node, runtime string) error {
+	name, _, ok := strings.Cut(runtime, "://")
+	if ok && name != "containerd" {
+		return hint.New(fmt.Errorf("node %s has %s as its runtime, and tare puts its binary into an image of containerd alone", node, runtime),
+			"control the pods from outside, with an image that has sh and the programs of the load: --nodes "+node+" --pod-image IMAGE")
+	}
+	return kube.NewContainerd().Can()
+}
+
 // reachable says whether tare reaches the cluster and has the rights of every run and those in
 // more. elsewhere is the node of the pods; empty: this host.
 func (t *Target) reachable(h facts.Host, more ...kube.Rights) (s facts.Support, elsewhere string) {
@@ -185,7 +198,7 @@ func (t *Target) reachable(h facts.Host, more ...kube.Rights) (s facts.Support, 
 		} else if can := supportHere(h); can.Answer != facts.Yes {
 			return can, ""
 		} else if err == nil {
-			err = kube.NewContainerd().Can()
+			err = loadsImages(n.Name, n.Status.NodeInfo.ContainerRuntimeVersion)
 		}
 		may := func() error { return c.May(ctx, more...) }
 		if remote && c.Namespace != "" {

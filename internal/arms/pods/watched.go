@@ -27,7 +27,7 @@ func (s watchedServer) Measure(ctx context.Context, w wire.WindowSpec) (wire.Sam
 	for name := range measured.Probes {
 		value, ok := watched.Probes[name]
 		if !ok {
-			value = record.Missing(why)
+			value = record.Missing(record.InProse(why))
 		}
 		measured.Probes[name] = value
 	}

@@ -110,6 +110,6 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 // Settings reads back the sandbox and the process.
 func (a *arm) Settings() ([]record.Setting, error) {
 	all, err := a.Sandbox.Settings()
-	its, readErr := a.inside.ReadBack(func() launch.Expect { return launch.Expect{} })
+	its, readErr := a.inside.ReadBack(func() launch.Expect { return launch.Expect{Either: a.Spec.OwnMounts()} })
 	return append(all, its...), errors.Join(err, readErr)
 }

@@ -1,6 +1,9 @@
 package hint
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Home is the address of the project, for links. The Makefile's HOME_URL replaces it (make build).
 var Home = "https://github.com/tarelab/tare"
@@ -12,6 +15,20 @@ func File(path string) string {
 		return Home + "/raw/main/" + path
 	}
 	return strings.TrimSuffix(Home, "/") + "/" + path
+}
+
+// Page is the address of a page of the documentation, which is on no host. path is that of the page in the tree.
+func Page(path string) string { return strings.TrimSuffix(Home, "/") + "/blob/main/" + path }
+
+// page matches a page in a text, but not the end of an address.
+var page = regexp.MustCompile(`(^|[ (])(docs/[a-z]+\.md)`)
+
+// WithPages gives the pages that a text names their address.
+func WithPages(text string) string {
+	return page.ReplaceAllStringFunc(text, func(m string) string {
+		i := strings.Index(m, "docs/")
+		return m[:i] + Page(m[i:])
+	})
 }
 
 // Schema is the address of a JSON schema.

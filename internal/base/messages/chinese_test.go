@@ -36,7 +36,7 @@ func TestChineseHasEveryMessage(t *testing.T) {
 
 // valuesOf are the names of the values in a message; choices between words are none.
 func valuesOf(text string) (names []string) {
-	for _, p := range split(text, nil) {
+	for _, p := range split(text, "{<>", nil) {
 		if p.Name != "" {
 			names = append(names, p.Name)
 		}
@@ -87,6 +87,44 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
+// TestStatic: a text without values has no placeholder, and its translation is Chinese; English has none.
+func TestStatic(t *testing.T) {
+	for from, to := range chinese().static {
+		if strings.ContainsAny(from+to, "{}") || to == from || strings.ContainsFunc(from, han) {
+			t.Errorf("%q = %q", from, to)
+		}
+		if english().Static(from) != from {
+			t.Errorf("%q is not English", from)
+		}
+	}
+	if got := chinese().Static("not there"); got != "not there" {
+		t.Error(got)
+	}
+	for _, file := range []string{"a = 一\na = 二\n", "no sign"} {
+		if _, err := parseStatic(file); err == nil {
+			t.Errorf("%q was read", file)
+		}
+	}
+}
+
+// TestValues: a value may be a message or a list of names, also in Chinese, and a message keeps its tones.
+func TestValues(t *testing.T) {
+	m := Say("change.client", "where", Say("change.node", "node", "a"))
+	if en, zh := english().Say(m), chinese().Say(m); en != "the client of its server, on node a" || zh != "其服务器的客户端，在节点 a 上" {
+		t.Errorf("%q, %q", en, zh)
+	}
+	if en, zh := english().Text("p99.has", "list", []string{"a", "b"}), chinese().Text("p99.has", "list", []string{"a", "b"}); en != "a window has/needs: a, b" || zh != "每个窗口现有/需要：a、b" {
+		t.Errorf("%q, %q", en, zh)
+	}
+	if got := (Catalog{}).Text("cache.nothing"); got != "nothing to remove" {
+		t.Error(got)
+	}
+	want := []Piece{{Text: "结果在", Tone: "faint"}, {Text: " r"}, {Text: "，图表在", Tone: "faint"}, {Text: " p"}}
+	if got := chinese().Toned("result.charts", "dir", "r", "page", "p"); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // values are the placeholders of a pattern; {was} catches "was" or "were", which Chinese does not have.
 func values(names []string) []string {
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "was" })
@@ -99,28 +137,28 @@ func TestSentence(t *testing.T) {
 	for english, want := range map[string]string{
 		"":            "",
 		"no sentence": "no sentence",
-		"a verdict needs 4 launches, 3 were made": "得出结论需要 4 次启动，只做了 3 次",
-		"a verdict needs 4 launches, 1 was made":  "得出结论需要 4 次启动，只做了 1 次",
 		// Parts, with the patterns of the parts.
-		"rpc: too few reports; no operation was measured": "rpc：报告行太少；没有测到任何操作",
-		"No X. too few reports.":                          "No X。报告行太少。",
-		"load ended (too few reports)":                    "负载结束（报告行太少）",
+		"rpc: load ended; run as root": "rpc：负载结束；以 root 运行",
+		"No X. run as root.":           "No X。以 root 运行。",
+		"load ended (run as root)":     "负载结束（以 root 运行）",
 		// What a placeholder catches is translated if it has words.
 		"no control groups: this kernel has no io.stat": "没有 cgroup：本内核没有 io.stat",
-		"old result: one launch only":                   "旧结果：只有一次启动",
 		// A pattern catches no parts of two sentences.
 		"missing: a; load ended": "缺少：a；负载结束",
+		// An error stays in English as a whole; a sentence may quote one.
+		"rpc: the server refuses the user and password of the data set: run as root": "rpc: the server refuses the user and password of the data set: run as root",
+		"run as root; the server refuses the user":                                   "run as root; the server refuses the user",
+		"no control groups: they cannot be made here":                                "没有 cgroup：they cannot be made here",
 		// A name is none: an arm may have the name of a word.
-		"no run of alone": "没有 alone 的运行",
+		"beside alone": "与 alone 混部",
 		// {n} is a number, {arm} one word.
-		"x windows do not rule out rare stalls larger than the margin, about y would": "x windows do not rule out rare stalls larger than the margin, about y would",
-		"no run of the kind": "no run of the kind",
+		"x days":          "x days",
+		"beside the kind": "beside the kind",
 		// Lists.
-		"the same in all arms: a, b and c": "各测试组相同：a、b 和 c",
-		"in docker, threads=4":             "在 docker 中，threads=4",
+		"setting x of a, b and c": "a、b 和 c 的设置 x",
+		"in docker, threads=4":    "在 docker 中，threads=4",
 		// The sign = on both sides.
-		"tare run -o DIR, a directory on a file system with more room":     "用 tare run -o DIR 指定空间更大的文件系统上的目录",
-		"a says 1k, the other 3 runs of b 2k on average (Grubbs, p = 0.1)": "a 为 1k，b 的其他 3 次运行平均为 2k（Grubbs 检验，p = 0.1）",
+		"tare run -o DIR, a directory on a file system with more room": "用 tare run -o DIR 指定空间更大的文件系统上的目录",
 	} {
 		if got := zh.Sentence(english); got != want {
 			t.Errorf("%q is %q, want %q", english, got, want)
@@ -175,7 +213,7 @@ func TestPatternsAreReached(t *testing.T) {
 	zh := chinese()
 	for _, p := range zh.known.open {
 		sample := strings.Join(p.literals, filler)
-		want := zh.filled(p, slices.Repeat([]string{filler}, len(p.names)))
+		want, _ := zh.filled(p, slices.Repeat([]string{filler}, len(p.names)))
 		if got := zh.Sentence(sample); got != want {
 			t.Errorf("%q is %q, want %q", sample, got, want)
 		}

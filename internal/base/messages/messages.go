@@ -1,17 +1,24 @@
-// Package messages is the catalogue of the sentences and words of a report. It has one file for each
-// language, by key, and for sentences that are made elsewhere in English, such as those of a record, a file
-// of patterns with their translation. The caller formats the values of a message, such as numbers.
+// Package messages is the catalogue of what reports and commands say. Text with values has a key, and stands in
+// english.txt and chinese.txt (reports) or english-commands.txt and chinese-commands.txt. Text without values, such as
+// help, is its own key: chinese-help.txt has its translation. The caller formats the values of a message, such as numbers.
 //
 // A message is text with
 //
 //	{name}            the value of this name
 //	{name:one|many}   the first word where the value is the number 1, else the second
+//	{name:a=x|b=y}    the word behind the value
 //	<tone|text>       text in a tone; placeholders may be within it
+//
+// The sentences of codes (record.Said) have files of their own, without tones. There {name:format} is a value in a
+// format of package said.
 package messages
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
+	"iter"
+	"maps"
 	"strings"
 	"sync"
 )
@@ -19,18 +26,32 @@ import (
 //go:embed english.txt
 var englishText string
 
+//go:embed english-commands.txt
+var englishCommands string
+
 //go:embed chinese.txt
 var chineseText string
+
+//go:embed chinese-commands.txt
+var chineseCommands string
+
+//go:embed said-english.txt
+var englishSaid string
+
+//go:embed said-chinese.txt
+var chineseSaid string
 
 // Key names a message. In the code every key is a whole literal and is never put together from parts,
 // so that a search finds it. TestKeys tests that.
 type Key string
 
-// Catalog is the messages of one language.
+// Catalog is the messages of one language. The zero Catalog is English.
 type Catalog struct {
 	language Language
 	texts    map[Key]string
-	known    *patterns // of English sentences; nil: they stay as they are
+	said     map[Key]string    // by code
+	known    *patterns         // of English sentences; nil: they stay as they are
+	static   map[string]string // translations of texts without values, by the English text
 }
 
 // In returns the catalogue of a language; that of an unknown one is English.
@@ -42,11 +63,19 @@ func In(l Language) Catalog {
 }
 
 // Language is the language of the catalogue.
-func (c Catalog) Language() Language { return c.language }
+func (c Catalog) Language() Language { return cmp.Or(c.language, English) }
 
-var english = sync.OnceValue(func() Catalog { return Catalog{English, mustParse(englishText), nil} })
+var english = sync.OnceValue(func() Catalog {
+	return Catalog{language: English, texts: mustParse(englishText + "\n" + englishCommands), said: mustParse(englishSaid)}
+})
 
-var chinese = sync.OnceValue(func() Catalog { return Catalog{Chinese, mustParse(chineseText), chinesePatterns()} })
+var chinese = sync.OnceValue(func() Catalog {
+	static, err := parseStatic(chineseHelp)
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	return Catalog{Chinese, mustParse(chineseText + "\n" + chineseCommands), mustParse(chineseSaid), chinesePatterns(), static}
+})
 
 // mustParse reads a file that is part of the program, and that a test reads.
 func mustParse(file string) map[Key]string {
@@ -75,26 +104,38 @@ func parse(file string) (map[Key]string, error) {
 
 // Piece is a part of a message in one tone: a text, or the name of the value to put there.
 type Piece struct {
-	Text string
-	Name string
-	Tone string // empty: none
+	Text   string
+	Name   string
+	Format string // of the value; empty: none
+	Tone   string // empty: none
 }
 
 // Of splits a message into pieces. pairs are alternately names and values; they are needed for the
 // choices {name:one|many}. It panics on a key that the catalogue does not have.
 func (c Catalog) Of(key Key, pairs ...any) []Piece {
+	if c.texts == nil {
+		c = english()
+	}
 	text, ok := c.texts[key]
 	if !ok {
 		panic("no message " + string(key))
 	}
-	return split(text, pairs)
+	return split(text, "{<>", pairs)
 }
 
-// split splits the text of a message into pieces.
-func split(text string, pairs []any) (out []Piece) {
+// OfCode splits the sentence of a code into pieces; nil if this catalogue does not have the code.
+func (c Catalog) OfCode(code string, pairs ...any) []Piece {
+	return split(c.said[Key(code)], "{", pairs)
+}
+
+// Codes yields the codes that have a sentence, with the sentence.
+func (c Catalog) Codes() iter.Seq2[Key, string] { return maps.All(c.said) }
+
+// split splits the text of a message into pieces at marks.
+func split(text, marks string, pairs []any) (out []Piece) {
 	tone := ""
 	for text != "" {
-		i := strings.IndexAny(text, "{<>")
+		i := strings.IndexAny(text, marks)
 		if i < 0 {
 			return append(out, Piece{Text: text, Tone: tone})
 		}
@@ -117,18 +158,22 @@ func split(text string, pairs []any) (out []Piece) {
 	return out
 }
 
-// placeholder returns the piece of a placeholder, {name} or {name:one|many}; inner is the text between
-// the braces.
+// placeholder returns the piece of a placeholder; inner is the text between the braces.
 func placeholder(inner, tone string, pairs []any) Piece {
-	name, words, choice := strings.Cut(inner, ":")
-	if !choice {
-		return Piece{Name: name, Tone: tone}
+	name, format, _ := strings.Cut(inner, ":")
+	if !strings.Contains(format, "|") {
+		return Piece{Name: name, Format: format, Tone: tone}
 	}
-	one, many, _ := strings.Cut(words, "|")
-	if Value(name, pairs) == 1 {
-		return Piece{Text: one, Tone: tone}
+	value, words := fmt.Sprint(Value(name, pairs)), strings.Split(format, "|")
+	for _, w := range words {
+		if of, word, ok := strings.Cut(w, "="); ok && of == value {
+			return Piece{Text: word, Tone: tone}
+		}
 	}
-	return Piece{Text: many, Tone: tone}
+	if value == "1" {
+		return Piece{Text: words[0], Tone: tone}
+	}
+	return Piece{Text: words[1], Tone: tone}
 }
 
 // Value returns the value of a name in pairs; nil if pairs does not have the name.
@@ -145,11 +190,63 @@ func Value(name string, pairs []any) any {
 func (c Catalog) Text(key Key, pairs ...any) string {
 	var parts []string
 	for _, p := range c.Of(key, pairs...) {
-		if p.Name == "" {
-			parts = append(parts, p.Text)
-		} else {
-			parts = append(parts, fmt.Sprint(Value(p.Name, pairs)))
-		}
+		parts = append(parts, c.textOf(p, pairs))
 	}
 	return c.Join(parts...)
+}
+
+// textOf is the text of a piece, or the value for it.
+func (c Catalog) textOf(p Piece, pairs []any) string {
+	if p.Name == "" {
+		return p.Text
+	}
+	switch v := Value(p.Name, pairs).(type) {
+	case Message:
+		return c.Say(v)
+	case []string:
+		return c.JoinAll("join.names", v...)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// Toned is a message in pieces with the values in their place, each with its tone.
+func (c Catalog) Toned(key Key, pairs ...any) (out []Piece) {
+	for _, p := range c.Of(key, pairs...) {
+		p.Text, p.Name = c.textOf(p, pairs), ""
+		if last := len(out) - 1; last >= 0 && out[last].Tone == p.Tone {
+			out[last].Text = c.Join(out[last].Text, p.Text)
+		} else if last >= 0 {
+			out[last].Text, p.Text = c.Meet(out[last].Text, p.Text)
+			out = append(out, p)
+		} else {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Message is a message with its values that is not yet in a language. A value may be a Message, or a list of names.
+type Message struct {
+	Key    Key
+	Values []any
+}
+
+// Say returns a message; pairs are alternately names and values.
+func Say(key Key, pairs ...any) Message { return Message{key, pairs} }
+
+// Say is a message as plain text.
+func (c Catalog) Say(m Message) string { return c.Text(m.Key, m.Values...) }
+
+// JoinAll joins texts in pairs by a message of {before} and {after}; empty ones are left out.
+func (c Catalog) JoinAll(key Key, parts ...string) (out string) {
+	for _, p := range parts {
+		switch {
+		case out == "":
+			out = p
+		case p != "":
+			out = c.Text(key, "before", out, "after", p)
+		}
+	}
+	return out
 }

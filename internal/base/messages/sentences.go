@@ -11,9 +11,10 @@ import (
 	"unicode"
 )
 
-// The files of patterns: chinese-sentences.txt has what a record and a report say, other files what commands say.
+// The files of patterns: chinese-sentences.txt has what a record and a report say, chinese-reasons.txt the errors that are
+// reasons.
 //
-//go:embed chinese-*.txt
+//go:embed chinese-sentences.txt chinese-reasons.txt
 var chineseFiles embed.FS
 
 var chinesePatterns = sync.OnceValue(func() *patterns {
@@ -57,16 +58,12 @@ func parsePatterns(file string) (all []pattern, err error) {
 		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		end := strings.IndexFunc(line, han)
-		if end < 0 {
-			end = len(line)
-		}
-		at := strings.LastIndex(line[:end], " = ")
-		if at <= 0 {
+		from, to, ok := translated(line)
+		if !ok {
 			return nil, fmt.Errorf("line %d: want English = translation, got %q", i+1, line)
 		}
-		p := pattern{to: line[at+len(" = "):]}
-		p.literals, p.names = opened(line[:at])
+		p := pattern{to: to}
+		p.literals, p.names = opened(from)
 		all = append(all, p)
 	}
 	return all, nil
@@ -139,11 +136,16 @@ func (p pattern) fill(caught []string, i int, rest string) bool {
 // figure is what a placeholder {n}, {n1} ... may catch.
 var figure = regexp.MustCompile(`^[-+±]?(\d[\d.,]*(e[-+]?\d+)?|NaN|Inf)$`)
 
+// sized are placeholders that catch a number with its unit.
+var sized = []string{"low", "high"}
+
+var size = regexp.MustCompile(`^[-+±]?\d\S*( \S+)?$`)
+
 // oneWord are placeholders that catch one word only, so that short patterns match no other sentence.
 var oneWord = []string{"arm", "environment", "volume", "file", "name", "baseline", "neighbour"}
 
 func (p pattern) fits(i int, text string) bool {
-	if slices.Contains(oneWord, p.names[i]) && strings.Contains(text, " ") {
+	if slices.Contains(oneWord, p.names[i]) && strings.Contains(text, " ") || slices.Contains(sized, p.names[i]) && !size.MatchString(text) {
 		return false
 	}
 	isNumber := p.names[i][0] == 'n' && strings.Trim(p.names[i][1:], "0123456789") == ""
@@ -152,7 +154,13 @@ func (p pattern) fits(i int, text string) bool {
 
 // prose are placeholders that catch words which are translated even if it is one word. Of the others a text of one
 // word is a name.
-var prose = []string{"why", "reason", "text", "what", "said", "metric", "kind", "title", "word", "remedy", "says", "unit"}
+var prose = []string{"why", "reason", "text", "what", "said", "metric", "kind", "title", "word", "remedy"}
+
+// quoting are placeholders that may catch an error, which stays in English, or a title of the user's.
+var quoting = []string{"why", "reason", "text", "said", "remedy", "title"}
+
+// phrase matches words that are no name.
+var phrase = regexp.MustCompile(`\b[a-z]{2,}('s)? [a-z]{2,}('s)? [a-z]{2,}\b`)
 
 // typed are placeholders that catch what somebody types, which is the same in every language.
 var typed = []string{"command", "path"}
@@ -185,20 +193,24 @@ func (c Catalog) translate(s string, from int) (string, bool) {
 	if len(s) > longest {
 		return c.inParts(s, from)
 	}
-	var across func() string // of a pattern that catches parts of several sentences
+	across := "" // of a pattern that catches parts of several sentences
 	for _, p := range c.known.open {
 		caught, ok := p.match(s)
+		if !ok || across != "" && p.several(caught) {
+			continue
+		}
+		out, ok := c.filled(p, caught)
 		switch {
 		case !ok:
 		case !p.several(caught):
-			return c.filled(p, caught), true
-		case across == nil:
-			across = func() string { return c.filled(p, caught) }
+			return out, true
+		default:
+			across = out
 		}
 	}
 	out, ok := c.inParts(s, from)
-	if !ok && across != nil {
-		return across(), true
+	if !ok && across != "" {
+		return across, true
 	}
 	return out, ok
 }
@@ -213,37 +225,39 @@ func (p pattern) several(caught []string) bool {
 	return false
 }
 
-// filled is the translation of a pattern with what its placeholders caught.
-func (c Catalog) filled(p pattern, caught []string) string {
+// filled is the translation of a pattern with what its placeholders caught; false: one of them caught what it may not.
+func (c Catalog) filled(p pattern, caught []string) (string, bool) {
 	literals, names := opened(p.to)
 	parts := []string{literals[0]}
 	for i, name := range names {
-		value := ""
-		if at := slices.Index(p.names, name); at >= 0 {
-			value = c.value(name, caught[at])
+		at := slices.Index(p.names, name)
+		value, ok := c.value(name, caught[at])
+		if !ok {
+			return "", false
 		}
 		parts = append(parts, value, literals[i+1])
 	}
-	return c.Join(parts...)
+	return c.Join(parts...), true
 }
 
-// value is what a placeholder caught, in the language.
-func (c Catalog) value(name, text string) string {
+// value is what a placeholder caught, in the language; false: English words without a translation, which only a
+// placeholder that quotes may catch.
+func (c Catalog) value(name, text string) (string, bool) {
 	if slices.Contains(typed, name) {
-		return text
+		return text, true
 	}
 	if slices.Contains(listed, name) {
 		return c.listOf(text)
 	}
 	if !strings.Contains(text, " ") && !slices.Contains(prose, name) {
-		return text
+		return text, true
 	}
-	out, _ := c.translate(text, 0)
-	return out
+	out, ok := c.translate(text, 0)
+	return out, ok || slices.Contains(quoting, name) || !phrase.MatchString(text)
 }
 
-// listOf is a list such as "a, b and c".
-func (c Catalog) listOf(text string) string {
+// listOf is a list such as "a, b and c"; false: it has words without a translation.
+func (c Catalog) listOf(text string) (string, bool) {
 	items := strings.Split(text, ", ")
 	last := len(items) - 1
 	if before, after, ok := strings.Cut(items[last], " and "); ok {
@@ -251,17 +265,24 @@ func (c Catalog) listOf(text string) string {
 	}
 	for i, item := range items {
 		if strings.Contains(item, " ") {
-			items[i], _ = c.translate(item, 0)
+			out, ok := c.translate(item, 0)
+			if items[i] = out; !ok && phrase.MatchString(item) {
+				return text, false
+			}
 		}
 	}
 	if last = len(items) - 1; last == 0 {
-		return items[0]
+		return items[0], true
 	}
-	return c.Text("list.and", "most", strings.Join(items[:last], "、"), "last", items[last])
+	return c.Text("list.and", "most", strings.Join(items[:last], "、"), "last", items[last]), true
 }
 
-// joints are what separates sentences of a text, and what stands in the place of it; the looser ones first.
-var joints = []struct{ english, to string }{{"\n", "\n"}, {". ", "。"}, {"; ", "；"}, {": ", "："}}
+// joints are what separates sentences of a text, and what stands in the place of it; the looser ones first. What an
+// apart one separates may be in two languages.
+var joints = []struct {
+	english, to string
+	apart       bool
+}{{"\n", "\n", true}, {". ", "。", true}, {"; ", "；", false}, {": ", "：", false}}
 
 // inParts translates a text at its joints.
 func (c Catalog) inParts(s string, from int) (string, bool) {
@@ -271,13 +292,18 @@ func (c Catalog) inParts(s string, from int) (string, bool) {
 		}
 	}
 	for i := from; i < len(joints); i++ {
-		parts := strings.Split(s, joints[i].english)
-		if len(parts) == 1 {
+		if !strings.Contains(s, joints[i].english) {
 			continue
 		}
-		known := false
+		if joints[i].english == ": " {
+			return c.chained(s, i)
+		}
+		parts, known := strings.Split(s, joints[i].english), false
 		for k, part := range parts {
 			out, ok := c.translate(part, i+1)
+			if !ok && !joints[i].apart && phrase.MatchString(part) {
+				return s, false
+			}
 			parts[k], known = out, known || ok
 		}
 		if !known {
@@ -296,6 +322,17 @@ func (c Catalog) inParts(s string, from int) (string, bool) {
 		}
 	}
 	return s, false
+}
+
+// chained is a text "a: b: c". One with words that have no translation is an error, which stays in English as a whole.
+func (c Catalog) chained(s string, from int) (string, bool) {
+	before, after, _ := strings.Cut(s, joints[from].english)
+	first, known := c.translate(before, from)
+	rest, ok := c.translate(after, from)
+	if !known && !ok || !known && phrase.MatchString(before) || !ok && phrase.MatchString(after) {
+		return s, false
+	}
+	return first + joints[from].to + rest, true
 }
 
 // enumerated is a text of parts between commas, such as the title of an arm: each is a name or has a translation. Words

@@ -30,8 +30,14 @@ func Interval(r *record.Ratio) string {
 	if r == nil {
 		return None
 	}
+	estimate, bounds := Parts(r)
+	return estimate + " " + bounds
+}
+
+// Parts are the estimate and the bounds of an Interval.
+func Parts(r *record.Ratio) (estimate, bounds string) {
 	d := Digits(r)
-	return WithUnit(Change(r.Ratio, d), "%") + " " + Bounds(r.Low, r.High, d)
+	return WithUnit(Change(r.Ratio, d), "%"), Bounds(r.Low, r.High, d)
 }
 
 // Rate prints a number per second to three digits: "12.3k/s".
@@ -84,20 +90,34 @@ func Trimmed(s string) string {
 // About prints a forecast of seconds in English.
 func About(seconds float64) string { return AboutIn(messages.In(messages.English), seconds) }
 
-// AboutIn prints a forecast of seconds. It rounds up to 5 s, minutes, hours or days, because a forecast
-// is not more precise.
+// AboutIn prints a forecast of seconds, rounded up.
 func AboutIn(c messages.Catalog, seconds float64) string {
-	switch {
+	switch up := RoundedUp(seconds); {
 	case !Finite(seconds) || seconds > 30*86400:
 		return c.Text("time.long")
 	case seconds < 60:
-		return strconv.FormatFloat(max(5, 5*math.Ceil(seconds/5)), 'f', 0, 64) + " s"
+		return strconv.FormatFloat(up, 'f', 0, 64) + " s"
 	case seconds < 5400:
-		return c.Text("time.minutes", "n", strconv.FormatFloat(math.Ceil(seconds/60), 'f', 0, 64))
+		return c.Text("time.minutes", "n", strconv.FormatFloat(up/60, 'f', 0, 64))
 	case seconds < 48*3600:
-		return strconv.FormatFloat(math.Ceil(seconds/3600), 'f', 0, 64) + " h"
+		return strconv.FormatFloat(up/3600, 'f', 0, 64) + " h"
+	default:
+		return c.Text("time.days", "n", strconv.FormatFloat(up/86400, 'f', 0, 64))
 	}
-	return c.Text("time.days", "n", strconv.FormatFloat(math.Ceil(seconds/86400), 'f', 0, 64))
+}
+
+// RoundedUp rounds a forecast of seconds up to 5 s, minutes, hours or days, because a forecast is not more precise.
+func RoundedUp(seconds float64) float64 {
+	unit := 86400.0
+	switch {
+	case seconds < 60:
+		unit = 5
+	case seconds < 5400:
+		unit = 60
+	case seconds < 48*3600:
+		unit = 3600
+	}
+	return max(5, unit*math.Ceil(seconds/unit))
 }
 
 // Latency prints seconds to three digits in the unit that fits: "412 µs".
@@ -171,8 +191,10 @@ func Change(ratio float64, digits int) string {
 	switch a := math.Abs(p); {
 	case !Finite(p):
 		return None
-	case a >= 999.5:
+	case a >= 1e9:
 		return signed(Short(p))
+	case a >= 999.5:
+		p, digits = Round(p, 3), 0
 	case a >= 99.95:
 		digits = 0
 	}

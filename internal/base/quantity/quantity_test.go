@@ -11,7 +11,7 @@ func TestNumbers(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct{ got, want string }{
 		{Percent(0.969), "-3.1 %"}, {Percent(1), "0.0 %"}, {Percent(0.9999), "0.0 %"}, {Percent(1.0149), "+1.5 %"},
-		{Percent(2.5), "+150 %"}, {Percent(0), "-100 %"}, {Percent(124), "+12.3k %"}, {Percent(nan), "–"}, {Percent(inf), "–"},
+		{Percent(2.5), "+150 %"}, {Percent(0), "-100 %"}, {Percent(124), "+12300 %"}, {Percent(nan), "–"}, {Percent(inf), "–"},
 		{PlusMinus(0.018), "±1.8 %"}, {PlusMinus(-0.018), "±1.8 %"}, {PlusMinus(nan), "–"},
 		{Interval(nil), "–"},
 		{Interval(&record.Ratio{Ratio: 0.969, Low: 0.962, High: 0.976}), "-3.1 % [-3.8, -2.4]"},

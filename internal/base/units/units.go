@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Spelling is a way to write numbers of bytes: units with their size in bytes, the largest first.
+// Spelling is a way in which tools write numbers of bytes: units with their size in bytes, the largest first.
 type Spelling struct {
 	units []unit
 	fold  bool // capital and small letters mean the same
@@ -24,28 +24,16 @@ type unit struct {
 	bytes float64
 }
 
-// IEC has B, KiB, MiB and GiB, as tare writes bytes.
-func IEC() Spelling { return Spelling{units: multiples("KMG", 1024, "iB")}.with("B", 1) }
-
-// Bare returns a spelling that also has numbers without a unit; they are bytes.
-func (s Spelling) Bare() Spelling { return s.with("", 1) }
-
-// Server has K, M, G and T, also as small letters, with or without iB, to the base 1024, and bytes
-// without a unit: as MySQL, PostgreSQL and ClickHouse read sizes.
-func Server() Spelling {
-	return Spelling{units: slices.Concat(multiples("KMGT", 1024, "iB", ""), multiples("kmgt", 1024, "iB", ""))}.Bare()
-}
-
 // Printed has k, m, g, t and p in any case, with or without b or ib, to the base 1024, and bytes
 // without a unit: as fio reads sizes and tools print their settings.
 func Printed() Spelling {
-	return Spelling{units: multiples("kmgtp", 1024, "ib", "b", ""), fold: true}.with("b", 1).Bare()
+	return Spelling{units: multiples("kmgtp", 1024, "ib", "b", ""), fold: true}.with("b", 1).with("", 1)
 }
 
 // FioText has the units of fio's text reports, with or without B. Ki, Mi and so on have the base 1024,
 // and K is 1024. k, M, G, T and P have the base decimal: 1024 before fio 3, 1000 since.
 func FioText(decimal float64) Spelling {
-	s := Spelling{units: slices.Concat(multiples("KMGTP", 1024, "iB", "i"), multiples("KMGTP", decimal, "B", ""))}
+	s := Spelling{units: append(multiples("KMGTP", 1024, "iB", "i"), multiples("KMGTP", decimal, "B", "")...)}
 	for i := range s.units {
 		if u := &s.units[i]; u.name == "K" || u.name == "KB" {
 			u.bytes = 1024
@@ -93,30 +81,8 @@ func (s Spelling) Whole(text string) (int64, error) {
 	return n * int64(bytes), nil
 }
 
-// Part reads a number that may have a fraction, with a unit, such as "1.5GiB", as bytes, rounded down.
-// The number must be above 0 and the result below 2⁶³.
-func (s Spelling) Part(text string) (int64, error) {
-	digits, unit := splitUnit(text)
-	bytes, ok := s.Unit(unit)
-	x, err := strconv.ParseFloat(digits, 64)
-	if !ok || err != nil || !(x > 0 && x*bytes < math.MaxInt64) {
-		return 0, fmt.Errorf("%q is not a size", text)
-	}
-	return int64(x * bytes), nil
-}
-
 // splitUnit splits a text after its last digit or point.
 func splitUnit(text string) (digits, unit string) {
 	i := strings.LastIndexAny(text, "0123456789.") + 1
 	return text[:i], text[i:]
-}
-
-// Format writes bytes as a whole number of the largest unit that divides them: 64MiB.
-func (s Spelling) Format(bytes int64) string {
-	for _, u := range s.units {
-		if n := int64(u.bytes); u.name != "" && bytes >= n && bytes%n == 0 {
-			return strconv.FormatInt(bytes/n, 10) + u.name
-		}
-	}
-	return "0B"
 }

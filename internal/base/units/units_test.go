@@ -5,41 +5,16 @@ import (
 	"testing"
 )
 
-func TestWhole(t *testing.T) {
-	for name, c := range map[string]struct {
-		s    Spelling
-		good map[string]int64
-		bad  []string
-	}{
-		"tare's own": {IEC(), map[string]int64{"0B": 0, "64KiB": 65536, "3GiB": 3 << 30, "7B": 7},
-			[]string{"", "64", "64K", "64kib", "64 KiB", "1.5MiB", "-1B", "MiB", "9999999999GiB", "1e3B", "1TB"}},
-		"bare":   {IEC().Bare(), map[string]int64{"64": 64, "2MiB": 2 << 20}, []string{"", "64K"}},
-		"server": {Server(), map[string]int64{"128M": 128 << 20, "2GiB": 2 << 30, "1k": 1024, "1kiB": 1024, "5": 5, "0": 0, "3T": 3 << 40}, []string{"", "5iB", "5B", "2gib", "1.5G", "-1", "16777216T"}},
-		"printed": {Printed(), map[string]int64{"4096B": 4096, "4K": 4096, "4k": 4096, "16Kb": 16384, "64kib": 65536, "1P": 1 << 50, "512": 512},
-			[]string{"k", "", "4 apples", "4ki", "-4k", "9000000p"}},
-	} {
-		for in, want := range c.good {
-			if got, err := c.s.Whole(in); err != nil || got != want {
-				t.Errorf("%s: %q: %d, %v, want %d", name, in, got, err, want)
-			}
-		}
-		for _, in := range c.bad {
-			if got, err := c.s.Whole(in); err == nil {
-				t.Errorf("%s: %q: %d", name, in, got)
-			}
-		}
-	}
-}
-
-func TestPart(t *testing.T) {
-	for in, want := range map[string]int64{"1.5GiB": 3 << 29, "64MiB": 64 << 20, "1e3B": 1000} {
-		if got, err := IEC().Part(in); err != nil || got != want {
+// A printed size is read as fio and others mean it.
+func TestPrinted(t *testing.T) {
+	for in, want := range map[string]int64{"4096B": 4096, "4K": 4096, "4k": 4096, "16Kb": 16384, "64kib": 65536, "1P": 1 << 50, "512": 512} {
+		if got, err := Printed().Whole(in); err != nil || got != want {
 			t.Errorf("%q: %d, %v, want %d", in, got, err, want)
 		}
 	}
-	for _, bad := range []string{"", "0B", "-1MiB", "NaNB", "InfGiB", "1e300GiB", "1.5"} {
-		if got, err := IEC().Part(bad); err == nil {
-			t.Errorf("%q: %d", bad, got)
+	for _, in := range []string{"k", "", "4 apples", "4ki", "-4k", "9000000p"} {
+		if got, err := Printed().Whole(in); err == nil {
+			t.Errorf("%q: %d", in, got)
 		}
 	}
 }
@@ -56,17 +31,6 @@ func TestFioText(t *testing.T) {
 			if ok == math.IsNaN(want[i]) || ok && got != want[i] {
 				t.Errorf("%q with %v: %v %v, want %v", in, decimal, got, ok, want[i])
 			}
-		}
-	}
-}
-
-func TestFormat(t *testing.T) {
-	for n, want := range map[int64]string{0: "0B", 1: "1B", 1024: "1KiB", 1025: "1025B", 64 << 20: "64MiB", 3 << 40: "3072GiB"} {
-		if got := IEC().Format(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
-		if back, err := IEC().Whole(want); err != nil || back != n {
-			t.Errorf("%s: %d, %v", want, back, err)
 		}
 	}
 }

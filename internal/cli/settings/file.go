@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -54,10 +55,14 @@ func read(path string) ([]byte, error) {
 	return text, err
 }
 
+// quotedText matches the text of the file in an error of the parser, which may be a password. The first process of an arm starts
+// before this package is initialised, so it is no variable.
+func quotedText() *regexp.Regexp { return regexp.MustCompile("'[^']*'|\"[^\"]*\"|`[^`]*`") }
+
 func parse(v Vocabulary, path string, text []byte) ([]Value, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, hint.New(fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: ")), form)
+		return nil, hint.New(fmt.Errorf("%s: %s", path, quotedText().ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), "…")), form)
 	}
 	if len(doc.Content) == 0 { // empty, or comments alone
 		return nil, nil

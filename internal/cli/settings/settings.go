@@ -82,11 +82,25 @@ func Environment(v Vocabulary, environ []string, known ...string) (values []Valu
 	return values, unused
 }
 
+// planned is the command whose section plan has too: tare plan shows what tare run does. "": there is none.
+func planned(command string) string {
+	if command == "plan" {
+		return "run"
+	}
+	return ""
+}
+
 // Find returns the value of a command's flag. The first one in values counts.
 func Find(values []Value, command, flag string) (Value, bool) {
-	i := slices.IndexFunc(values, func(v Value) bool { return v.Flag == flag && v.covers(command) })
+	also := planned(command)
+	i := slices.IndexFunc(values, func(v Value) bool { return v.Flag == flag && (v.covers(command) || also != "" && v.covers(also)) })
 	if i < 0 {
 		return Value{}, false
+	}
+	if !values[i].covers(command) { // a section of the command's own comes before that of the other one
+		if own := slices.IndexFunc(values, func(v Value) bool { return v.Flag == flag && v.Command == command }); own >= 0 {
+			i = own
+		}
 	}
 	return values[i], true
 }

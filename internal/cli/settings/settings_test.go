@@ -67,7 +67,7 @@ budget: 5m
 		t.Error(d)
 	}
 	for _, c := range []struct{ command, flag, want string }{
-		{"run", "budget", "10m"}, {"plan", "budget", "5m"}, {"cache prune", "unused", "720h"},
+		{"run", "budget", "10m"}, {"plan", "budget", "10m"}, {"check", "budget", "5m"}, {"cache prune", "unused", "720h"},
 		{"cache prune", "color", "never"}, {"cache list", "unused", ""},
 	} {
 		v, _ := Find(got, c.command, c.flag)

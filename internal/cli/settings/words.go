@@ -2,6 +2,7 @@ package settings
 
 import "cmp"
 
+// Errors about a configuration file and their remedies.
 const (
 	form    = `write one flag a line, as "budget: 10m", and the flags of one command in a section, as "run:"`
 	noPairs = "want names of flags with values"
@@ -13,7 +14,7 @@ const (
 	didYouMean = "; did you mean %q?"
 )
 
-// remedy is for a file that others can write.
+// Errors: remedy is for a file that others can write.
 func remedy(path string) string {
 	return "read it, then as its owner: chmod go-w " + path + "; or " + without
 }

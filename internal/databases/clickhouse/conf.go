@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -44,6 +43,9 @@ func conf() db.Conf {
 	}
 }
 
+// errXML is the error of a text that is no XML.
+var errXML = errors.New("XML that is not well-formed")
+
 // profile is the path of the settings of queries in a users file.
 const profile = "profiles.default."
 
@@ -66,9 +68,9 @@ func readConf(path string) (given []db.Given, err error) {
 		if err != nil {
 			var syntax *xml.SyntaxError
 			if errors.As(err, &syntax) {
-				line, err = syntax.Line, errors.New(syntax.Msg)
+				line = syntax.Line
 			}
-			return nil, &db.LineError{Path: path, Line: line, Err: err}
+			return nil, &db.LineError{Path: path, Line: line, Err: errXML} // the decoder's text has words of the file
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
@@ -90,8 +92,11 @@ func readConf(path string) (given []db.Given, err error) {
 	return given, nil
 }
 
-// confValue is the value of a setting of tare's.
-func confValue(setting string, g db.Given, _ map[string]string) (string, error) {
+// confValue is the value of a setting of tare's. A server that chooses its threads says 0, auto or auto(8).
+func confValue(setting string, g db.Given, _ map[string]db.Given) (string, error) {
+	if setting == setMaxThreads && (g.Value == "0" || strings.HasPrefix(strings.Trim(g.Value, "'"), "auto")) {
+		return db.Leave, nil
+	}
 	if setting != setUsePlain {
 		return g.Value, nil
 	}
@@ -101,24 +106,34 @@ func confValue(setting string, g db.Given, _ map[string]string) (string, error) 
 	case "0", "false":
 		return "off", nil
 	}
-	return "", fmt.Errorf("%q: want 0 or 1", g.Value)
+	return "", db.Want(g.Value, "0 or 1")
 }
 
 // variables asks a running server: settings of queries that were changed, and from 23.3 on those of the
-// server.
+// server; those that are tare's in any case.
 func variables(ask func(string) ([][]string, error)) (given []db.Given, err error) {
-	rows, err := ask("SELECT name, value FROM system.settings WHERE changed")
+	which := " WHERE changed OR name IN ('" + strings.Join(ownNames(), "', '") + "')"
+	rows, err := ask("SELECT name, value, changed FROM system.settings" + which)
 	if err != nil {
 		return nil, err
 	}
-	server, err := ask("SELECT name, value FROM system.server_settings WHERE changed")
+	server, err := ask("SELECT name, value, changed FROM system.server_settings" + which)
 	if err == nil {
 		rows = slices.Concat(rows, server)
 	}
 	for _, row := range rows {
-		if len(row) == 2 {
-			given = append(given, db.Given{Name: row[0], Value: row[1], Valued: true})
+		if len(row) == 3 {
+			given = append(given, db.Given{Name: row[0], Value: row[1], Valued: true, Own: row[2] == "0" || row[2] == "false"})
 		}
 	}
 	return given, nil
+}
+
+// ownNames are the variables behind tare's settings. The program cannot be asked for them: what nobody has set is left
+// to the server.
+func ownNames() (names []string) {
+	for _, s := range settings() {
+		names = append(names, s.Name)
+	}
+	return names
 }

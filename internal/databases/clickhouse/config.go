@@ -50,13 +50,9 @@ const forever = 1_000_000
 // configFile is the whole configuration of the server: directories, addresses, caches. It configures
 // no log tables, so none is filled on a timer.
 func configFile(v db.Version, c db.Config) (string, error) {
-	mark, err := db.Size(c.Settings[setMarkCache])
+	caches, err := caches(v, c)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", setMarkCache, err)
-	}
-	plain, err := db.Size(c.Settings[setPlainCache])
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", setPlainCache, err)
+		return "", err
 	}
 	list := []element{
 		branch("logger", leaf("console", 1), leaf("level", "warning")),
@@ -74,9 +70,8 @@ func configFile(v db.Version, c db.Config) (string, error) {
 		leaf("shutdown_wait_unfinished", 1), // seconds for connections that are still open
 		leaf("max_connections", max(1024, c.Connections+20)),
 		leaf("max_concurrent_queries", max(100, c.Connections+20)),
-		leaf(setMarkCache, mark),
-		leaf(setPlainCache, plain),
 	}
+	list = append(list, caches...)
 	if v.AtLeast(20) {
 		// Packages switch the first on. The default of the second reads the host's state every second.
 		list = append(list, leaf("mlock_executable", "false"), leaf("asynchronous_metrics_update_period_s", 86400))
@@ -85,6 +80,22 @@ func configFile(v db.Version, c db.Config) (string, error) {
 		list = append(list, leaf("max_keep_alive_requests", 1_000_000_000))
 	}
 	return file(v, list...), nil
+}
+
+// caches are the sizes of the server's caches. Versions before 20 do not start without that of the marks.
+func caches(v db.Version, c db.Config) (list []element, err error) {
+	for _, name := range []string{setMarkCache, setPlainCache} {
+		size, _, err := value(name, c.Settings[name])
+		switch {
+		case err != nil:
+			return nil, err
+		case size != db.Leave:
+			list = append(list, leaf(name, size))
+		case name == setMarkCache && !v.AtLeast(20):
+			list = append(list, leaf(name, 5<<30)) // the default of later versions
+		}
+	}
+	return list, nil
 }
 
 // usersFile is the load's user, who has all rights in one database and none elsewhere, and the

@@ -45,8 +45,7 @@ const (
 
 // Dial connects to a server.
 func Dial(ctx context.Context, a db.Address) (*Conn, error) {
-	d := net.Dialer{Timeout: db.ConnectBound, KeepAlive: -1}
-	conn, err := d.DialContext(ctx, "tcp", a.Dial)
+	conn, err := dial(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +56,14 @@ func Dial(ctx context.Context, a db.Address) (*Conn, error) {
 	// The password goes into a header, because servers log the address.
 	c.head = fmt.Appendf(nil, "Host: %s\r\nX-ClickHouse-User: %s\r\nX-ClickHouse-Key: %s\r\n", a.Dial, a.User, a.Secret)
 	return c, nil
+}
+
+func dial(ctx context.Context, a db.Address) (net.Conn, error) {
+	if a.Way != nil {
+		return a.Way.Connect(ctx)
+	}
+	d := net.Dialer{Timeout: db.ConnectBound, KeepAlive: -1}
+	return d.DialContext(ctx, "tcp", a.Dial)
 }
 
 // Close closes the connection, which wakes a goroutine that waits for an answer.

@@ -22,28 +22,34 @@ func settings() []db.Setting {
 	return []db.Setting{
 		{Name: setMaxThreads, Default: db.Leave, Check: db.OrLeave(db.WholeFrom(1, 1024)),
 			Help: "max_threads of a query; default: what the server finds, the CPUs that it may use"},
-		{Name: setMaxMemory, Default: "10G", Help: "max_memory_usage of a query; 0: no limit", Check: db.SizeFrom(0)},
+		{Name: setMaxMemory, Default: "10G", Help: "max_memory_usage of a query; 0: no limit", Check: db.OrLeave(db.SizeFrom(0))},
 		{Name: setMaxBlock, Default: db.Leave, Help: "max_block_size: rows that are worked on at once", Check: db.OrLeave(db.WholeFrom(1, 1<<30))},
-		{Name: setUsePlain, Default: "off", Help: "use_uncompressed_cache: keeps blocks unpacked in memory", Words: []string{"off", "on"}},
-		{Name: setPlainCache, Default: "8G", Help: "uncompressed_cache_size, where it is used; read back from 23.3 on", Check: db.SizeFrom(0)},
-		{Name: setMarkCache, Default: "5G", Help: "mark_cache_size; read back from 23.3 on", Check: db.SizeFrom(db.MiB)},
+		{Name: setUsePlain, Default: "off", Help: "use_uncompressed_cache: keeps blocks unpacked in memory", Words: []string{"off", "on", db.Leave}},
+		{Name: setPlainCache, Default: "8G", Help: "uncompressed_cache_size, where it is used; read back from 23.3 on", Check: db.OrLeave(db.SizeFrom(0))},
+		{Name: setMarkCache, Default: "5G", Help: "mark_cache_size; read back from 23.3 on", Check: db.OrLeave(db.SizeFrom(db.MiB))},
 	}
 }
 
 // value is the value of a setting for the configuration; query is true for a setting of queries and
 // false for one of the server.
 func value(name, value string) (out string, query bool, err error) {
+	ofServer := name == setPlainCache || name == setMarkCache
 	switch name {
 	case setUsePlain:
-		return map[string]string{"off": "0", "on": "1"}[value], true, nil
+		if value != db.Leave {
+			value = map[string]string{"off": "0", "on": "1"}[value]
+		}
 	case setMaxMemory, setPlainCache, setMarkCache:
+		if value == db.Leave {
+			break
+		}
 		n, err := db.Size(value)
 		if err != nil {
 			return "", false, fmt.Errorf("%s: %w", name, err)
 		}
-		return strconv.FormatInt(n, 10), name == setMaxMemory, nil
+		value = strconv.FormatInt(n, 10)
 	}
-	return value, true, nil
+	return value, !ofServer, nil
 }
 
 // readBack are the settings, and further ones for the report.

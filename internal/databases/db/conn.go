@@ -2,10 +2,13 @@ package db
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"time"
 )
 
@@ -19,6 +22,41 @@ type Address struct {
 	User      string
 	Secret    string
 	Database  string
+	// Given is true for a session that runs a user's statements with the settings that server and database give
+	// it. Other sessions ask tare's own questions: no name in these may mean what a user's SQL has defined.
+	Given bool
+	// Way is how a server that is not tare's is reached; nil: by Dial or by the socket in Dir, without TLS.
+	Way *Way
+}
+
+// Way is how a server that is not tare's is reached.
+type Way struct {
+	// Open makes a connection.
+	Open func(context.Context) (net.Conn, error)
+	// TLS is the client's part of it; nil: none. With Fallback a server without TLS is asked in clear.
+	TLS      *tls.Config
+	Fallback bool
+}
+
+// Connect makes a connection of a protocol that begins with TLS.
+func (w *Way) Connect(ctx context.Context) (net.Conn, error) {
+	c, err := w.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w.Encrypt(ctx, c)
+}
+
+// Encrypt begins TLS on a connection at once; without TLS it returns the connection.
+func (w *Way) Encrypt(ctx context.Context, c net.Conn) (net.Conn, error) {
+	if w.TLS == nil {
+		return c, nil
+	}
+	secure := tls.Client(c, w.TLS)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("TLS: %w", ClosedEarly(err)), c.Close())
+	}
+	return secure, nil
 }
 
 // Protocol is a way to ask servers: a client for one wire protocol.
@@ -60,11 +98,33 @@ func (e *RowError) Unwrap() error { return e.Err }
 // ConnectBound bounds the time to connect.
 const ConnectBound = 10 * time.Second
 
-// SQL is a Conn of a database/sql driver.
-func SQL(c driver.Connector) SQLConn {
-	db := sql.OpenDB(c)
+// SQL is a Conn of a database/sql driver. first runs at the begin of each connection; "": nothing.
+func SQL(c driver.Connector, first string) SQLConn {
+	db := sql.OpenDB(beginning{c, first})
 	db.SetMaxOpenConns(1)
 	return SQLConn{db}
+}
+
+// beginning is a Connector whose connections begin with statements.
+type beginning struct {
+	driver.Connector
+	first string
+}
+
+// Connect connects and runs the first statements.
+func (b beginning) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := b.Connector.Connect(ctx)
+	if err != nil || b.first == "" {
+		return c, err
+	}
+	e, ok := c.(driver.ExecerContext)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("the driver's connection is a %T", c), c.Close())
+	}
+	if _, err := e.ExecContext(ctx, b.first, nil); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }
 
 // SQLConn is a Conn of one connection of a database/sql driver.

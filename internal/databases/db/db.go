@@ -7,6 +7,7 @@
 package db
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -67,6 +68,8 @@ type Description struct {
 	Package string
 	// Conf is how the server's own option files are read.
 	Conf Conf
+	// Own is how the server program is asked for the values that nobody has set.
+	Own Own
 }
 
 // Program is one program of a server.
@@ -101,6 +104,8 @@ type Setting struct {
 	Words []string
 	// Check returns an error for a value that is not allowed. If it is nil, only Words are allowed.
 	Check func(string) error
+	// Open is true if newer servers have other words than Words: the program says which it takes.
+	Open bool
 }
 
 // Settings are the values of all settings by name.
@@ -115,6 +120,28 @@ type Version struct {
 }
 
 func (v Version) String() string { return v.Flavour + " " + v.Text }
+
+// products are the names of the products by flavour.
+var products = map[string]string{
+	"mariadb": "MariaDB", "mysql": "MySQL", "percona": "Percona Server", "postgres": "PostgreSQL",
+	"clickhouse": "ClickHouse", "redis": "Redis", "valkey": "Valkey",
+}
+
+// Product is the name of the product with the number of its version: "MySQL 8.0.15".
+func (v Version) Product() string { return strings.TrimSpace(ProductName(v.Flavour) + " " + v.Short()) }
+
+// ProductName is the name of a product by its flavour.
+func ProductName(flavour string) string { return cmp.Or(products[flavour], flavour) }
+
+// Short is the version without the suffixes of a distribution: 10.11.6 of 10.11.6-MariaDB-0+deb12u1.
+func (v Version) Short() string {
+	text, _, _ := strings.Cut(v.Text, " ")
+	if v.Flavour == "percona" {
+		return text
+	}
+	text, _, _ = strings.Cut(text, "-")
+	return text
+}
 
 // AtLeast is true if the version is number or later.
 func (v Version) AtLeast(number ...int) bool {
@@ -172,13 +199,14 @@ type Recipe struct {
 	// Loading are arguments added to Server while the data set is loaded. They may turn durability
 	// off, because after a crash the data set is built again.
 	Loading []string
-	// Admin is the superuser, who needs no password and can connect only over the socket.
+	// Admin is the superuser, who needs no password and can connect only over the socket. It connects to an
+	// empty server alone, to no data that a user's SQL has made.
 	Admin string
 	// Setup are statements that Admin runs on an empty server. {secret} stands for the password of
 	// User.
 	Setup []string
-	// Finish and Warm are queries; each row of their result is a statement to run. The statements of
-	// Finish run after loading, those of Warm read the whole data set into memory.
+	// Finish and Warm are queries; each row of their result is a statement to run, as the load's user. The
+	// statements of Finish run after loading, those of Warm read the whole data set into memory.
 	Finish, Warm string
 	// ReadBack are the queries that read the settings back from the server.
 	ReadBack []Query
@@ -242,5 +270,23 @@ func (s Setting) Allows(value string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q: want one of %s", value, strings.Join(s.Words, ", "))
+	return Want(value, "one of %s", strings.Join(s.Words, ", "))
+}
+
+// ValueError is the error of a value that a setting does not have. The value may be a secret in the wrong line: a text about a
+// user's own file has Wanted alone.
+type ValueError struct{ Value, Wanted string }
+
+func (e *ValueError) Error() string { return fmt.Sprintf("%q: want %s", e.Value, e.Wanted) }
+
+// Want is a ValueError.
+func Want(value, format string, args ...any) error {
+	return &ValueError{value, fmt.Sprintf(format, args...)}
+}
+
+// OtherServerError is the error about a program that is a server of the same protocol, but another product.
+type OtherServerError struct{ Is, Want string }
+
+func (e *OtherServerError) Error() string {
+	return fmt.Sprintf("the server is %s, not %s", e.Is, e.Want)
 }

@@ -2,17 +2,18 @@ package db
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tarelab/tare/internal/base/units"
 )
 
-// Size reads a size in bytes: a whole number with an optional K, M, G or T, powers of 1024 as the
-// servers read them, or KiB, MiB, GiB, TiB.
+// Size reads a size in bytes.
 func Size(s string) (int64, error) {
-	n, err := units.Server().Whole(s)
+	n, err := units.Size(s)
 	if err != nil || n > 1<<62 {
-		return 0, fmt.Errorf("%q: want a size in bytes like 128M or 2GiB", s)
+		return 0, Want(s, "a size such as "+units.SizeForms)
 	}
 	return n, nil
 }
@@ -25,7 +26,7 @@ func SizeFrom(least int64) func(string) error {
 			return err
 		}
 		if n < least {
-			return fmt.Errorf("%q: want at least %d bytes", s, least)
+			return Want(s, "at least %d bytes", least)
 		}
 		return nil
 	}
@@ -36,7 +37,7 @@ func WholeFrom(low, high int64) func(string) error {
 	return func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < low || n > high {
-			return fmt.Errorf("%q: want a whole number from %d to %d", s, low, high)
+			return Want(s, "a whole number from %d to %d", low, high)
 		}
 		return nil
 	}
@@ -67,5 +68,27 @@ func OrLeave(check func(string) error) func(string) error {
 			return fmt.Errorf("%w, or %s", err, Leave)
 		}
 		return nil
+	}
+}
+
+// IsWord is true for a word of a server's: letters, digits and underscores.
+func IsWord(s string) bool {
+	const longest = 40
+	for _, r := range s {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= longest && (s[0] < '0' || s[0] > '9')
+}
+
+// AnyWord allows all words: newer versions have more than the known ones, and the program says which it takes.
+func AnyWord(known ...string) func(string) error {
+	return func(s string) error {
+		near := func(word string) bool { return strings.EqualFold(word, s) }
+		if slices.Contains(known, s) || IsWord(s) && s != Leave && !slices.ContainsFunc(known, near) {
+			return nil
+		}
+		return fmt.Errorf("%q: want one of %s, or another word of the server's", s, strings.Join(known, ", "))
 	}
 }

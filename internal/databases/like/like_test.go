@@ -86,7 +86,7 @@ innodb_io_capacity = 300
 			[]string{"--default-time-zone=+00:00", "--innodb-io-capacity=2000", "--sql-mode=STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION"},
 			[]string{"datadir", "plugin_load_add", "wait_timeout"}},
 		"two redo log files": {mysql.Service{Flavour: mysql.Oracle}, db.Version{}, []string{"my.cnf", "[mysqld]\ninnodb_log_file_size=48M\ninnodb_log_files_in_group=2\n"},
-			map[string]string{"redo_log": "100663296"}, nil, nil},
+			map[string]string{"redo_log": "100663296", "flush_method": "default", "performance_schema": "default"}, nil, nil},
 		"postgres": {postgres.Service{}, db.Version{}, []string{"postgresql.conf", `
 shared_buffers = 4096		# 32 MB in blocks
 max_wal_size = 2GB
@@ -100,7 +100,8 @@ checkpoint_timeout = 5min
 log_line_prefix = '%m [%p] it''s '
 shared_preload_libraries = 'pg_stat_statements'
 `, "conf.d/a.conf", "work_mem = 16MB\nrandom_page_cost = 1.1\n"},
-			map[string]string{"shared_buffers": "33554432", "max_wal_size": "2G", "fsync": "off", "synchronous_commit": "remote_write", "full_page_writes": "on"},
+			map[string]string{"shared_buffers": "33554432", "max_wal_size": "2G", "fsync": "off", "synchronous_commit": "remote_write", "full_page_writes": "on",
+				"wal_sync_method": "default"},
 			[]string{"--random_page_cost=1.1", "--work_mem=16MB"},
 			[]string{"checkpoint_timeout", "log_line_prefix", "shared_preload_libraries"}},
 		"redis": {redis.Service{}, db.Version{}, []string{"redis.conf", `
@@ -122,10 +123,11 @@ include more*.conf
 <clickhouse><profiles><default><max_threads>3</max_threads><use_uncompressed_cache>1</use_uncompressed_cache></default>
 <readonly><readonly>1</readonly></readonly></profiles></clickhouse>
 `, "users.d/a.xml", "<clickhouse><profiles><default><max_memory_usage>1000000000</max_memory_usage></default></profiles><merge_tree><max_parts_in_total>5</max_parts_in_total></merge_tree></clickhouse>"},
-			map[string]string{"max_threads": "3", "use_uncompressed_cache": "on", "max_memory_usage": "1000000000"},
+			map[string]string{"max_threads": "3", "use_uncompressed_cache": "on", "max_memory_usage": "1000000000",
+				"max_block_size": "default", "mark_cache_size": "default", "uncompressed_cache_size": "default"},
 			[]string{"--merge_tree.max_parts_in_total=5"}, []string{"profiles.readonly.readonly"}},
 	} {
-		a, err := File(c.service, c.version, files(t, c.files...))
+		a, err := File(Target{Service: c.service, Version: c.version}, files(t, c.files...))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -173,7 +175,7 @@ func TestInvalidLines(t *testing.T) {
 		{clickhouse.Service{}, "users.xml", "max_threads: 3\n", "users.xml", 1},
 	} {
 		path := files(t, c.name, c.text)
-		_, err := File(c.service, db.Version{}, path)
+		_, err := File(Target{Service: c.service}, path)
 		want := filepath.Join(filepath.Dir(path), c.at)
 		if c.line > 0 {
 			want += fmt.Sprintf(":%d: ", c.line)
@@ -202,7 +204,7 @@ func TestDebiansFiles(t *testing.T) {
 		if !Matches(c.service, path) {
 			t.Errorf("%s is no option file by its name", path)
 		}
-		a, err := File(c.service, db.Version{}, path)
+		a, err := File(Target{Service: c.service}, path)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
@@ -240,7 +242,7 @@ func TestEncodings(t *testing.T) {
 		{postgres.Service{}, "postgresql.conf", "\xff = 7MB\n", ""},
 		{clickhouse.Service{}, "config.xml", "<clickhouse>\n<mark_cache_size>\xff</mark_cache_size></clickhouse>", ""},
 	} {
-		a, err := File(c.service, db.Version{}, files(t, c.name, c.text))
+		a, err := File(Target{Service: c.service}, files(t, c.name, c.text))
 		switch {
 		case c.option != "" && (err != nil || !slices.Contains(a.Options, c.option)):
 			t.Errorf("%q: %+v, %v", c.text, a, err)
@@ -275,15 +277,15 @@ func TestFit(t *testing.T) {
 
 // A name that is nearly an option is no silent omission, and an error has a remedy.
 func TestLikelyMistakes(t *testing.T) {
-	a, err := File(mariadb, db.Version{}, files(t, "my.cnf", "[mysqld]\ninnodb_io_capacityy = 5\n"))
+	a, err := File(Target{Service: mariadb}, files(t, "my.cnf", "[mysqld]\ninnodb_io_capacityy = 5\n"))
 	if err != nil || len(a.Changes) != 1 || !strings.Contains(a.Changes[0].Why, "did you mean innodb_io_capacity?") {
 		t.Errorf("%+v, %v", a, err)
 	}
-	_, err = File(mariadb, db.Version{}, files(t, "my.cnf", "[mysqld]\ninnodb_doublewrite = maybe\n"))
+	_, err = File(Target{Service: mariadb}, files(t, "my.cnf", "[mysqld]\ninnodb_doublewrite = may-be\n"))
 	if hint.Of(err) == "" {
 		t.Errorf("no remedy: %v", err)
 	}
-	_, err = File(mariadb, db.Version{}, filepath.Join(t.TempDir(), "my.cnf"))
+	_, err = File(Target{Service: mariadb}, filepath.Join(t.TempDir(), "my.cnf"))
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}

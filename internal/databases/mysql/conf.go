@@ -23,6 +23,7 @@ func (m Service) conf() db.Conf {
 		},
 		Value:     confValue,
 		Omit:      omitted,
+		Sizing:    map[string]string{"innodb_dedicated_server": "buffer pool, redo log and flush method by the memory of the host"},
 		Memory:    []string{setBufferPool, "key_buffer_size", "aria_pagecache_buffer_size", "innodb_log_buffer_size", "query_cache_size"},
 		Variables: variables,
 	}
@@ -66,7 +67,9 @@ func (o *optionFile) read(path string, depth int) error {
 	})
 }
 
+// Errors of lines. None quotes the line, which may have a password.
 var (
+	errInclude = errors.New("want !include FILE or !includedir DIR")
 	errNoGroup = errors.New("an option before the first [group]")
 	errSyntax  = errors.New("neither an option (name or name=value), nor a [group], nor a comment")
 )
@@ -81,7 +84,7 @@ func (o *optionFile) line(path string, n int, line string, group *string, depth 
 	case line[0] == '[':
 		name, rest, closed := strings.Cut(line[1:], "]")
 		if rest = strings.TrimSpace(rest); !closed || rest != "" && rest[0] != '#' {
-			return fmt.Errorf("%w: %s", errSyntax, line)
+			return errSyntax
 		}
 		*group = strings.TrimSpace(name)
 		return nil
@@ -90,11 +93,11 @@ func (o *optionFile) line(path string, n int, line string, group *string, depth 
 	}
 	name, value, valued := strings.Cut(line, "=")
 	name, _, _ = strings.Cut(name, "#")
-	if name = strings.TrimSpace(name); !optionName(name) {
-		return fmt.Errorf("%w: %s", errSyntax, line)
-	}
 	if !slices.Contains(o.groups, strings.ToLower(*group)) {
-		return nil
+		return nil // another program's, which knows how it is written
+	}
+	if name = strings.TrimSpace(name); !db.IsName(name) {
+		return errSyntax
 	}
 	value, err := unquoted(value)
 	if err != nil {
@@ -104,19 +107,13 @@ func (o *optionFile) line(path string, n int, line string, group *string, depth 
 	return nil
 }
 
-func optionName(s string) bool {
-	return s != "" && strings.IndexFunc(s, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-.:", r)
-	}) < 0
-}
-
 // include reads !include FILE and !includedir DIR.
 func (o *optionFile) include(path, line string, depth int) error {
 	word, name, _ := strings.Cut(line, " ")
 	name = strings.TrimSpace(name)
 	switch {
 	case name == "" || word != "!include" && word != "!includedir":
-		return fmt.Errorf("%q: want !include FILE or !includedir DIR", line)
+		return errInclude
 	case word == "!include":
 		return o.read(db.Beside(path, name), depth+1)
 	}
@@ -138,7 +135,7 @@ func unquoted(value string) (string, error) {
 	if value != "" && (value[0] == '\'' || value[0] == '"') {
 		inner, rest, closed := strings.Cut(value[1:], value[:1])
 		if rest = strings.TrimSpace(rest); !closed || rest != "" && rest[0] != '#' {
-			return "", fmt.Errorf("%s: the quote is not closed", value)
+			return "", db.ErrQuote
 		}
 		return inner, nil
 	}
@@ -162,39 +159,41 @@ func normal(g db.Given) db.Given {
 }
 
 // confValue is the value of a setting of tare's from an option of the server.
-func confValue(setting string, g db.Given, all map[string]string) (string, error) {
+func confValue(setting string, g db.Given, all map[string]db.Given) (string, error) {
 	switch setting {
 	case setBinlog:
 		return binlogWord(g), nil
 	case setDoublewrite, setPerfSchema:
 		return onOff(g)
 	case setFlushMethod:
-		return flushMethod(g.Value), nil
+		return flushMethodOf(g, all)
 	case setRedoLog:
 		return redoValue(all)
 	}
 	if g.Value == "" {
-		return "", fmt.Errorf("%s has no value", g.Name)
+		return "", db.Want("", "a value")
 	}
 	return strings.ToUpper(g.Value), nil
 }
 
-// redoValue is the size of all files of the redo log.
-func redoValue(all map[string]string) (string, error) {
-	if capacity := all["innodb_redo_log_capacity"]; capacity != "" && capacity != "0" {
-		return strings.ToUpper(capacity), nil
+// redoValue is the size of all files of the redo log. The capacity counts where it is set, or where nobody has set size
+// or number of files.
+func redoValue(all map[string]db.Given) (string, error) {
+	capacity, size, files := all[logCapacity], all[logFileSize], all[logFiles]
+	byFiles := size.Value != "" && !size.Own || files.Value != "" && !files.Own
+	if capacity.Value != "" && capacity.Value != "0" && (!capacity.Own || !byFiles) {
+		return strings.ToUpper(capacity.Value), nil
 	}
-	size, files := all["innodb_log_file_size"], all["innodb_log_files_in_group"]
-	if size == "" {
+	if size.Value == "" {
 		return "", nil
 	}
-	n, err := db.Size(strings.ToUpper(size))
-	if err != nil || files == "" {
-		return strings.ToUpper(size), err
+	n, err := db.Size(strings.ToUpper(size.Value))
+	if err != nil || files.Value == "" || files.Value == "1" {
+		return strings.ToUpper(size.Value), err
 	}
-	count, err := strconv.ParseInt(files, 10, 32)
+	count, err := strconv.ParseInt(files.Value, 10, 32)
 	if err != nil || count < 1 {
-		return "", fmt.Errorf("%q is not a number of files", files)
+		return "", db.Want(files.Value, "a number of files")
 	}
 	return strconv.FormatInt(n*count, 10), nil
 }
@@ -211,18 +210,31 @@ func binlogWord(g db.Given) string {
 	return "on"
 }
 
+// onOff is a switch in tare's words. Words of newer versions, such as DETECT_ONLY, are passed on: the program knows them.
 func onOff(g db.Given) (string, error) {
-	switch strings.ToLower(g.Value) {
-	case "1", "on", "true", "detect_and_recover":
+	switch word := strings.ToLower(g.Value); {
+	case word == "1", word == "on", word == "true", word == "detect_and_recover", word == "" && !g.Valued:
 		return "on", nil
-	case "0", "off", "false":
+	case word == "0", word == "off", word == "false":
 		return "off", nil
-	case "":
-		if !g.Valued {
-			return "on", nil
+	case db.IsWord(word):
+		return word, nil
+	}
+	return "", db.Want(g.Value, "ON or OFF")
+}
+
+// flushMethodOf is the method, left to a server whose switches for files are set instead.
+func flushMethodOf(g db.Given, all map[string]db.Given) (string, error) {
+	for _, name := range fileSwitches {
+		switch switched := all[name]; {
+		case switched.Name == "" || switched.Own:
+		case g.Own:
+			return db.Leave, nil
+		case name != "innodb_log_file_buffering": // which older versions have beside the method
+			return "", fmt.Errorf("it overrides %s of %s: leave one of them out", name, switched.From)
 		}
 	}
-	return "", fmt.Errorf("%q: want ON or OFF", g.Value)
+	return flushMethod(g.Value), nil
 }
 
 // flushMethod spells a method as the setting has it. MySQL 5.x had fdatasync for fsync.
@@ -243,26 +255,31 @@ func flushMethod(value string) string {
 	return value
 }
 
-// Questions for the variables that are not at their defaults, for MariaDB and for MySQL from 8.0 on.
+// Questions for the variables that are not at their defaults, and for those that are tare's in any case, for MariaDB and
+// for MySQL from 8.0 on. The third column is the source.
 const (
-	mariadbVariables = "SELECT variable_name, global_value FROM information_schema.system_variables" +
-		" WHERE global_value_origin NOT IN ('COMPILE-TIME', 'AUTO') AND global_value IS NOT NULL"
-	mysqlVariables = "SELECT v.variable_name, v.variable_value FROM performance_schema.global_variables v" +
-		" JOIN performance_schema.variables_info i USING (variable_name) WHERE i.variable_source <> 'COMPILED'"
+	mariadbVariables = "SELECT variable_name, global_value, global_value_origin FROM information_schema.system_variables" +
+		" WHERE (global_value_origin NOT IN ('COMPILE-TIME', 'AUTO') OR variable_name IN (%s)) AND global_value IS NOT NULL"
+	mysqlVariables = "SELECT v.variable_name, v.variable_value, i.variable_source FROM performance_schema.global_variables v" +
+		" JOIN performance_schema.variables_info i USING (variable_name) WHERE i.variable_source <> 'COMPILED' OR v.variable_name IN (%s)"
 )
 
 // variables asks a running server for its variables; SHOW GLOBAL VARIABLES has all, defaults too.
 func variables(ask func(string) ([][]string, error)) (given []db.Given, err error) {
+	tares := "'" + strings.Join(own().Names, "', '") + "'"
 	var rows [][]string
-	for _, q := range []string{mariadbVariables, mysqlVariables, "SHOW GLOBAL VARIABLES"} {
-		if rows, err = ask(q); err == nil {
+	for _, q := range []string{fmt.Sprintf(mariadbVariables, tares), fmt.Sprintf(mysqlVariables, tares), "SHOW GLOBAL VARIABLES"} {
+		if rows, err = ask(q); err == nil && len(rows) > 0 {
 			break
 		}
 	}
 	for _, row := range rows {
-		if len(row) == 2 {
-			given = append(given, db.Given{Name: allow.Canonical(row[0]), Value: row[1], Valued: true})
+		if len(row) < 2 {
+			continue
 		}
+		g := db.Given{Name: allow.Canonical(row[0]), Value: row[1], Valued: true}
+		g.Own = len(row) > 2 && (strings.HasPrefix(row[2], "COMPILE") || row[2] == "AUTO")
+		given = append(given, g)
 	}
 	return given, err
 }

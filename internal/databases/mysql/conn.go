@@ -1,7 +1,9 @@
 package mysql
 
 import (
+	"context"
 	"errors"
+	"net"
 	"path/filepath"
 
 	"github.com/go-sql-driver/mysql"
@@ -21,7 +23,11 @@ func connect(a db.Address) (db.Conn, error) {
 	c.Timeout = db.ConnectBound
 	c.MaxAllowedPacket = 1 << 30  // the server has its own limit
 	c.Logger = &mysql.NopLogger{} // the default writes to standard error
-	if a.Dial == "" {
+	switch {
+	case a.Way != nil:
+		c.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return a.Way.Open(ctx) }
+		c.TLS, c.AllowFallbackToPlaintext = a.Way.TLS, a.Way.Fallback
+	case a.Dial == "":
 		c.Net, c.Addr = "unix", filepath.Join(a.Dir, db.SocketFile)
 		c.DialFunc = db.DialSocket
 	}
@@ -29,8 +35,16 @@ func connect(a db.Address) (db.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return db.SQL(connector), nil
+	first := ""
+	if a.Dir != "" && !a.Given {
+		first = plainMode
+	}
+	return db.SQL(connector, first), nil
 }
+
+// plainMode makes a session of tare's own read its questions as they are written, whatever the server's mode is.
+// No function of a user's has precedence over one of the server's.
+const plainMode = "SET SESSION sql_mode = ''"
 
 // definite is true for all errors of the server but those of one that is starting, shutting down or
 // out of connections.

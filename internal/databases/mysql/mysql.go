@@ -32,7 +32,7 @@ func (m Service) Describe() db.Description {
 		Name: m.Flavour, Protocol: Family, VersionArgs: []string{"--no-defaults", "--version"},
 		Programs: []db.Program{{Role: db.Server, Names: []string{"mysqld"}}},
 		Settings: m.settings(),
-		Options:  allowed, Users: users(), Conf: m.conf(),
+		Options:  allowed, Users: users(), Conf: m.conf(), Own: own(),
 	}
 	switch m.Flavour {
 	case MariaDB:
@@ -188,8 +188,9 @@ func setup(v db.Version) []string {
 // finish and warm are Recipe.Finish and Recipe.Warm: statements that analyse every table, and that read
 // every index.
 const (
-	finish = "SELECT CONCAT('ANALYZE TABLE `', table_schema, '`.`', table_name, '`') AS stmt" +
+	finish = "SELECT CONCAT('ANALYZE TABLE ', " + quotedTable + ") AS stmt" +
 		" FROM information_schema.tables WHERE table_schema = '" + db.Database + "' AND table_type = 'BASE TABLE' ORDER BY 1"
-	warm = "SELECT DISTINCT CONCAT('SELECT COUNT(*) FROM `', table_schema, '`.`', table_name, '` FORCE INDEX (`', index_name, '`)') AS stmt" +
+	warm = "SELECT DISTINCT CONCAT('SELECT COUNT(*) FROM ', " + quotedTable + ", ' FORCE INDEX (`', REPLACE(index_name, '`', '``'), '`)') AS stmt" +
 		" FROM information_schema.statistics WHERE table_schema = '" + db.Database + "' AND index_type = 'BTREE' ORDER BY 1"
+	quotedTable = "'`', REPLACE(table_schema, '`', '``'), '`.`', REPLACE(table_name, '`', '``'), '`'"
 )

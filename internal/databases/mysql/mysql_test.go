@@ -167,7 +167,7 @@ func TestReadBackKnowsWhatTook(t *testing.T) {
 func TestComplete(t *testing.T) {
 	d := Service{MariaDB}.Describe()
 	for name, value := range map[string]string{
-		"buffer_pool": "1X", "redo_log": "1M", "flush_method": "o_direct", "flush_log_at_trx_commit": "3", "nothing": "1", "sync_binlog": "-1",
+		"buffer_pool": "1X", "redo_log": "1M", "flush_method": "o_direct", "flush_log_at_trx_commit": "4", "nothing": "1", "sync_binlog": "-1",
 	} {
 		if _, err := db.Complete(d, map[string]string{name: value}); err == nil {
 			t.Errorf("%s=%s was accepted", name, value)

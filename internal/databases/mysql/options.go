@@ -21,20 +21,26 @@ const (
 	setPerfSchema  = "performance_schema"
 )
 
+func flushMethods() []string {
+	return []string{"fsync", "O_DSYNC", "O_DIRECT", "O_DIRECT_NO_FSYNC", "littlesync", "nosync", db.Leave}
+}
+
 func (m Service) settings() []db.Setting {
+	methods := flushMethods()
+	writes := []string{"on", "off", "detect_only"}
 	return []db.Setting{
 		{Name: setBufferPool, Default: "128M", Help: "innodb_buffer_pool_size", Check: db.SizeFrom(5 * db.MiB)},
 		{Name: setRedoLog, Default: "64M", Help: "size of the redo log, all files together", Check: db.SizeFrom(8 * db.MiB)},
 		{Name: setFlushMethod, Default: "O_DIRECT", Help: "innodb_flush_method",
-			Words: []string{"fsync", "O_DSYNC", "O_DIRECT", "O_DIRECT_NO_FSYNC", "littlesync", "nosync", db.Leave}},
+			Words: methods, Check: db.AnyWord(methods...), Open: true},
 		{Name: setFlushLog, Default: "1", Help: "innodb_flush_log_at_trx_commit: 1 makes every commit durable",
-			Words: []string{"0", "1", "2"}},
+			Words: []string{"0", "1", "2"}, Check: db.WholeFrom(0, 3)}, // MariaDB has 3
 		{Name: setBinlog, Default: "off", Words: []string{"off", "on"},
 			Help: "the binary log; off in all flavours, which MySQL 8 and later do not have by default"},
 		{Name: setSyncBinlog, Default: "1", Help: "sync_binlog: commits per sync of the binary log, where it is on",
 			Check: db.WholeFrom(0, 1<<32-1)},
 		{Name: setDoublewrite, Default: "on", Help: "innodb_doublewrite: protects pages against torn writes",
-			Words: []string{"on", "off"}},
+			Words: writes, Check: db.AnyWord(writes...), Open: true},
 		{Name: setPerfSchema, Default: db.Leave, Help: "performance_schema; MariaDB has it off and MySQL on by default",
 			Words: []string{db.Leave, "on", "off"}},
 	}
@@ -93,11 +99,12 @@ func binlog(v db.Version, word string) []string {
 }
 
 // constant are options that no experiment can set. Timeouts are long, because the clock runs on
-// while an arm is frozen. Work on timers, and what depends on the last launch, is off. The load's
+// while an arm is frozen. Work on timers, such as events, and what depends on the last launch, is off. The load's
 // connections and prepared statements (threads x tables x kinds) always fit.
 func constant(v db.Version, c db.Config) []string {
 	args := []string{
 		"--skip-name-resolve",
+		"--event-scheduler=OFF",
 		"--innodb-buffer-pool-load-at-startup=OFF",
 		"--innodb-buffer-pool-dump-at-shutdown=OFF",
 		"--innodb-lock-wait-timeout=100000",
@@ -128,6 +135,12 @@ func readBack(v db.Version, c db.Config) []db.Query {
 			return slices.Contains(map[string][]string{"on": {"1", "ON"}, "off": {"0", "OFF"}}[word], strings.ToUpper(got))
 		}
 	}
+	written := func(word string) func(string) bool {
+		if word == "on" || word == "off" {
+			return onOff(word)
+		}
+		return func(got string) bool { return strings.EqualFold(got, word) }
+	}
 	same := func(wanted string) func(string) bool {
 		return func(got string) bool { return wanted == db.Leave || strings.EqualFold(got, wanted) }
 	}
@@ -135,7 +148,7 @@ func readBack(v db.Version, c db.Config) []db.Query {
 		ask("version", v.Text, func(got string) bool { return strings.HasPrefix(got, numbers(v)) }),
 		ask("innodb_flush_method", s[setFlushMethod], same(s[setFlushMethod])),
 		ask("innodb_flush_log_at_trx_commit", s[setFlushLog], same(s[setFlushLog])),
-		ask("innodb_doublewrite", s[setDoublewrite], onOff(s[setDoublewrite])),
+		ask("innodb_doublewrite", s[setDoublewrite], written(s[setDoublewrite])),
 		ask("log_bin", s[setBinlog], onOff(s[setBinlog])),
 		ask("sync_binlog", s[setSyncBinlog], same(s[setSyncBinlog])),
 		ask("innodb_buffer_pool_size", s[setBufferPool], db.AtLeast(s[setBufferPool])),
@@ -152,7 +165,17 @@ func readBack(v db.Version, c db.Config) []db.Query {
 		i := slices.IndexFunc(list, func(q db.Query) bool { return q.Name == "transaction_isolation" })
 		list[i].Name, list[i].Ask = "tx_isolation", "SELECT @@GLOBAL.tx_isolation"
 	}
+	if v.Flavour == MariaDB && v.AtLeast(11) {
+		for _, name := range fileSwitches {
+			list = append(list, ask(name, "", nil))
+		}
+	}
 	return append(list, redoQuery(v, s[setRedoLog]))
+}
+
+// fileSwitches are what MariaDB has from 11.0 on instead of innodb_flush_method, which overrides them.
+var fileSwitches = []string{
+	"innodb_data_file_buffering", "innodb_data_file_write_through", "innodb_log_file_buffering", "innodb_log_file_write_through",
 }
 
 func redoQuery(v db.Version, size string) db.Query {

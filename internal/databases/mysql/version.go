@@ -29,7 +29,7 @@ func (m Service) Identify(banner string) (db.Version, error) {
 		return db.Version{}, err
 	}
 	if v.Flavour != m.Flavour {
-		return db.Version{}, fmt.Errorf("the server is %s, not %s", v, m.Flavour)
+		return db.Version{}, &db.OtherServerError{Is: v.String(), Want: m.Flavour}
 	}
 	if oldest := oldest[v.Flavour]; !v.AtLeast(oldest...) {
 		return db.Version{}, fmt.Errorf("%s is too old: want %d.%d or later", v, oldest[0], oldest[1])

@@ -67,6 +67,9 @@ func (f *confFile) add(path string, g db.Given, depth int) error {
 	return nil
 }
 
+// errSyntax does not quote the line, which may have a password.
+var errSyntax = errors.New("want name = value")
+
 // setting reads a line: name = value, name value or name 'value'; "" for an empty line or a comment.
 func setting(line string) (name, value string, err error) {
 	line = strings.TrimSpace(line)
@@ -76,21 +79,21 @@ func setting(line string) (name, value string, err error) {
 	end := strings.IndexFunc(line, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '.'
 	})
-	if end <= 0 {
-		return "", "", fmt.Errorf("%q: want name = value", line)
+	if end <= 0 || !strings.ContainsRune("= \t", rune(line[end])) {
+		return "", "", errSyntax
 	}
 	name = strings.ToLower(line[:end])
 	rest := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line[end:]), "="))
 	if !strings.HasPrefix(rest, "'") {
 		value, _, _ := strings.Cut(rest, "#")
 		if value = strings.TrimSpace(value); value == "" || strings.ContainsAny(value, " \t") {
-			return "", "", fmt.Errorf("%q: want name = value", line)
+			return "", "", errSyntax
 		}
 		return name, value, nil
 	}
 	value, rest, closed := quoted(rest[1:])
 	if rest = strings.TrimSpace(rest); !closed || rest != "" && rest[0] != '#' {
-		return "", "", fmt.Errorf("%q: the quote is not closed", line)
+		return "", "", db.ErrQuote
 	}
 	return name, value, nil
 }
@@ -113,7 +116,7 @@ func quoted(text string) (value, rest string, closed bool) {
 }
 
 // confValue is the value of a setting of tare's. Sizes without a unit count in the server's own units.
-func confValue(name string, g db.Given, _ map[string]string) (string, error) {
+func confValue(name string, g db.Given, _ map[string]db.Given) (string, error) {
 	switch name {
 	case setBuffers:
 		return size(g.Value, 8<<10)
@@ -139,7 +142,7 @@ func size(value string, unit int64) (string, error) {
 	number, bytes := strings.CutSuffix(value, "B")
 	n, err := db.Size(strings.TrimSpace(number))
 	if err != nil {
-		return "", fmt.Errorf("%q: want a size like 128MB", value)
+		return "", db.Want(value, "a size like 128MB")
 	}
 	if bytes {
 		unit = 1
@@ -156,15 +159,17 @@ func onOff(value string) (string, error) {
 	case len(v) > 1 && strings.HasPrefix("off", v) || v == "0" || v != "" && (strings.HasPrefix("false", v) || strings.HasPrefix("no", v)):
 		return "off", nil
 	}
-	return "", fmt.Errorf("%q: want on or off", value)
+	return "", db.Want(value, "on or off")
 }
 
-// variables asks a running server for the settings that have other values than the built-in ones.
+// variables asks a running server for the settings that have other values than the built-in ones, and for those that
+// are tare's in any case.
 func variables(ask func(string) ([][]string, error)) (given []db.Given, err error) {
-	rows, err := ask("SELECT name, current_setting(name) FROM pg_settings WHERE source NOT IN ('default', 'override', 'client', 'session')")
+	rows, err := ask("SELECT name, current_setting(name), source FROM pg_settings" +
+		" WHERE source NOT IN ('default', 'override', 'client', 'session') OR name IN ('" + strings.Join(ownNames(), "', '") + "')")
 	for _, row := range rows {
-		if len(row) == 2 {
-			given = append(given, db.Given{Name: strings.ToLower(row[0]), Value: row[1], Valued: true})
+		if len(row) == 3 {
+			given = append(given, db.Given{Name: strings.ToLower(row[0]), Value: row[1], Valued: true, Own: row[2] == "default"})
 		}
 	}
 	return given, err

@@ -22,14 +22,16 @@ const (
 
 func settings() []db.Setting {
 	onOff := []string{"on", "off"}
+	commits := []string{"on", "off", "local", "remote_write", "remote_apply"}
+	methods := []string{"fdatasync", "fsync", "open_datasync", "open_sync", db.Leave}
 	return []db.Setting{
 		{Name: setBuffers, Default: "128M", Help: "shared_buffers", Check: db.SizeFrom(1 << 20)},
 		{Name: setFsync, Default: "on", Help: "fsync: off loses the whole database in a crash", Words: onOff},
 		{Name: setSyncCommit, Default: "on", Help: "synchronous_commit: on makes every commit durable",
-			Words: []string{"on", "off", "local", "remote_write", "remote_apply"}},
+			Words: commits, Check: db.AnyWord(commits...), Open: true},
 		{Name: setFullPages, Default: "on", Help: "full_page_writes: protects pages against torn writes", Words: onOff},
 		{Name: setWALSync, Default: "fdatasync", Help: "wal_sync_method",
-			Words: []string{"fdatasync", "fsync", "open_datasync", "open_sync", db.Leave}},
+			Words: methods, Check: db.AnyWord(methods...), Open: true},
 		{Name: setMaxWAL, Default: "1G", Help: "max_wal_size: log between two checkpoints, about", Check: db.SizeFrom(32 * db.MiB)},
 		{Name: setAutovacuum, Default: "on", Help: "autovacuum", Words: onOff},
 	}

@@ -45,7 +45,7 @@ func (Service) Describe() db.Description {
 			{Role: db.Install, Names: []string{"initdb"}, Dirs: Dirs()},
 		},
 		Settings: settings(),
-		Options:  allowed, Users: users(), Conf: conf(),
+		Options:  allowed, Users: users(), Conf: conf(), Own: own(),
 	}
 }
 
@@ -157,7 +157,7 @@ var setup = []string{
 }
 
 const (
-	// Otherwise autovacuum would do it during the run.
+	// Otherwise autovacuum would do it during the run. The load's user owns the tables.
 	finish = "SELECT format('VACUUM (FREEZE, ANALYZE) %I.%I', schemaname, tablename)" +
 		" FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
 	// A sequential scan of a large table bypasses most of the shared buffers; a scan in the order of

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,6 +29,9 @@ func conf() db.Conf {
 // confFile collects the settings of a file and of those that it includes.
 type confFile struct{ given []db.Given }
 
+// errSyntax does not quote the line, which may have a password.
+var errSyntax = errors.New("want a directive and its value")
+
 func (f *confFile) read(path string, depth int) error {
 	return db.EachLine(path, depth, func(n int, line string) error {
 		words, err := words(strings.TrimSpace(line))
@@ -38,8 +40,8 @@ func (f *confFile) read(path string, depth int) error {
 			return err
 		case words[0] == "include":
 			return f.include(path, words[1:], depth)
-		case len(words) == 1:
-			return fmt.Errorf("%s has no value", words[0])
+		case len(words) == 1 || !db.IsName(words[0]):
+			return errSyntax
 		}
 		f.add(db.Given{Name: allow.Canonical(words[0]), Value: strings.Join(words[1:], " "), Valued: true, From: db.Place(path, n)})
 		return nil
@@ -93,13 +95,16 @@ func words(line string) (all []string, err error) {
 		}
 	}
 	if quote != 0 {
-		return nil, fmt.Errorf("%q: the quote is not closed", line)
+		return nil, db.ErrQuote
 	}
 	return all, nil
 }
 
 // confValue is the value of a setting of tare's.
-func confValue(setting string, g db.Given, _ map[string]string) (string, error) {
+func confValue(setting string, g db.Given, all map[string]db.Given) (string, error) {
+	if setting == setAppendSync && strings.ToLower(all[setAppend].Value) != "yes" && strings.ToLower(g.Value) != everySecond {
+		return "", nil // the server has no log to sync; the workload refuses the setting without one
+	}
 	if setting != setSave {
 		return strings.ToLower(g.Value), nil
 	}

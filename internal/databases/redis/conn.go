@@ -22,7 +22,10 @@ func Dial(ctx context.Context, a db.Address) (net.Conn, error) {
 		_, err = conn.Write(resp.Command(nil, "AUTH", a.User, a.Secret))
 	}
 	if err == nil {
-		err = resp.NewReader(conn).Answer(nil) // buffers no more: the server sends nothing without a question
+		first := resp.NewReader(conn)
+		if err = first.Answer(nil); err == nil && first.Buffered() {
+			err = errUnasked // the reader of the next answers would begin in the middle of one
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(db.ClosedEarly(err), conn.Close())
@@ -30,8 +33,17 @@ func Dial(ctx context.Context, a db.Address) (net.Conn, error) {
 	return conn, nil
 }
 
+// errUnasked and errPairs are about a server that does not keep to Redis' protocol.
+var (
+	errUnasked = errors.New("the server sends more than it was asked")
+	errPairs   = errors.New("the server's answer to CONFIG GET is not names with values")
+)
+
 func dial(ctx context.Context, a db.Address) (net.Conn, error) {
-	if a.Dial == "" {
+	switch {
+	case a.Way != nil:
+		return a.Way.Connect(ctx)
+	case a.Dial == "":
 		return db.DialSocket(ctx, "unix", filepath.Join(a.Dir, db.SocketFile))
 	}
 	d := net.Dialer{Timeout: db.ConnectBound, KeepAlive: -1}
@@ -85,6 +97,8 @@ func (l *link) Ask(query string) (rows [][]string, err error) {
 		return nil, db.ClosedEarly(err)
 	case field != "" && len(rows) == 1:
 		return line(rows[0][0], field), nil
+	case strings.HasPrefix(query, "CONFIG GET ") && len(rows)%2 != 0:
+		return nil, errPairs
 	case strings.HasPrefix(query, "CONFIG GET ") && len(rows) > 0:
 		return rows[1:], nil
 	}

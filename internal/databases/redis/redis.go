@@ -34,7 +34,7 @@ func (Service) Describe() db.Description {
 		VersionArgs: []string{"--version"},
 		Programs:    []db.Program{{Role: db.Server, Names: []string{"redis-server", "valkey-server"}}},
 		Settings:    settings(),
-		Options:     allowed, Users: users(), Conf: conf(),
+		Options:     allowed, Users: users(), Conf: conf(), Own: own(),
 	}
 }
 
@@ -76,22 +76,31 @@ func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	}
 	// Redis turns a relative path into an absolute one, which its account may not reach.
 	args := []string{"/proc/self/cwd/" + configPath}
-	for _, o := range c.Options {
-		name, value, found := strings.Cut(o, "=")
-		if !found {
-			return db.Recipe{}, errors.New("server option " + o + ": want --name=value")
-		}
-		args = append(args, name, value)
+	more, err := optionWords(c.Options)
+	if err != nil {
+		return db.Recipe{}, err
 	}
 	return db.Recipe{
 		Users: users(), RootToo: true, RunInDir: true,
 		Files:     []db.File{{Path: configPath, Text: configFile(c)}},
-		Server:    db.Command{Path: c.Programs[db.Server], Args: args},
+		Server:    db.Command{Path: c.Programs[db.Server], Args: append(args, more...)},
 		Admin:     db.User, // an empty server needs no setup
 		ReadBack:  readBack(v, c),
 		Stop:      time.Minute,
 		Leftovers: []string{db.RunDir + "/*", db.DataDir + "/temp-*"},
 	}, nil
+}
+
+// optionWords are options as Redis reads them: a name and a value.
+func optionWords(options []string) (words []string, err error) {
+	for _, o := range options {
+		name, value, found := strings.Cut(o, "=")
+		if !found {
+			return nil, errors.New("server option " + o + ": want --name=value")
+		}
+		words = append(words, name, value)
+	}
+	return words, nil
 }
 
 // configFile is the text of the configuration file. Timeouts and periodic work are off unless the
@@ -134,13 +143,14 @@ const (
 	setSave       = "save"
 	setIOThreads  = "io_threads"
 	noSave        = "off"
+	everySecond   = "everysec" // the server's own appendfsync
 )
 
 func settings() []db.Setting {
 	return []db.Setting{
 		{Name: setAppend, Default: "no", Words: []string{"no", "yes"},
 			Help: "appendonly: yes writes every change to a log; no: what was not saved is lost with the server"},
-		{Name: setAppendSync, Default: "everysec", Words: []string{"everysec", "always", "no"},
+		{Name: setAppendSync, Default: everySecond, Words: []string{everySecond, "always", "no"},
 			Help: "appendfsync, of that log: always makes every change durable before it is answered"},
 		{Name: setSave, Default: noSave, Check: checkSave,
 			Help: "save: snapshots after SECONDS with CHANGES, as 3600,1,300,100; off: none, for a snapshot falls into some windows and not into others"},
@@ -156,7 +166,7 @@ func checkSave(s string) error {
 	words := strings.Split(s, ",")
 	for _, w := range words {
 		if err := db.WholeFrom(1, 1<<31-1)(w); err != nil || len(words)%2 != 0 {
-			return fmt.Errorf("%q: want off, or pairs of seconds and changes like 3600,1,300,100", s)
+			return db.Want(s, "off, or pairs of seconds and changes like 3600,1,300,100")
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/databases"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/databases/db"
+	"github.com/tarelab/tare/internal/databases/foreign"
 	"github.com/tarelab/tare/internal/databases/like"
 	"github.com/tarelab/tare/internal/databases/mysql"
 	"github.com/tarelab/tare/internal/databases/postgres"
@@ -40,7 +42,8 @@ func restored(t *testing.T, kind string, store dataset.Store, dump string, quest
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Kill)
-	c := client(t, db.Address{Protocol: protocolOf(kind), Dir: dir, Dial: listen, User: db.User, Secret: secret(t, dir), Database: db.Database})
+	at := db.Address{Protocol: protocolOf(kind), Dir: dir, Dial: listen, User: db.User, Secret: secret(t, dir), Database: db.Database}
+	c := client(t, at)
 	if err := c.Await(t.Context(), readyLimit, server.Alive); err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +51,10 @@ func restored(t *testing.T, kind string, store dataset.Store, dump string, quest
 		t.Errorf("read the data set: %v", err)
 	}
 	asksSettings(t, kind, db.Address{Dial: listen, User: db.User, Secret: secret(t, dir), Database: db.Database})
+	at.Given = true
+	given := client(t, at)
 	for question, want := range questions {
-		if got, err := c.Value(t.Context(), question); got != want || err != nil {
+		if got, err := given.Value(t.Context(), question); got != want || err != nil {
 			t.Errorf("%s: %q, %v; want %q", question, got, err, want)
 		}
 	}
@@ -227,13 +232,17 @@ func asksSettings(t *testing.T, kind string, at db.Address) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _, err := like.Ask(t.Context(), s, at, "here")
+	ask := func(secret string) (like.Adopted, error) {
+		there := foreign.Server{Protocol: s.Describe().Protocol, User: at.User, Secret: secret, Database: at.Database, Network: "tcp", Address: at.Dial}
+		return like.Ask(t.Context(), like.Target{Service: s}, there, "here")
+	}
+	a, err := ask(at.Secret)
 	size, _ := db.Size(a.Settings[map[string]string{mysql.MariaDB: "buffer_pool", postgres.Name: "shared_buffers"}[kind]])
 	if err != nil || size != 128<<20 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	at.Secret = "guessed"
-	if _, denied, err := like.Ask(t.Context(), s, at, "here"); !denied || err == nil {
+	var refused *foreign.Error
+	if _, err := ask("guessed"); !errors.As(err, &refused) || !refused.Denied {
 		t.Errorf("with a wrong password: %v", err)
 	}
 }

@@ -18,7 +18,10 @@ func (f hitsFiller) params() map[string]string {
 func (hitsFiller) tool() (name, version string) { return "", "" }
 
 // size is twice that of the table, because a merge writes a second copy.
-func (f hitsFiller) size() int64 { return 2 * f.Bytes() }
+func (f hitsFiller) size() int64 { return HitsBytes(f.Hits) }
+
+// HitsBytes is an upper estimate of the disk space of the table of hits.
+func HitsBytes(h clickhouse.Hits) int64 { return 2 * h.Bytes() }
 
 func (hitsFiller) connections() int { return 1 }
 

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,27 +35,30 @@ func (p Prepare) pgbenchFiller(ctx context.Context, f Found) (filler, error) {
 	return pgbenchFiller{*p.Pgbench, path, version}, nil
 }
 
+func lookPgbench(program, server string) (string, error) {
+	switch {
+	case program != "":
+		return executable(program)
+	case server != "":
+		return lookBeside(server, []string{pgbench.Program})
+	default:
+		return look([]string{pgbench.Program}, postgres.Dirs()...)
+	}
+}
+
 // FindPgbench finds pgbench. program is its path; if it is empty, pgbench is looked up beside server,
 // the path of a server program, or, without that, in PATH.
 func FindPgbench(ctx context.Context, program, server string) (path string, v pgbench.Version, err error) {
-	switch {
-	case program != "":
-		path, err = executable(program)
-	case server != "":
-		path, err = lookBeside(server, []string{pgbench.Program})
-	default:
-		path, err = look([]string{pgbench.Program}, postgres.Dirs()...)
-	}
-	if err != nil {
+	if path, err = lookPgbench(program, server); err != nil {
 		return "", v, hint.New(fmt.Errorf("find pgbench: %w", err),
 			"install it (apt-get install postgresql-contrib), or name it with pgbench=PATH")
 	}
 	text, err := versionOutput(ctx, path, []string{"--version"})
-	if err == nil {
-		v, err = pgbench.Identify(text)
-	}
 	if err != nil {
-		return "", v, fmt.Errorf("%s: %w", path, err)
+		return "", v, hint.New(&UnusableError{err}, "mend or remove that program, or name another with pgbench=PATH")
+	}
+	if v, err = pgbench.Identify(text); err != nil {
+		return "", v, &UnusableError{hint.New(fmt.Errorf("%s: %w", path, err), cmp.Or(hint.Of(err), "name another with pgbench=PATH"))}
 	}
 	return path, v, nil
 }
@@ -69,8 +73,10 @@ func (f pgbenchFiller) params() map[string]string {
 
 func (f pgbenchFiller) tool() (name, version string) { return pgbench.Program, f.version.Text }
 
-// size is that of the tables and of the write-ahead log.
-func (f pgbenchFiller) size() int64 { return 2 * f.data.Bytes() }
+func (f pgbenchFiller) size() int64 { return PgbenchBytes(f.data) }
+
+// PgbenchBytes is an upper estimate of the disk space of pgbench's tables and of the write-ahead log.
+func PgbenchBytes(d pgbench.Data) int64 { return 2 * d.Bytes() }
 
 func (pgbenchFiller) connections() int { return 1 }
 

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -53,11 +54,11 @@ func FindSysbench(ctx context.Context, program string) (path string, v sysbench.
 		return "", v, hint.New(fmt.Errorf("find sysbench: %w", err), "install it (apt-get install sysbench), or name it with sysbench=PATH")
 	}
 	text, err := versionOutput(ctx, path, []string{"--version"})
-	if err == nil {
-		v, err = sysbench.Identify(text)
-	}
 	if err != nil {
-		return "", v, fmt.Errorf("%s: %w", path, err)
+		return "", v, hint.New(&UnusableError{err}, "mend or remove that program, or name another with sysbench=PATH")
+	}
+	if v, err = sysbench.Identify(text); err != nil {
+		return "", v, &UnusableError{hint.New(fmt.Errorf("%s: %w", path, err), cmp.Or(hint.Of(err), "name another with sysbench=PATH"))}
 	}
 	return path, v, nil
 }
@@ -79,8 +80,11 @@ func (l sysbenchFiller) params() map[string]string {
 
 func (l sysbenchFiller) tool() (name, version string) { return sysbench.Program, l.version.Text }
 
-// size is 900 bytes for each row with its index entry, an upper estimate.
-func (l sysbenchFiller) size() int64 { return 900 * int64(l.data.Tables) * int64(l.data.Rows) }
+func (l sysbenchFiller) size() int64 { return SysbenchBytes(l.data.Tables, l.data.Rows) }
+
+// SysbenchBytes is an upper estimate of the disk space of tables of sysbench: 900 bytes for each row with its index
+// entry.
+func SysbenchBytes(tables, rows int) int64 { return 900 * int64(tables) * int64(rows) }
 
 func (l sysbenchFiller) connections() int { return l.data.Tables }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,13 +13,11 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases"
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/linux/account"
-	"github.com/tarelab/tare/internal/linux/clonetree"
 )
 
 // Found is a service that is installed on this host.
@@ -40,30 +39,68 @@ const autoProtocol = "mysql"
 // of programs for root. A server that has to be started for its version runs in a new directory in
 // temp; empty: the system's temporary directory.
 func Find(ctx context.Context, name, server, temp string) (Found, error) {
-	candidates := slices.DeleteFunc(databases.All(), func(s db.Service) bool { return s.Describe().Protocol != autoProtocol })
-	if name != Auto {
-		s, err := databases.Find(name)
-		if err != nil {
-			return Found{}, err
+	all, err := candidates(name)
+	if err != nil {
+		return Found{}, err
+	}
+	if server != "" {
+		if _, err := executable(server); err != nil {
+			return Found{}, hint.New(fmt.Errorf("no server program: %w", err), "name the server's program with server=PATH, or leave it out")
 		}
-		candidates = []db.Service{s}
 	}
 	var errs []error
-	for _, s := range candidates {
+	var broken *UnusableError
+	for _, s := range all {
 		f, err := find(ctx, s, server, temp)
 		if err == nil {
 			return f, nil
 		}
+		if other := (*db.OtherServerError)(nil); broken == nil || errors.As(broken, &other) {
+			errors.As(err, &broken) // the service whose program it is knows best what is wrong with it
+		}
 		errs = append(errs, err)
 	}
-	d := candidates[0].Describe()
-	return Found{}, hint.New(errors.Join(errs...),
-		fmt.Sprintf("install one (apt-get install %s), or name the server's program with server=PATH", d.Package))
+	remedy := fmt.Sprintf("install one (apt-get install %s), or name the server's program with server=PATH", all[0].Describe().Package)
+	if broken != nil {
+		return Found{}, hint.New(broken, cmp.Or(hint.Of(broken), remedy))
+	}
+	return Found{}, hint.New(errors.Join(errs...), remedy)
 }
 
-func find(ctx context.Context, s db.Service, server, temp string) (Found, error) {
+// candidates are the services for which a name stands.
+func candidates(name string) ([]db.Service, error) {
+	if name == Auto {
+		return slices.DeleteFunc(databases.All(), func(s db.Service) bool { return s.Describe().Protocol != autoProtocol }), nil
+	}
+	s, err := databases.Find(name)
+	return []db.Service{s}, err
+}
+
+func find(ctx context.Context, s db.Service, server, temp string) (f Found, err error) {
 	d := s.Describe()
-	f := Found{Service: s, Programs: map[string]string{}}
+	f.Service = s
+	if f.Programs, err = programsOf(d, server); err != nil {
+		return Found{}, err
+	}
+	path := f.Programs[db.Server]
+	banner, err := versionOutput(ctx, path, d.VersionArgs)
+	if err != nil && d.VersionTrial != nil {
+		banner, err = trialOutput(ctx, path, temp, *d.VersionTrial)
+	}
+	if err != nil {
+		return Found{}, &UnusableError{hint.New(err, "mend or remove that program, or name another with server=PATH")}
+	}
+	f.Banner = banner
+	if f.Version, err = s.Identify(banner); err != nil {
+		return Found{}, &UnusableError{fmt.Errorf("%s: %s: %w", d.Name, path, err)}
+	}
+	return f, nil
+}
+
+// programsOf are the paths of a service's programs by role; server is the path of the server program, empty: it
+// is looked up.
+func programsOf(d db.Description, server string) (map[string]string, error) {
+	all := map[string]string{}
 	for _, p := range d.Programs {
 		var path string
 		var err error
@@ -71,36 +108,27 @@ func find(ctx context.Context, s db.Service, server, temp string) (Found, error)
 		case p.Role == db.Server && server != "":
 			path, err = executable(server)
 		case server != "" || p.Role != db.Server && len(p.Dirs) > 0: // several versions can be installed
-			path, err = lookBeside(f.Programs[db.Server], p.Names)
+			path, err = lookBeside(all[db.Server], p.Names)
 		default:
 			path, err = look(p.Names, p.Dirs...)
 		}
 		if err != nil && !p.Optional {
-			return Found{}, fmt.Errorf("%s: no %s program: %w", d.Name, p.Role, err)
+			return all, fmt.Errorf("%s: no %s program: %w", d.Name, p.Role, err)
 		}
-		f.Programs[p.Role] = path
-		if p.Role != db.Server {
-			continue
-		}
-		banner, err := versionOutput(ctx, path, d.VersionArgs)
-		if err != nil && d.VersionTrial != nil {
-			banner, err = trialOutput(ctx, path, temp, *d.VersionTrial)
-		}
-		if err != nil {
-			return Found{}, fmt.Errorf("%s: ask %s for its version: %w", d.Name, path, err)
-		}
-		f.Banner = banner
-		if f.Version, err = s.Identify(banner); err != nil {
-			return Found{}, fmt.Errorf("%s: %s: %w", d.Name, path, err)
-		}
+		all[p.Role] = path
 	}
-	return f, nil
+	return all, nil
 }
 
+// UnusableError is about a program that is there and cannot be used: it fails, or its version is refused.
+type UnusableError struct{ error }
+
+func (u *UnusableError) Unwrap() error { return u.error }
+
 // versionOutput returns the output of a program with the arguments that print its version. It runs the
-// program with an account without rights if possible.
+// program with an account without rights if possible. The error has the command and the first line of its output.
 func versionOutput(ctx context.Context, path string, args []string) (string, error) {
-	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
+	ctx, stop := context.WithTimeout(ctx, trialBound)
 	defer stop()
 	cmd := exec.CommandContext(ctx, path, args...)
 	if a, ok := account.Safe(path); ok {
@@ -108,39 +136,34 @@ func versionOutput(ctx context.Context, path string, args []string) (string, err
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
+		return "", failedCall(cmd, err, out)
 	}
 	return string(out), nil
 }
 
+// failedCall is the error of a program that was asked for its version: the command, how it ended, and the first
+// line of its output.
+func failedCall(cmd *exec.Cmd, err error, out []byte) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		err = path.Err // cmd has the path
+	}
+	err = fmt.Errorf("%s: %w", hint.Command(cmd.Args...), err)
+	if line := db.FirstLine(string(out)); line != "" {
+		err = fmt.Errorf("%w: %s", err, line)
+	}
+	return err
+}
+
 // trialOutput returns the output of a program that a db.Trial starts and that fails.
 func trialOutput(ctx context.Context, path, temp string, t db.Trial) (string, error) {
-	dir, err := os.MkdirTemp(temp, "tare-version-")
+	s, err := newScene(path, temp, t.Files)
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(dir)
-	for _, f := range t.Files {
-		if err := os.WriteFile(filepath.Join(dir, f.Path), []byte(f.Text), 0o600); err != nil {
-			return "", err
-		}
-	}
-	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
+	defer s.end()
+	ctx, stop := context.WithTimeout(ctx, trialBound)
 	defer stop()
-	cmd := exec.CommandContext(ctx, path, t.Args...)
-	cmd.Dir = dir
-	if a, ok := account.Safe(path); ok {
-		if err := clonetree.GiveAll(dir, a.UID, a.GID); err != nil {
-			return "", err
-		}
-		at, err := os.Open(dir) // the account may not reach it by its path
-		if err != nil {
-			return "", err
-		}
-		defer at.Close()
-		cmd.Dir, cmd.SysProcAttr = fmt.Sprintf("/proc/self/fd/%d", at.Fd()), &syscall.SysProcAttr{Credential: a.Credential()}
-	}
-	out, err := cmd.CombinedOutput()
+	out, err := s.command(ctx, t.Args).CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || ctx.Err() != nil) {
 		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
 	}

@@ -60,7 +60,7 @@ func copiedAccounts(t *testing.T) string {
 
 func postgresAddress(t *testing.T, dir, dial string) db.Address {
 	return db.Address{
-		Protocol: postgres.Name, Dir: dir, Dial: dial, User: db.User, Secret: secret(t, dir), Database: db.Database,
+		Protocol: postgres.Name, Dir: dir, Dial: dial, User: db.User, Secret: secret(t, dir), Database: db.Database, Given: true,
 	}
 }
 

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -31,8 +32,12 @@ type Prepare struct {
 	Options []string `json:"options,omitempty"`
 	// At most one of Dump, Sysbench, Pgbench and Hits is set. It says how to fill the server; without any,
 	// the server stays empty. Program is the path of sysbench or pgbench; empty: it is looked up in PATH.
-	// Dump is the absolute path of a logical dump.
-	Dump     string           `json:"dump,omitempty"`
+	// Dump is the absolute path of a logical dump, whose statements may have StatementSize bytes and take
+	// StatementTime; 0: the usual bounds.
+	Dump          string        `json:"dump,omitempty"`
+	StatementSize int64         `json:"statement_size,omitempty"`
+	StatementTime time.Duration `json:"statement_time,omitempty"`
+
 	Sysbench sysbench.Data    `json:"sysbench,omitzero"`
 	Pgbench  *pgbench.Data    `json:"pgbench,omitempty"`
 	Hits     *clickhouse.Hits `json:"hits,omitempty"`
@@ -154,7 +159,7 @@ var noSpace = regexp.MustCompile(`(?i)\berr(or|no|code)( number| code)?:? 28\b|n
 // steps installs a server, starts it, fills it and stops it.
 func (b *building) steps(ctx context.Context) error {
 	defer func() { b.account.Close() }()
-	server := Server{Dir: b.dir, Options: b.Options, Connections: b.filler.connections()}
+	server := Server{Dir: b.dir, Options: b.Options, Connections: b.filler.connections(), Walled: b.runsUserSQL()}
 	if b.found.Service.Describe().TCPOnly {
 		var err error
 		if b.dial, err = FreeLoopback(); err != nil {
@@ -181,13 +186,21 @@ func (b *building) steps(ctx context.Context) error {
 		return err
 	}
 	if err := b.fill(ctx, r, p); err != nil {
-		p.Kill()
+		p.abort(r)
 		return err
 	}
 	if err := p.Stop(r.Stop); err != nil {
 		return err
 	}
+	if err := noWayOut(b.dir); err != nil {
+		return err
+	}
 	return b.removeLeftovers(r)
+}
+
+// runsUserSQL says whether a user's SQL fills the server: a dump, or a script of the user's.
+func (p Prepare) runsUserSQL() bool {
+	return p.Dump != "" || p.Sysbench.Script != "" && !sysbench.IsBundled(p.Sysbench.Script)
 }
 
 // install makes an empty data directory.
@@ -231,21 +244,24 @@ func (b *building) recipe(s Server) (db.Recipe, error) {
 
 // fill waits for the server, sets it up, fills it and finishes the data set.
 func (b *building) fill(ctx context.Context, r db.Recipe, p *Process) error {
-	if err := b.asAdmin(ctx, r, p, "", func(c *Client) error { return c.setUp(ctx, r, b.secret) }); err != nil {
+	if err := b.setUp(ctx, r, p); err != nil {
 		return err
 	}
-	if err := b.filler.fill(ctx, b); err != nil {
+	if err := errors.Join(b.filler.fill(ctx, b), ctx.Err()); err != nil {
 		if dead := p.Alive(); dead != nil {
 			return dead
 		}
 		return err
 	}
-	return b.asAdmin(ctx, r, p, db.Database, func(c *Client) error {
-		if err := c.ExecEach(ctx, r.Finish); err != nil {
-			return fmt.Errorf("finish the data set: %w", err)
-		}
-		return nil
-	})
+	c, err := Connect(b.address())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.ExecEach(ctx, r.Finish); err != nil {
+		return fmt.Errorf("finish the data set: %w", err)
+	}
+	return nil
 }
 
 // address is the address of the server that is being filled, with the load's user.
@@ -256,11 +272,11 @@ func (b *building) address() db.Address {
 	}
 }
 
-// asAdmin connects to the server that is being filled, as its superuser, waits until it answers, and
-// calls use with the connection.
-func (b *building) asAdmin(ctx context.Context, r db.Recipe, p *Process, database string, use func(*Client) error) error {
+// setUp waits until the server answers its superuser, and runs the statements of Recipe.Setup. The superuser
+// connects never again: from then on a user's SQL may have defined what the names in a statement mean.
+func (b *building) setUp(ctx context.Context, r db.Recipe, p *Process) error {
 	a := b.address()
-	if a.Database = database; r.Admin != db.User {
+	if a.Database = ""; r.Admin != db.User {
 		a.User, a.Secret = r.Admin, ""
 	}
 	c, err := Connect(a)
@@ -271,13 +287,8 @@ func (b *building) asAdmin(ctx context.Context, r db.Recipe, p *Process, databas
 	if err := c.Await(ctx, readyLimit, p.Alive); err != nil {
 		return err
 	}
-	return use(c)
-}
-
-// setUp runs the statements of Recipe.Setup.
-func (c *Client) setUp(ctx context.Context, r db.Recipe, secret string) error {
 	for _, s := range r.Setup {
-		if err := c.Exec(ctx, strings.ReplaceAll(s, "{secret}", secret)); err != nil {
+		if err := c.Exec(ctx, strings.ReplaceAll(s, "{secret}", b.secret)); err != nil {
 			return fmt.Errorf("set the server up: %s: %w", s, err)
 		}
 	}

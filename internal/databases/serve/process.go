@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/linux/account"
 	"github.com/tarelab/tare/internal/linux/child"
 )
@@ -114,6 +115,21 @@ func (p *Process) Stop(limit time.Duration) error {
 	}
 	p.Kill()
 	return fmt.Errorf("%s did not end within %v and was killed%s", p.name, limit, p.tail.last())
+}
+
+// abortLimit is how long the children of a server may take to end.
+const abortLimit = 10 * time.Second
+
+// abort ends a server whose data nobody needs, also while it runs a statement. PostgreSQL's children end with
+// SIGQUIT to their parent; after SIGKILL they would go on until they notice its end.
+func (p *Process) abort(r db.Recipe) {
+	if r.Segment != "" && p.Signal(unix.SIGQUIT) == nil {
+		select {
+		case <-p.done:
+		case <-time.After(abortLimit):
+		}
+	}
+	p.Kill()
 }
 
 // Kill kills the child and waits for its end.

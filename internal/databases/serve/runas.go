@@ -76,12 +76,41 @@ func prepareRunAs(r db.Recipe, dir string, private bool) (*runAs, error) {
 	if err := p.reach(dir, private); err != nil {
 		return nil, err
 	}
+	if p.dir, err = openDir(dir); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func openDir(dir string) (*os.File, error) {
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
-	p.dir = os.NewFile(uintptr(fd), dir)
-	return p, nil
+	return os.NewFile(uintptr(fd), dir), nil
+}
+
+// reopen opens the directory in the namespace of the calling thread.
+func (p *runAs) reopen() error {
+	dir, err := openDir(p.dir.Name())
+	if err != nil {
+		return err
+	}
+	err = p.dir.Close()
+	p.dir = dir
+	return err
+}
+
+// inherit gives a command the directory as descriptor 3, and as its working directory; p may be nil.
+func (p *runAs) inherit(cmd *exec.Cmd) {
+	if p == nil {
+		return
+	}
+	if cmd.Dir = "/"; p.runInDir {
+		// The account may not reach it by its path.
+		cmd.Dir = "/proc/self/fd/" + strconv.Itoa(int(p.dir.Fd()))
+	}
+	cmd.ExtraFiles = []*os.File{p.dir}
 }
 
 // reach checks that programs that need real paths can get to the directory, and sets private if they
@@ -191,11 +220,7 @@ func (p *runAs) command(r db.Recipe, path, dir string, args []string) *exec.Cmd 
 		return cmd
 	}
 	cmd := exec.Command(path, p.throughDescriptor(args, 3)...)
-	if cmd.Dir = "/"; p.runInDir {
-		// The account may not reach it by its path.
-		cmd.Dir = "/proc/self/fd/" + strconv.Itoa(int(p.dir.Fd()))
-	}
-	cmd.ExtraFiles = []*os.File{p.dir}
+	p.inherit(cmd)
 	cmd.Env = cleanEnviron()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.Credential()}
 	return cmd

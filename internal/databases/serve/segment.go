@@ -96,9 +96,10 @@ func (p *Process) markSegment(lock string) {
 // markFromChild starts a child that marks the segment of the server that this process will execute.
 // The server reaps the child like one of its own.
 func (p *runAs) markFromChild(lock string) error {
-	cmd := exec.Command("/proc/self/exe", Command, segmentWord, lock)
+	args := []string{segmentWord, strconv.Itoa(os.Getpid()) + "=" + lock}
+	cmd := exec.Command("/proc/self/exe", append([]string{Command}, args...)...)
 	if p != nil && p.ExecutesSelf() { // only the creator of a segment may mark it; root of a container may not
-		cmd = exec.Command("/proc/self/exe", append([]string{Command, segmentWord}, p.throughDescriptor([]string{lock}, 3)...)...)
+		cmd = exec.Command("/proc/self/exe", append([]string{Command}, p.throughDescriptor(args, 3)...)...)
 		cmd.ExtraFiles = []*os.File{p.dir}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.Credential()}
 	}
@@ -108,11 +109,17 @@ func (p *runAs) markFromChild(lock string) error {
 	return cmd.Process.Release()
 }
 
-// segmentMain is the hidden command segmentWord.
-func segmentMain(lock string) int {
-	server := os.Getppid()
+// segmentMain is the hidden command segmentWord. Its argument is PID=LOCK, with the pid of the process that started this
+// one: it becomes the server, and another parent shows that it has ended. The exit code is 0 whatever happens: PostgreSQL
+// ends when a child of its process fails.
+func segmentMain(argument string) int {
+	server, lock, _ := strings.Cut(argument, "=")
+	pid, err := strconv.Atoi(server)
+	if err != nil {
+		return 0
+	}
 	// After an error a killed server leaves 56 bytes.
-	_ = markSegment(lock, server, func() bool { return os.Getppid() != server })
+	_ = markSegment(lock, pid, func() bool { return os.Getppid() != pid })
 	return 0
 }
 

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -40,6 +41,10 @@ type Server struct {
 	Options []string `json:"options,omitempty"`
 	// Connections is the number of concurrent clients that the server must allow.
 	Connections int `json:"connections,omitempty"`
+	// Walled is true if the server runs a user's SQL: it can write Dir and nothing else, see package wall.
+	Walled bool `json:"walled,omitempty"`
+	// OwnRoot is true if all files but those in Dir end with the arm.
+	OwnRoot bool `json:"own_root,omitempty"`
 }
 
 // isOurs is true if tare made a directory: it has a data set's marker.
@@ -129,8 +134,12 @@ func (s Server) become(ctx context.Context, kind string) error {
 	if err := s.makeReady(r); err != nil {
 		return err
 	}
-	who, err := newRunAs(r, s.Dir, false, os.Stderr)
+	who, err := newRunAs(r, s.Dir, s.Walled, os.Stderr)
 	if err != nil {
+		return err
+	}
+	runtime.LockOSThread() // this thread executes the server
+	if err := s.behindWall(r, who, false); err != nil {
 		return err
 	}
 	if r.Segment != "" {
@@ -177,12 +186,16 @@ func (s Server) startAs(r db.Recipe, more []string, private bool, log io.Writer)
 	if err := s.makeReady(r); err != nil {
 		return nil, err
 	}
-	who, err := newRunAs(r, s.Dir, private, log)
+	who, err := newRunAs(r, s.Dir, private || s.Walled, log)
 	if err != nil {
 		return nil, err
 	}
-	defer who.Close()
-	p, err := startAfter(who.beforeFork, who.command(r, r.Server.Path, s.Dir, append(slices.Clone(r.Server.Args), more...)), "the server", log)
+	defer func() { who.Close() }()
+	cmd := who.command(r, r.Server.Path, s.Dir, append(slices.Clone(r.Server.Args), more...))
+	p, err := startAfter(func() error {
+		defer func() { who.inherit(cmd) }()
+		return s.behindWall(r, who, private)
+	}, cmd, "the server", log)
 	if err == nil && who != nil {
 		p.As = &who.Account
 	}

@@ -20,8 +20,9 @@ type Facts struct {
 	SHA256 string
 }
 
-// Check reads a whole file and returns an error with the line if a statement may not run.
-func Check(path string, d Dialect) (f Facts, err error) {
+// Check reads a whole file and returns an error with the line if a statement cannot run or has more than most
+// bytes. It keeps no statement in memory.
+func Check(path string, d Dialect, most int) (f Facts, err error) {
 	in, err := Open(path)
 	if err != nil {
 		return f, hint.New(fmt.Errorf("read the dump: %w", err), cmp.Or(hint.Of(err), nameRegular))
@@ -29,7 +30,8 @@ func Check(path string, d Dialect) (f Facts, err error) {
 	defer in.Close()
 	sum := sha256.New()
 	var count counter
-	r := NewReader(io.TeeReader(in, io.MultiWriter(sum, &count)), d)
+	r := NewReader(io.TeeReader(in, io.MultiWriter(sum, &count)), d, most)
+	r.counts = true
 	err = Each(r, func(s Statement) error {
 		f.Statements++
 		for more := s.Rows; more && err == nil; {
@@ -56,7 +58,7 @@ func Each(r *Reader, use func(Statement) error) error {
 			return nil
 		case err != nil:
 			return err
-		case s.Text == "" && s.Command == "":
+		case s.skip:
 			continue
 		}
 		if err := use(s); err != nil {

@@ -26,6 +26,9 @@ var (
 	tarred   = []byte("toc.dat") // pg_dump --format=tar
 )
 
+// mostWindow bounds the memory for zstd in bytes; zstd itself refuses larger windows unless it is told otherwise.
+const mostWindow = 128 << 20
+
 // file is an open file, uncompressed.
 type file struct {
 	io.Reader
@@ -64,7 +67,7 @@ func uncompressed(f io.Reader) (io.Reader, func(), error) {
 		r, err := gzip.NewReader(in)
 		return r, nothing, err
 	case bytes.HasPrefix(begin, zstded):
-		r, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
+		r, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow))
 		if err != nil {
 			return nil, nothing, err
 		}

@@ -1,28 +1,26 @@
 package sqlfile
 
-import "strings"
-
-// quote reads up to the closing quote, which two quotes are not. The inside goes to also, in upper case.
-func (s *scan) quote(q byte, escapes bool, also *strings.Builder) error {
-	from := s.text.Len()
+// quote reads up to the closing quote, which two quotes are not. The inside of a name goes to the plain text, in
+// upper case.
+func (s *scan) quote(q byte, escapes, name bool) error {
 	for {
-		if also == nil {
+		if !name {
 			s.run(q)
 		}
 		c, err := s.next()
 		if err != nil {
 			return err
 		}
-		s.text.WriteByte(c)
+		s.put(c)
 		switch {
 		case escapes && c == '\\':
 			s.keep(1)
 		case c == q && s.ahead(string(q)):
 			s.keep(1)
 		case c == q:
-			return s.hidesEnd(from)
-		case also != nil:
-			also.WriteByte(upper(c))
+			return nil
+		case name:
+			s.plainly(string(upper(c)))
 		}
 	}
 }
@@ -34,7 +32,9 @@ func (s *scan) run(q byte) {
 	for n < len(b) && b[n] != q && b[n] != '\\' && b[n] != '\n' && b[n] != 0 {
 		n++
 	}
-	s.text.Write(b[:n])
+	if s.keeps() {
+		s.text.Write(b[:n])
+	}
 	s.count(n)
 	_, _ = s.in.Discard(n)
 }
@@ -65,7 +65,7 @@ func (s *scan) dollar() error {
 		if err != nil {
 			return err
 		}
-		s.text.WriteByte(c)
+		s.put(c)
 	}
 	s.keep(len(tag))
 	return nil
@@ -79,7 +79,7 @@ func (s *scan) blockComment(keep bool) error {
 			return err
 		}
 		if keep {
-			s.text.WriteByte(c)
+			s.put(c)
 		}
 		switch {
 		case c == '*' && s.ahead("/"):
@@ -90,7 +90,7 @@ func (s *scan) blockComment(keep bool) error {
 			continue
 		}
 		if c, err = s.next(); err == nil && keep {
-			s.text.WriteByte(c)
+			s.put(c)
 		}
 	}
 	s.mark(" ")

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/units"
 )
 
 // Dialect is the SQL of a family of servers.
@@ -32,8 +33,9 @@ type Statement struct {
 	// Command is a command of a script, such as \set; Text is empty then.
 	Command string
 
-	// plain is the text in upper case without comments, numbers and the inside of strings.
+	// plain is the begin of the text in upper case without comments, numbers and the inside of strings.
 	plain string
+	skip  bool // tare does not run it
 }
 
 // Error is an error at a line of the file.
@@ -46,8 +48,8 @@ func (e *Error) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// longest bounds the size of a statement, a comment or a row in bytes.
-const longest = 256 << 20
+// Longest is the usual bound of a statement, a comment or a row in bytes.
+const Longest = 64 << 20
 
 // Reader splits a file into statements.
 type Reader struct {
@@ -59,6 +61,7 @@ type Reader struct {
 	// scripted allows the commands of a script.
 	scripted bool
 	marked   bool // the file began with a byte order mark
+	counts   bool // of statements only the begin is returned
 	taken    int  // bytes of the statement that is read
 	most     int  // bytes that a statement may have
 	failed   error
@@ -67,15 +70,15 @@ type Reader struct {
 // blanks separate words.
 const blanks = " \t\r\n\f\v"
 
-// NewReader reads from r.
-func NewReader(r io.Reader, d Dialect) *Reader {
+// NewReader reads from r. A statement may have most bytes.
+func NewReader(r io.Reader, d Dialect, most int) *Reader {
 	in := bufio.NewReaderSize(r, 1<<16)
 	begin, _ := in.Peek(len(byteOrderMark)) // an error appears again at the next reading
 	marked := string(begin) == byteOrderMark
 	if marked {
 		_, _ = in.Discard(len(byteOrderMark))
 	}
-	return &Reader{in: in, dialect: d, line: 1, delimiter: ";", marked: marked, most: longest}
+	return &Reader{in: in, dialect: d, line: 1, delimiter: ";", marked: marked, most: most}
 }
 
 // byteOrderMark is what editors of Windows write in front of a text in UTF-8.
@@ -101,7 +104,7 @@ func (r *Reader) Next() (Statement, error) {
 			}
 			continue
 		}
-		if why := cmp.Or(r.severalStatements(found), refusal(found.plain, r.dialect), otherQuotes(found, r.dialect)); why != nil {
+		if why := cmp.Or(refusal(found.plain, r.dialect), otherQuotes(found, r.dialect)); why != nil {
 			return Statement{}, &Error{found.Line, why}
 		}
 		found.Rows = r.dialect == Postgres && copyRows.MatchString(found.plain)
@@ -110,14 +113,6 @@ func (r *Reader) Next() (Statement, error) {
 		}
 		return r.adapted(found), nil
 	}
-}
-
-// severalStatements returns an error about statements that another delimiter than ; hides.
-func (r *Reader) severalStatements(s Statement) error {
-	if r.delimiter == ";" || compound.MatchString(s.plain) || !several.MatchString(s.plain) {
-		return nil
-	}
-	return hint.New(errors.New(twoStatements), asTools)
 }
 
 // Row returns the next row of COPY ... FROM stdin; ok is false at the end of the rows.
@@ -137,21 +132,29 @@ func (r *Reader) Row() (row string, ok bool, err error) {
 // readLine reads to the end of a line. At the end of the file it returns the rest with io.EOF.
 func (r *Reader) readLine() (string, error) {
 	var text []byte
+	err := r.eachPart(func(part []byte) { text = append(text, part...) })
+	return strings.TrimSuffix(string(text), "\n"), err
+}
+
+// eachPart calls use for the parts of a line, with its end.
+func (r *Reader) eachPart(use func([]byte)) error {
 	for {
 		part, err := r.in.ReadSlice('\n')
-		text = append(text, part...)
 		r.count(len(part))
 		if r.failed == nil && bytes.IndexByte(part, 0) >= 0 {
 			r.failed = errZero()
 		}
-		switch {
-		case r.failed != nil:
-			return "", r.failed
-		case err == nil:
+		if r.failed != nil {
+			return r.failed
+		}
+		use(part)
+		switch err {
+		case nil:
 			r.line++
-			return string(text[:len(text)-1]), nil
-		case err != bufio.ErrBufferFull:
-			return string(text), err
+			return nil
+		case bufio.ErrBufferFull:
+		default:
+			return err
 		}
 	}
 }
@@ -163,6 +166,18 @@ func (r *Reader) Line() int { return r.line }
 func (r *Reader) restOfLine() string {
 	text, _ := r.readLine() // an error appears again at the next reading
 	return strings.TrimSpace(text)
+}
+
+// skipLine skips the rest of a line.
+func (r *Reader) skipLine() { _ = r.eachPart(func([]byte) {}) } // an error appears again at the next reading
+
+// keepLine adds the rest of a line to the text of the statement.
+func (s *scan) keepLine() {
+	_ = s.eachPart(func(part []byte) { // an error appears again at the next reading
+		if s.keeps() {
+			s.text.Write(part)
+		}
+	})
 }
 
 // next reads a byte.
@@ -184,7 +199,7 @@ func (r *Reader) next() (byte, error) {
 // count counts bytes of a statement.
 func (r *Reader) count(n int) {
 	if r.taken += n; r.taken > r.most && r.failed == nil {
-		r.failed = hint.New(fmt.Errorf("a statement of more than %d MiB", r.most>>20), smaller)
+		r.failed = hint.New(fmt.Errorf(tooLong, units.Bytes(int64(r.most))), longer)
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// rule is a kind of statement that may not run, with the reason and the remedy.
+// rule is a kind of statement that cannot run here, with the reason and the remedy. A rule is no protection: the
+// load's user has no rights elsewhere, and the server can write nothing but its data set.
 type rule struct {
 	match       *regexp.Regexp // of Statement.plain
 	why, remedy string
@@ -17,60 +18,31 @@ type rule struct {
 // restricts matches the lines with which pg_dump makes psql refuse its own commands.
 var restricts = regexp.MustCompile(`^\\(un)?restrict( |$)`)
 
-// several matches two statements under another delimiter. Bodies of routines and MariaDB's compound
-// statements have semicolons.
-var several = regexp.MustCompile(`^[^;]*; ?[^; ]`)
-
-// compound matches statements with a body.
-var compound = regexp.MustCompile(`^(CREATE|ALTER|BEGIN NOT ATOMIC)\b`)
-
 // copyRows matches COPY with its rows in the file.
 var copyRows = regexp.MustCompile(`^COPY( [^(" ]| ?"[^"]*")([^"]|"[^"]*")*? FROM STDIN\b`)
 
-// both are the rules for all servers.
-var both = []rule{
-	{regexp.MustCompile(`^(CREATE|ALTER|DROP|RENAME) (USER|ROLE|GROUP)\b|^(GRANT|REVOKE)\b|^SET (ROLE|SESSION AUTHORIZATION|PASSWORD)\b`), changesUsers, noPrivileges},
-	{regexp.MustCompile(`^SET (GLOBAL|PERSIST|PERSIST_ONLY)\b|^SET ?(.*, ?)?@@(GLOBAL|PERSIST|PERSIST_ONLY)\.|^ALTER SYSTEM\b`), setsServer, noGlobals},
-	{regexp.MustCompile(`^(CREATE|ALTER|DROP) (OR REPLACE )?(DATABASE|SCHEMA)\b`), makesDatabase, oneDatabase},
-	{regexp.MustCompile(`^(SHUTDOWN|KILL)\b`), endsServer, removeIt},
-}
-
-// rules are the rules of a family of servers.
+// rules are statements of dumps that name what a data set does not have: other accounts and databases, and the
+// binary log. The server would refuse them in the middle of the load.
 var rules = map[Dialect][]rule{
 	MySQL: {
-		{regexp.MustCompile(`^(SOURCE|SYSTEM|TEE|NOTEE|PAGER|NOPAGER|EDIT|CONNECT|WARNINGS|REHASH)\b`), startsPrograms, removeIt},
-		{regexp.MustCompile(`^USE\b`), makesDatabase, oneDatabase},
-		{regexp.MustCompile(`\bLOAD (DATA|XML)\b|\bINTO (OUTFILE|DUMPFILE)\b|\bLOAD_FILE ?\(`), readsFiles, asInserts},
-		{regexp.MustCompile(`^(INSTALL|UNINSTALL)\b|\bSONAME\b|^CREATE (OR REPLACE )?SERVER\b|\bENGINE ?= ?(CONNECT|FEDERATED|FEDERATEDX|SPIDER|S3)\b|\b(DATA|INDEX) DIRECTORY ?=|^CREATE (OR REPLACE )?(UNDO )?TABLESPACE\b`), loadsCode, removeIt},
-		{regexp.MustCompile(`^(CHANGE (MASTER|REPLICATION)|START (SLAVE|REPLICA)|RESET|PURGE|FLUSH|CLONE|BINLOG)\b`), setsServer, removeIt},
+		{regexp.MustCompile(`^(SOURCE|SYSTEM|TEE|NOTEE|PAGER|NOPAGER|EDIT)\b`), ofClient, removeIt},
+		{accounts, namesAccount, noPrivileges},
+		{regexp.MustCompile(`^SET ?@@GLOBAL\.GTID_PURGED\b`), setsGTID, noGTID},
+		{regexp.MustCompile(`^(CREATE|ALTER|DROP) (OR REPLACE )?(DATABASE|SCHEMA)\b|^USE\b`), makesDatabase, oneDatabase},
 	},
 	Postgres: {
-		{regexp.MustCompile(`\b"?(LO_IMPORT|LO_EXPORT|PG_READ_FILE|PG_READ_BINARY_FILE|PG_LS_DIR|PG_FILE_WRITE|DBLINK\w*)"? ?\(`), readsFiles, removeIt},
-		{regexp.MustCompile(`^(CREATE|ALTER|DROP) (EXTENSION|SERVER|FOREIGN|LANGUAGE|TRUSTED|PROCEDURAL|TABLESPACE|SUBSCRIPTION|EVENT TRIGGER)\b|^LOAD\b|^CREATE (OR REPLACE )?(PROCEDURAL )?LANGUAGE\b`), loadsCode, noExtensions},
-		{regexp.MustCompile(`^CREATE (OR REPLACE )?(FUNCTION|PROCEDURE) .*\bLANGUAGE "?(C|INTERNAL|\w+U)\b`), loadsCode, noExtensions},
-		{regexp.MustCompile(`^DO\b.*\bLANGUAGE "?\w+U\b`), loadsCode, removeIt},
+		{accounts, namesAccount, noPrivileges},
+		{regexp.MustCompile(`^(CREATE|DROP) DATABASE\b`), makesDatabase, oneDatabase},
 	},
 }
 
-// copies matches COPY, which has files or programs unless its rows are in the file.
-var copies = regexp.MustCompile(`^COPY\b`)
+var accounts = regexp.MustCompile(`^(CREATE|ALTER|DROP|RENAME) (USER|ROLE|GROUP)\b|^(GRANT|REVOKE)\b|^SET (ROLE|SESSION AUTHORIZATION)\b`)
 
-// schemas matches schemas of PostgreSQL, which are in the database.
-var schemas = regexp.MustCompile(`^(CREATE|ALTER|DROP) SCHEMA\b`)
-
-// refusal returns why a statement may not run, or nil.
+// refusal returns why a statement cannot run, or nil.
 func refusal(plain string, d Dialect) error {
-	if d == Postgres && schemas.MatchString(plain) {
-		return nil
-	}
-	if d == Postgres && copies.MatchString(plain) && !copyRows.MatchString(plain) {
-		return hint.New(errors.New(readsFiles+": "+plain[:min(len(plain), 60)]), asInserts)
-	}
-	for _, list := range [][]rule{both, rules[d]} {
-		for _, r := range list {
-			if r.match.MatchString(plain) {
-				return hint.New(errors.New(r.why+": "+plain[:min(len(plain), 60)]), r.remedy)
-			}
+	for _, r := range rules[d] {
+		if r.match.MatchString(plain) {
+			return hint.New(errors.New(r.why+": "+plain[:min(len(plain), 60)]), r.remedy)
 		}
 	}
 	return nil
@@ -82,7 +54,8 @@ var quoteModes = map[Dialect]*regexp.Regexp{
 	Postgres: regexp.MustCompile(`(?i)\bstandard_conforming_strings\b\W*(to\b)?\W*(off|false|no?|f|0|default)\b`),
 }
 
-// otherQuotes returns an error about a statement behind which the check would not see what the server sees.
+// otherQuotes returns an error about a statement behind which this package and the server would not find the
+// same statements.
 func otherQuotes(s Statement, d Dialect) error {
 	if (strings.HasPrefix(s.plain, "SET") || strings.HasPrefix(s.plain, "SELECT")) && quoteModes[d].MatchString(s.Text) {
 		return hint.New(errors.New(changesQuotes), removeIt)
@@ -92,7 +65,7 @@ func otherQuotes(s Statement, d Dialect) error {
 
 // clientCommand is the error about a command of psql or of MySQL's client.
 func clientCommand(line string) error {
-	return hint.New(errors.New(startsPrograms+": "+line[:min(len(line), 60)]), removeIt)
+	return hint.New(errors.New(ofClient+": "+line[:min(len(line), 60)]), removeIt)
 }
 
 // owners matches statements about who owns what. Everything belongs to the load's user.
@@ -109,7 +82,7 @@ var definer = regexp.MustCompile("(?i)\\bDEFINER\\s*=\\s*(`[^`]*`|'[^']*'|\\w+)\
 func (r *Reader) adapted(s Statement) Statement {
 	switch {
 	case r.dialect == MySQL && binlogs.MatchString(s.plain), r.dialect == Postgres && owners.MatchString(s.plain):
-		s.Text = ""
+		s.skip = true
 	case r.dialect == MySQL && (strings.HasPrefix(s.plain, "CREATE ") || strings.HasPrefix(s.plain, "ALTER ")):
 		if at := definer.FindStringIndex(s.Text); at != nil {
 			before := s.Text[:at[0]]

@@ -18,7 +18,7 @@ type scan struct {
 	first   int    // line of the first word; 0: there is none yet
 	command string // the line, if it is a command of a client
 	text    strings.Builder
-	plain   strings.Builder
+	plain   strings.Builder // of the begin of the statement, see mostPlain
 	// executable is the number of open comments of the form /*! ... */.
 	executable int
 	// body is the depth of BEGIN ATOMIC and CASE, each ended by END: semicolons there end nothing.
@@ -26,6 +26,20 @@ type scan struct {
 	word []byte // the last word, in upper case
 	last string // the word before it
 }
+
+// mostPlain bounds the plain text in bytes: the words that say what a statement is are its first ones, or the
+// columns of a COPY.
+const mostPlain = 256 << 10
+
+// put adds a byte to the text of the statement.
+func (s *scan) put(c byte) {
+	if s.keeps() {
+		s.text.WriteByte(c)
+	}
+}
+
+// keeps says whether the text of the statement is wanted: of one that is only counted, its begin.
+func (s *scan) keeps() bool { return !s.counts || s.text.Len() < mostPlain }
 
 // at is the line of an error.
 func (s *scan) at() int {
@@ -109,7 +123,7 @@ func (s *scan) begin() error {
 func (s *scan) comment(c byte) error {
 	switch {
 	case s.lineComment(c):
-		s.restOfLine()
+		s.skipLine()
 	case s.ahead("/*") && !s.ahead("/*!") && !s.ahead("/*M!"), s.ahead("/*M!999999"), s.ahead("/*!999999"):
 		s.skip(2)
 		if err := s.blockComment(false); err != nil {
@@ -166,29 +180,30 @@ var commands = map[Dialect][]string{
 
 // add adds a byte of the statement, with the whole quote or comment that it begins.
 func (s *scan) add(c byte) error {
-	s.text.WriteByte(c)
+	s.put(c)
 	switch {
 	case wordByte(c):
-		s.word = append(s.word, upper(c))
+		if len(s.word) < mostPlain {
+			s.word = append(s.word, upper(c))
+		}
 		return nil
 	case c == '\'' || s.dialect == MySQL && c == '"':
 		escapes := s.dialect == MySQL || string(s.word) == "E"
 		s.endWord()
 		s.mark("''")
-		return s.quote(c, escapes, nil)
+		return s.quote(c, escapes, false)
 	case c == '"' || c == '`' && s.dialect == MySQL:
 		s.endWord()
-		s.plain.WriteByte('"')
-		defer s.plain.WriteByte('"')
-		return s.quote(c, false, &s.plain)
+		s.plainly(`"`)
+		defer s.plainly(`"`)
+		return s.quote(c, false, true)
 	case c == '$' && s.dialect == Postgres:
 		return s.dollar()
 	case c == '#' && s.dialect == MySQL, c == '-' && s.isDashes():
 		s.endWord()
-		from := s.text.Len()
-		s.text.WriteString(s.restOfLine() + "\n")
+		s.keepLine()
 		s.mark(" ")
-		return s.hidesEnd(from)
+		return nil
 	}
 	s.endWord()
 	return s.other(c)
@@ -241,7 +256,14 @@ func (s *scan) mark(text string) {
 	if s.joined() && strings.Contains(",() ''", text) || text == " " && strings.HasSuffix(s.plain.String(), " ") {
 		return
 	}
-	s.plain.WriteString(text)
+	s.plainly(text)
+}
+
+// plainly adds to the plain text as far as it goes.
+func (s *scan) plainly(text string) {
+	if s.plain.Len() < mostPlain {
+		s.plain.WriteString(text)
+	}
 }
 
 // joined says whether the plain text ends with a comma or a bracket.
@@ -260,20 +282,11 @@ func (s *scan) conditional(begin int) {
 	}
 }
 
-// hidesEnd returns an error if the text from a position on, a string or a comment within a conditional comment,
-// has the end of a comment: a server that skips the conditional comment goes on there.
-func (s *scan) hidesEnd(from int) error {
-	if s.executable > 0 && strings.Contains(s.text.String()[from:], "*/") {
-		return hint.New(errors.New(hiddenEnd), removeIt)
-	}
-	return nil
-}
-
 // keep copies n bytes to the text alone.
 func (s *scan) keep(n int) {
 	for range n {
 		if c, err := s.next(); err == nil {
-			s.text.WriteByte(c)
+			s.put(c)
 		}
 	}
 }
@@ -283,7 +296,8 @@ var number = regexp.MustCompile(`^(0X[0-9A-F]*|[0-9.]+(E[0-9]+)?)`)
 
 // endWord adds the last word to the plain text, without a number.
 func (s *scan) endWord() {
-	if len(s.word) == 0 {
+	if len(s.word) == 0 || s.dialect == MySQL && s.plain.Len() >= mostPlain {
+		s.word = s.word[:0]
 		return
 	}
 	word := string(s.word)
@@ -291,7 +305,7 @@ func (s *scan) endWord() {
 		word = number.ReplaceAllLiteralString(word, "")
 	}
 	if word != "" && !(word == "NULL" && s.joined()) {
-		s.plain.WriteString(" " + word)
+		s.plainly(" " + word)
 		if s.dialect == Postgres {
 			s.follow(word)
 		}

@@ -40,7 +40,9 @@ func CheckScript(path string, d Dialect) error {
 	if d == MySQL {
 		_, err = Script(text)
 	} else {
-		_, err = steps(text, d, func(Statement) (Step, error) { return Step{}, nil })
+		names := drawnNames{"CLIENT_ID": true, "SCALE": true, "RANDOM_SEED": true, "DEFAULT_SEED": true} // pgbench's own
+		names[""] = answers.Match(text)
+		_, err = steps(text, d, func(s Statement) (Step, error) { return Step{}, names.see(s) })
 	}
 	if err != nil {
 		return At(path, err)
@@ -48,10 +50,34 @@ func CheckScript(path string, d Dialect) error {
 	return nil
 }
 
+// LineOfCommand returns the line of a command of a script for pgbench, counted from 0 as pgbench counts them:
+// statements and backslash commands. 0: unknown.
+func LineOfCommand(text []byte, command int) int {
+	if answers.Match(text) { // \gset belongs to the statement before it
+		return 0
+	}
+	line, n := 0, 0
+	_, err := steps(text, Postgres, func(s Statement) (Step, error) {
+		if n == command {
+			line = s.Line
+		}
+		n++
+		return Step{}, nil
+	})
+	if err != nil {
+		return 0
+	}
+	return line
+}
+
 // Script reads the steps of a script for the MySQL family. Its commands are some of pgbench's: \set, \if, \elif,
 // \else and \endif.
 func Script(text []byte) ([]Step, error) {
+	names := drawnNames{}
 	all, err := steps(text, MySQL, func(s Statement) (step Step, err error) {
+		if err := names.see(s); err != nil {
+			return step, err
+		}
 		word, _, _ := strings.Cut(strings.TrimPrefix(s.Command, "\\"), " ")
 		switch word {
 		case "":
@@ -70,6 +96,9 @@ func Script(text []byte) ([]Step, error) {
 	return branches(all)
 }
 
+// answers matches the commands of pgbench that set names from an answer.
+var answers = regexp.MustCompile(`\\[ga]set\b`)
+
 // shells matches the commands of pgbench that start programs, also in strings and comments: versions of pgbench
 // disagree on where some strings end.
 var shells = regexp.MustCompile(`(?i)\\\s*(set)?shell`)
@@ -79,7 +108,7 @@ func errNoStatement() error { return hint.New(errors.New("no statement in it"), 
 
 // steps makes steps of each statement and command of a script.
 func steps(text []byte, d Dialect, step func(Statement) (Step, error)) (all []Step, err error) {
-	r := NewReader(bytes.NewReader(text), d)
+	r := NewReader(bytes.NewReader(text), d, Longest)
 	r.scripted = true
 	switch at := shells.FindIndex(text); {
 	case d != Postgres:

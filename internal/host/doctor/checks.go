@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/proc"
@@ -42,6 +43,7 @@ func Checks(p Patient) []Check {
 		Check{"governor", titleGovernor, governor(f)},
 		Check{"turbo", titleTurbo, turbo(f)},
 		Check{"swap", "swap", swap(f)},
+		Check{"limits", titleOwnLimit, ownLimit(p.Host)},
 		Check{"clock", "clock", clock(f)},
 		Check{"qos", isolation.QoSLevel, qosLevel(p.Host)},
 	)
@@ -107,6 +109,24 @@ func controllers(h facts.Host) facts.Support {
 		return no(kept.Remedy(), "%v", kept)
 	}
 	return yes("%s", strings.Join(slices.Compact(have), ", "))
+}
+
+// OwnLimit is the memory limit of this process that the arms do not have, in words; empty: there is none.
+func OwnLimit(h facts.Host) string {
+	if h.Groups == nil {
+		return ""
+	}
+	if limit := h.Groups.OwnMemory(); limit > 0 {
+		return fmt.Sprintf(ownMemory, quantity.Bytes(float64(limit)))
+	}
+	return ""
+}
+
+func ownLimit(h facts.Host) facts.Support {
+	if text := OwnLimit(h); text != "" {
+		return no(limitArms, "%s", text)
+	}
+	return yes(noOwnLimit)
 }
 
 func freezer(h facts.Host) facts.Support {

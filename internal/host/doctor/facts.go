@@ -37,11 +37,11 @@ func word(fs proc.FS, path string) string {
 
 // cpus counts the CPUs of the host that are online, with those that this process may not use.
 func cpus(fs proc.FS) int {
-	b, err := fs.Text("proc/stat")
+	n, err := fs.OnlineCPUs()
 	if err != nil {
 		return 0
 	}
-	return proc.CPUs(b)
+	return n
 }
 
 func layout(root string) string {

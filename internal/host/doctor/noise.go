@@ -100,7 +100,7 @@ func Look(ctx context.Context, d time.Duration) (Noise, error) {
 	for _, l := range loops {
 		n.Loops = append(n.Loops, l.judge(n.Seconds))
 	}
-	n.Neighbours = record.Missing(fewSlices)
+	n.Neighbours = record.Missing(record.InProse(fewSlices))
 	if sd, ok := neighbours(loops); ok {
 		n.Neighbours = record.Number(sd)
 	}
@@ -137,9 +137,9 @@ func readUse() use {
 func (u use) since(v use) (steal, foreign record.Value) {
 	total := u.total - v.total
 	if !(total > 0) {
-		return record.Missing(useUnknown), record.Missing(useUnknown)
+		return record.Missing(record.InProse(useUnknown)), record.Missing(record.InProse(useUnknown))
 	}
-	steal, foreign = record.Missing(useUnknown), record.Missing(useUnknown)
+	steal, foreign = record.Missing(record.InProse(useUnknown)), record.Missing(record.InProse(useUnknown))
 	if x := u.steal - v.steal; x >= 0 {
 		steal = record.Number(x / total)
 	}

@@ -84,7 +84,7 @@ func TestConclude(t *testing.T) {
 		{func(*Noise) {}, Quiet, "nothing"},
 		{func(n *Noise) { n.Foreign = record.Number(0.5) }, Hostile, "other processes use 50 %"},
 		{func(n *Noise) { n.Steal = record.Number(0.1) }, Shared, "stolen"},
-		{func(n *Noise) { n.Steal = record.Missing("x") }, Quiet, "nothing"},
+		{func(n *Noise) { n.Steal = record.Missing(record.InProse("x")) }, Quiet, "nothing"},
 		{func(n *Noise) { n.Sleep.P99 = 0.02 }, Hostile, "wake-up delay: p99 20 ms"},
 		{func(n *Noise) { n.Loops = []Loop{{Title: "work", Word: Shared, CV: 0.03}} }, Shared, "the speed of work varies by 3.0 %"},
 		{func(n *Noise) { n.Foreign = record.Number(0.5); n.Sleep.P99 = 0.02 }, Hostile, "other processes"},
@@ -108,7 +108,7 @@ func TestUse(t *testing.T) {
 		t.Errorf("foreign %v", foreign)
 	}
 	for _, bad := range []use{{steal: math.NaN(), busy: math.NaN(), total: math.NaN()}, before} {
-		if steal, foreign := bad.since(before); steal.Reason() == "" || foreign.Reason() == "" {
+		if steal, foreign := bad.since(before); steal.Reason().IsZero() || foreign.Reason().IsZero() {
 			t.Errorf("%+v: %v, %v", bad, steal, foreign)
 		}
 	}
@@ -131,7 +131,7 @@ func BenchmarkChunks(b *testing.B) {
 
 // The advice follows from the causes of the noise.
 func TestQuieter(t *testing.T) {
-	missing := record.Missing("not here")
+	missing := record.Missing(record.InProse("not here"))
 	for _, c := range []struct {
 		n    Noise
 		want []string

@@ -23,6 +23,7 @@ const (
 	titleNAT         = "port forwarding with nftables"
 	titleRuntime     = "OCI runtime"
 	titleRealtime    = "real-time priority for the controller"
+	titleOwnLimit    = "memory limit of this shell"
 	titleArithmetic  = "arithmetic"
 	titleMemoryReads = "reading memory"
 	titleSystemCalls = "system calls"
@@ -47,6 +48,9 @@ const (
 	hostPSIOnly     = "pressure of the whole host only: groups of version 1 have none"
 	mountUnified    = "mount control groups of version 2 beside: mount -t cgroup2 none /sys/fs/cgroup/unified"
 	byGroup         = "by group"
+	ownMemory       = "this shell has a memory limit of %s that the arms do not have"
+	noOwnLimit      = "none that the arms lack"
+	limitArms       = "limit the arms too, with memory: SIZE of each in the experiment file"
 )
 
 // Memory and space.

@@ -32,7 +32,7 @@ type Promise struct {
 func (a ArmFacts) Class() (Class, string) {
 	switch {
 	case a.Volatile:
-		return Page, "the overlay is mounted volatile"
+		return Page, mountedVolatile
 	case !a.Seen && !a.Volume.Memory() && !a.Volume.Network() && !a.Volume.NoBarrier():
 		return Unknown, a.Failed
 	}
@@ -50,7 +50,7 @@ func (a ArmFacts) Facts() []record.Setting {
 	for _, d := range a.Trial.Devices {
 		number := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 		out = append(out, record.Setting{
-			Name: "durability." + d.Device, Got: fmt.Sprintf("%s writes, %s flushes for %d syncs", number(d.Writes), number(d.Flushes), a.Trial.Syncs),
+			Name: "durability." + d.Device, Got: counted(number(d.Writes), number(d.Flushes), a.Trial.Syncs),
 		})
 	}
 	return out
@@ -62,13 +62,12 @@ func Compare(base, arm ArmFacts) (differences []string) {
 	mine, why := arm.Class()
 	theirs, because := base.Class()
 	if mine != theirs && mine != Unknown && theirs != Unknown {
-		differences = append(differences, fmt.Sprintf("what %s synced is %s (%s), what %s synced is %s (%s)",
-			arm.Name, mine, why, base.Name, theirs, because))
+		differences = append(differences, otherClass(arm.Name, mine, why, base.Name, theirs, because))
 	}
 	for _, p := range arm.Promises {
 		for _, b := range base.Promises {
 			if b.Name == p.Name && b.Means != p.Means {
-				differences = append(differences, fmt.Sprintf("%s is %s in %s and %s in %s", p.Name, p.Value, arm.Name, b.Value, base.Name))
+				differences = append(differences, otherPromise(p.Name, p.Value, arm.Name, b.Value, base.Name))
 			}
 		}
 	}

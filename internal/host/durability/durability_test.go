@@ -88,8 +88,8 @@ func TestCompare(t *testing.T) {
 		base, arm ArmFacts
 		want      string // in the only difference; empty: no difference
 	}{
-		"tmpfs":                 {arm("host", "nfs"), arm("t", "tmpfs"), "in memory (the file system is in memory (tmpfs)), what host synced"},
-		"could not be told":     {arm("host", "nfs"), arm("t", "zfs"), ""},
+		"tmpfs":                 {arm("host", "nfs"), arm("t", "tmpfs"), "in memory (the file system is in memory (tmpfs)), that of host"},
+		"unknown":               {arm("host", "nfs"), arm("t", "zfs"), ""},
 		"values of one meaning": {arm("host", "zfs", on), arm("t", "zfs", also), ""},
 		"another promise":       {arm("host", "zfs", on), arm("t", "zfs", off), "fsync is off in t and on in host"},
 		"one of them says none": {arm("host", "zfs", on), arm("t", "zfs"), ""},

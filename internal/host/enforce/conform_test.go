@@ -18,6 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/journal/steps"
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
@@ -30,6 +31,9 @@ func TestMain(m *testing.M) {
 	}
 	if code, ok := hidden.Run(launch.Roles(), os.Args[1:]); ok {
 		os.Exit(code)
+	}
+	if len(os.Args) > 1 && os.Args[1] == launch.GuardCommand {
+		os.Exit(launch.GuardMain(steps.Kinds()))
 	}
 	os.Exit(m.Run())
 }

@@ -6,6 +6,7 @@ package enforce
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -100,15 +101,50 @@ func (at Sides) groups(of isolation.Side) []cgroup.Group {
 	return at.Arm
 }
 
-// file writes a control file.
-func (e *Enforced) file(at Sides, f isolation.File) error {
+// file writes a control file, for a competing value first that of the group that is compared.
+func (e *Enforced) file(at Sides, f isolation.File) (err error) {
 	g, err := at.group(f.Of)
 	if err != nil {
 		return fmt.Errorf("set %s: %w", f.Name, err)
 	}
+	groups := []cgroup.Group{g}
+	if above := g.Competing(); f.Competing && above.Path != g.Path {
+		groups = []cgroup.Group{above, g}
+	}
+	var undo []func() error
+	s := step{
+		check: func() (got record.Setting, err error) {
+			for _, g := range groups { // the last one is the group itself
+				if got, err = readFile(g, f); err != nil {
+					return got, err
+				}
+			}
+			return got, nil
+		},
+		undo: func() error {
+			var errs []error
+			for _, back := range slices.Backward(undo) {
+				errs = append(errs, back())
+			}
+			return errors.Join(errs...)
+		},
+	}
+	for _, g := range groups {
+		back, err := write(g, f)
+		if err != nil {
+			return errors.Join(err, s.undo())
+		}
+		undo = append(undo, back)
+	}
+	e.steps = append(e.steps, s)
+	return nil
+}
+
+// write writes a control file of one group; back writes what it was before.
+func write(g cgroup.Group, f isolation.File) (back func() error, err error) {
 	before, err := g.Read(f.Controller, f.Name)
 	if err != nil {
-		return fmt.Errorf("set %s: %w", f.Name, err)
+		return nil, fmt.Errorf("set %s: %w", f.Name, err)
 	}
 	if f.Undo != "" {
 		before = f.Undo
@@ -116,20 +152,15 @@ func (e *Enforced) file(at Sides, f isolation.File) error {
 	if before == "" {
 		before = inForce(g, f)
 	}
-	s := step{
-		check: func() (record.Setting, error) { return readFile(g, f) },
-		undo: func() error {
-			if err := g.Write(f.Controller, f.Name, before); err != nil {
-				return fmt.Errorf("take %s back: %w", f.Name, err)
-			}
-			return nil
-		},
-	}
 	if err := g.Write(f.Controller, f.Name, f.Write); err != nil {
-		return fmt.Errorf("set %s of the %s to %q: %w", f.Name, f.Of, f.Write, err)
+		return nil, fmt.Errorf("set %s of the %s to %q: %w", f.Name, f.Of, f.Write, err)
 	}
-	e.steps = append(e.steps, s)
-	return nil
+	return func() error {
+		if err := g.Write(f.Controller, f.Name, before); err != nil {
+			return fmt.Errorf("take %s back: %w", f.Name, err)
+		}
+		return nil
+	}, nil
 }
 
 // inForce is the text that restores a file that was empty. In version 2 a group that uses its

@@ -9,14 +9,18 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
 // Change is one change of the host, for people.
 type Change struct {
-	What   string // "cgroup /sys/fs/cgroup/cpu/tare-…/…"
-	Detail string
+	What   messages.Message // "cgroup /sys/fs/cgroup/cpu/tare-…/…"
+	Detail []messages.Message
 }
+
+// Changed is a change with its details.
+func Changed(what messages.Message, detail ...messages.Message) Change { return Change{what, detail} }
 
 // Answer is yes, no or unknown.
 type Answer int

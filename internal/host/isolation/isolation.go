@@ -73,6 +73,9 @@ type File struct {
 	Write      string
 	// Undo is the text to write at the end; empty: the text read before the change.
 	Undo string
+	// Competing says that the kernel compares the value with those of other groups. It is also written to the
+	// group that is compared (cgroup.Group.Competing).
+	Competing bool
 	// Took says whether got, read back from the file, means the same as Write; nil: both must
 	// have the same words.
 	Took func(got string) bool

@@ -30,24 +30,24 @@ func percent(s string) (float64, error) {
 	return x / 100, nil
 }
 
-// size parses bytes with a unit.
+// size parses bytes.
 func size(s string) (uint64, error) {
-	n, err := units.IEC().Part(s)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a size such as 64MiB or 1GiB", s)
+	n, err := units.Size(s)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%q is no bytes", s)
 	}
-	return uint64(n), nil
+	return uint64(n), err
 }
 
 // perSecond parses a rate of bytes, "10MiB/s", or of operations, "100/s".
 func perSecond(s string) (n uint64, bytes bool, err error) {
 	digits, ok := strings.CutSuffix(s, "/s")
 	if ok {
-		if n, err := size(digits); err == nil {
-			return n, true, nil
-		}
 		if n, err := strconv.ParseUint(digits, 10, 32); err == nil && n > 0 {
 			return n, false, nil
+		}
+		if n, err := size(digits); err == nil {
+			return n, true, nil
 		}
 	}
 	return 0, false, fmt.Errorf("%q is neither bytes such as 10MiB/s nor operations such as 100/s", s)

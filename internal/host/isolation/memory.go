@@ -75,6 +75,6 @@ func (memoryLow) Settings(level string, _ facts.Host) (Settings, error) {
 	n, err := pages(level)
 	return Settings{
 		Arm:   []string{"memory"},
-		Files: []File{{Of: Arm, Controller: "memory", Name: "memory.low", Write: n}},
+		Files: []File{{Of: Arm, Controller: "memory", Name: "memory.low", Write: n, Competing: true}},
 	}, err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -66,7 +67,7 @@ func checkExplained(t *testing.T, values map[string]record.Value) {
 				t.Errorf("%s is not there", m.Name)
 			case known && (math.IsNaN(x) || x < 0):
 				t.Errorf("%s is %v", m.Name, x)
-			case !known && (v.Reason() == "not observed" || v.Reason() == "not read"):
+			case !known && (said.English(v.Reason()) == "not observed" || said.English(v.Reason()) == "not read"):
 				t.Errorf("%s has no reason", m.Name)
 			}
 		}
@@ -207,7 +208,7 @@ func checkCut(t *testing.T, what, metric string, v record.Value) {
 	t.Helper()
 	levels := map[string]float64{"memory.used": 12345678, "self.memory": 8000 << 10, "self.max_memory": 9000 << 10}
 	x, known := v.Get()
-	if known && x != levels[metric] && !strings.HasPrefix(metric, "self.") || !known && v.Reason() == "" {
+	if known && x != levels[metric] && !strings.HasPrefix(metric, "self.") || !known && said.English(v.Reason()) == "" {
 		t.Errorf("%s is %v", what, v)
 	}
 }
@@ -217,10 +218,10 @@ func TestBackwardsIsAReason(t *testing.T) {
 	s := open(t, targetIn(t, root))
 	before := s.Read(nil)
 	change(t, root, "sys/fs/cgroup/tare-x/arm/cpu.stat", "usage_usec 5000000", "usage_usec 4000000")
-	if v := s.Values(before, s.Read(nil))["cpu.time"]; !strings.Contains(v.Reason(), "backwards") {
+	if v := s.Values(before, s.Read(nil))["cpu.time"]; !strings.Contains(said.English(v.Reason()), "backwards") {
 		t.Errorf("a counter that ran backwards gave %v", v)
 	}
-	if v := s.Values(nil, before)["cpu.time"]; v.Reason() == "" {
+	if v := s.Values(nil, before)["cpu.time"]; said.English(v.Reason()) == "" {
 		t.Errorf("no reading before gave %v", v)
 	}
 }
@@ -242,14 +243,14 @@ func TestReasonsSayWhatIsWrong(t *testing.T) {
 	} {
 		s := open(t, targetIn(t, plant(t, c.files)))
 		before := s.Read(nil)
-		if v := s.Values(before, s.Read(nil))[c.name]; !strings.Contains(v.Reason(), c.want) {
+		if v := s.Values(before, s.Read(nil))[c.name]; !strings.Contains(said.English(v.Reason()), c.want) {
 			t.Errorf("%s: %v, want a reason with %q", c.name, v, c.want)
 		}
 	}
 	zeros := hostFiles()
 	zeros["proc/self/schedstat"] = "0 0 0\n"
 	s := open(t, targetIn(t, plant(t, zeros)))
-	if v := s.Values(s.Read(nil), s.Read(nil))["cpu.wait"]; !strings.Contains(v.Reason(), "zeros") {
+	if v := s.Values(s.Read(nil), s.Read(nil))["cpu.wait"]; !strings.Contains(said.English(v.Reason()), "zeros") {
 		t.Errorf("a kernel that does not count: %v", v)
 	}
 }
@@ -270,7 +271,7 @@ func TestBlkioThatIsNotCounted(t *testing.T) {
 		s := open(t, targetIn(t, plant(t, files)))
 		before := s.Read(nil)
 		v := s.Values(before, s.Read(nil))["io.writes"]
-		if _, known := v.Get(); known != (want == "") || !strings.Contains(v.Reason(), want) {
+		if _, known := v.Get(); known != (want == "") || !strings.Contains(said.English(v.Reason()), want) {
 			t.Errorf("root group %q: %v, want %q", root, v, want)
 		}
 	}
@@ -315,7 +316,7 @@ func TestThreadsComeAndGo(t *testing.T) {
 		}
 	}
 	write(list, "")
-	if v := value(); v.Reason() != noneLeft {
+	if v := value(); said.English(v.Reason()) != noneLeft {
 		t.Errorf("nobody left: %v", v)
 	}
 }
@@ -326,7 +327,7 @@ func TestNoHost(t *testing.T) {
 	s := open(t, target)
 	before := s.Read(nil)
 	for _, name := range []string{"cpu.steal", "cpu.foreign", "disk.read", "net.handled"} {
-		if v := s.Values(before, s.Read(nil))[name]; v.Reason() != (Target{}).notHost().Error() {
+		if v := s.Values(before, s.Read(nil))[name]; said.English(v.Reason()) != (Target{}).notHost().Error() {
 			t.Errorf("%s: %v", name, v)
 		}
 	}

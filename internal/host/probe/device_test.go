@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/base/said"
 )
 
 // mountedOn is a host whose data is on the mount of a line of mountinfo.
@@ -80,7 +82,7 @@ func TestDeviceWithoutFlushes(t *testing.T) {
 			s := onData(t, root)
 			values := s.Values(s.Read(nil), s.Read(nil))
 			for _, name := range []string{"device.flushes", "device.flush.time"} {
-				if v := values[name]; !strings.Contains(v.Reason(), c.why) {
+				if v := values[name]; !strings.Contains(said.English(v.Reason()), c.why) {
 					t.Errorf("%s is %v", name, v)
 				}
 			}
@@ -140,7 +142,7 @@ func TestCephImage(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, values[name], want)
 		}
 	}
-	if v := values["ceph.write.time"]; !strings.Contains(v.Reason(), "at its device") {
+	if v := values["ceph.write.time"]; !strings.Contains(said.English(v.Reason()), "at its device") {
 		t.Errorf("ceph.write.time is %v", v)
 	}
 }
@@ -203,12 +205,12 @@ func TestCephFSNotSaid(t *testing.T) {
 		ended := make(chan struct{})
 		defer close(ended)
 		s := onCephFS(t, nil, func(string, string) (string, error) { <-ended; return "", nil })
-		if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(v.Reason(), "has not answered for") || !strings.Contains(v.Reason(), "umount -f") {
+		if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(said.English(v.Reason()), "has not answered for") || !strings.Contains(said.English(v.Reason()), "umount -f") {
 			t.Errorf("silent: %v", v)
 		}
 	})
 	s := onCephFS(t, nil, func(string, string) (string, error) { return "", unix.EOPNOTSUPP })
-	if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(v.Reason(), "which Ceph client") {
+	if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(said.English(v.Reason()), "which Ceph client") {
 		t.Errorf("an old kernel: %v", v)
 	}
 }
@@ -220,7 +222,7 @@ func TestCephWithoutDebugfs(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := onData(t, root)
-	if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(v.Reason(), "mount -t debugfs") {
+	if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(said.English(v.Reason()), "mount -t debugfs") {
 		t.Errorf("%v", v)
 	}
 }
@@ -250,7 +252,7 @@ func TestCephLatency(t *testing.T) {
 	} {
 		values := s.Values(read(c.before), read(c.after))
 		got, ok := values["ceph.write.time"].Get()
-		if why := values["ceph.write.time"].Reason(); ok != (c.why == "") || math.Abs(got-c.time) > 1e-9 || !strings.Contains(why, c.why) {
+		if why := values["ceph.write.time"].Reason(); ok != (c.why == "") || math.Abs(got-c.time) > 1e-9 || !strings.Contains(said.English(why), c.why) {
 			t.Errorf("%q to %q: %v", c.before, c.after, values["ceph.write.time"])
 		}
 		if n, ok := values["ceph.write.requests"].Get(); ok && n != c.requests {

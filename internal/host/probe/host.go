@@ -32,7 +32,11 @@ func (host) Open(t Target) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hostReader{stat: stat, self: processSelf(t)}
+	cpus, err := proc.FS(t.Root).OnlineCPUs()
+	if err != nil {
+		return nil, errors.Join(err, stat.Close())
+	}
+	h := &hostReader{stat: stat, self: processSelf(t), behind: behind(cpus)}
 	h.own, h.ownWhy = openOwn(t)
 	h.all = openAllCPU(t.Group)
 	return h, nil
@@ -109,13 +113,17 @@ type hostReader struct {
 	ownWhy  error
 	self    func() float64
 	foreign float64 // largest result so far
+	behind  float64 // how far below foreign a result may be
 	why     string
 	scratch []float64
 }
 
-// behind is how far the foreign time may run backwards, in s. Its parts are read one after the
-// other, and each lags by up to a tick for each CPU.
-const behind = 1.0
+// behind is how far the foreign time may run backwards on a host with that many CPUs, in s. Its parts are read
+// one after the other, and each lags by up to a tick for each CPU: a tick of the kernel, which is 10 ms with
+// HZ 100, and one of /proc/stat, which is 10 ms always.
+func behind(cpus int) float64 { return max(1, 2*longestTick*float64(cpus)) }
+
+const longestTick = 0.01
 
 // Read reads tare's own time first and the host's last, so that CPU time between the readings
 // counts as foreign and never as negative. A part that lags can still make the difference run
@@ -147,7 +155,7 @@ func (h *hostReader) rest(busy, own, self float64) float64 {
 		h.why = armTimeMissing(h.own.Reason(0))
 	case math.IsNaN(busy):
 		h.why = hostTimeMissing(h.stat.Reason(1))
-	case x < h.foreign-behind:
+	case x < h.foreign-h.behind:
 		h.why = moreThanHost
 	default:
 		h.foreign = max(h.foreign, x)

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/tarelab/tare/internal/base/said"
 )
 
 // nfsFiles are the files of a host with an export mounted, from a real kernel.
@@ -40,7 +42,7 @@ func TestNFS(t *testing.T) {
 	}
 	// After an unmount within a window there is a reason and no number.
 	change(t, root, "proc/self/mountstats", "127.0.0.1:/ mounted on /mnt/n", "127.0.0.1:/ mounted on /mnt/m")
-	if v := s.Values(before, s.Read(nil))["nfs.write.rtt"]; !strings.Contains(v.Reason(), "without NFS on /mnt/n") {
+	if v := s.Values(before, s.Read(nil))["nfs.write.rtt"]; !strings.Contains(said.English(v.Reason()), "without NFS on /mnt/n") {
 		t.Errorf("gone: %v", v)
 	}
 }

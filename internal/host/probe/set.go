@@ -143,11 +143,11 @@ func (s *Set) Values(before, after []float64) map[string]record.Value {
 		for i := range o.n {
 			m := s.metrics[o.first+i]
 			if !complete {
-				out[m.Name] = record.Missing(noReadingAtEnd)
+				out[m.Name] = record.Missing(record.InProse(noReadingAtEnd))
 				continue
 			}
 			if why := s.tooCoarse(o.first+i, before, after); why != "" {
-				out[m.Name] = record.Missing(why)
+				out[m.Name] = record.Missing(record.InProse(why))
 				continue
 			}
 			out[m.Name] = o.value(m.Kind, i, before[o.first+i], after[o.first+i])
@@ -177,11 +177,11 @@ func (s *Set) tooCoarse(i int, before, after []float64) string {
 func (o openProbe) value(kind Kind, i int, before, after float64) record.Value {
 	switch {
 	case math.IsNaN(after) || kind == Counter && math.IsNaN(before):
-		return record.Missing(o.reason(i))
+		return record.Missing(record.InProse(o.reason(i)))
 	case kind == Level:
 		return record.Number(after)
 	case after < before:
-		return record.Missing(ranBackwards(before, after))
+		return record.Missing(record.InProse(ranBackwards(before, after)))
 	}
 	return record.Number(after - before)
 }

@@ -21,7 +21,7 @@ const (
 	helpCPUThrottled        = "time that the arm's run queues were throttled by its quota, all CPUs added up"
 
 	helpCPUWait  = "time that threads of the arm were ready and waited for a CPU, all threads added up"
-	helpCPUTurns = "turns on a CPU that the threads of the arm were given"
+	helpCPUTurns = "how often the threads of the arm were scheduled on a CPU"
 
 	helpSwitchesVoluntary   = "times that a thread of the arm gave its CPU up to wait for something"
 	helpSwitchesInvoluntary = "times that a thread of the arm was taken off its CPU"

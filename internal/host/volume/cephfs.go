@@ -69,14 +69,7 @@ func (o *Opened) openCephFS(ctx context.Context) error {
 		kind: netmount.CephFS(), source: ":" + path, options: o.v.cephOptions(), step: func(s shareStep) journal.Step { return CephFSStep{s} },
 		rights: "give the client rights to write: ceph fs authorize FS client.NAME / rw",
 		granted: func(_ context.Context, m proc.Mount) error {
-			f := storage.OptionsOf(m)
-			for _, asked := range strings.Split(o.v.options, ",") {
-				name, want, valued := strings.Cut(asked, "=")
-				if got := f.Option(name); valued && got != "" && got != want && name != "secretfile" {
-					return hint.New(fmt.Errorf("asked for %s, and the kernel mounted it with %s=%s", asked, name, got), "ask for what it gave")
-				}
-			}
-			return nil
+			return ofCeph().check(storage.OptionsOf(m), strings.TrimPrefix(o.v.options+","+ownCeph, ","), "ask for what it gave")
 		},
 	})
 }

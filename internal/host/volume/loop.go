@@ -37,7 +37,10 @@ func (o *Opened) openLoop(ctx context.Context) error {
 		return errors.Join(err, o.device.Release())
 	}
 	f, _ := systemOf(o.v.system)
-	options := strings.Trim(f.mount+","+o.v.options, ",")
+	options := o.v.options
+	if !strings.Contains(options, "discard") {
+		options = strings.Trim(f.mount+","+options, ",")
+	}
 	err = o.mount(o.device.Path, dir, o.v.system, options)
 	return errors.Join(err, o.device.Release())
 }

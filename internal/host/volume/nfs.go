@@ -30,7 +30,7 @@ const ownNFS = "nosharecache,nosuid,nodev,retry=0"
 
 // refusedOptions are mount options that tare refuses: with them it could not vouch for data or undo.
 func refusedOptions() []string {
-	return []string{"bg", "ro", "remount", "bind", "rbind", "suid", "dev", "user", "users", "owner", "sharecache", "migration"}
+	return []string{"bg", "ro", "remount", "bind", "rbind", "suid", "dev", "user", "users", "owner", "sharecache", "migration", "addr"}
 }
 
 func parseNFS(word, rest string) (Volume, error) {
@@ -77,44 +77,58 @@ func (o *Opened) openNFS(ctx context.Context) error {
 // connections of the first. It also measures the round trip to the server.
 func (o *Opened) granted(ctx context.Context, m proc.Mount) error {
 	f := storage.OptionsOf(m)
-	if other := refused(f, o.v.options); other != "" {
-		return hint.New(fmt.Errorf("asked for %s, and the kernel mounted it with %s: it has the rest from the server, or from another mount of it",
-			other, strings.Join(f.Options, ",")), "ask for what it gave, or unmount what is mounted of that server")
+	if err := cmp.Or(grantedNFS(f, o.v.options), o.v.alone(f.Option("addr"), m.Point)); err != nil {
+		return err
 	}
 	to := f.Option("addr")
 	if all, err := net.DefaultResolver.LookupHost(ctx, o.v.server()); err == nil && to != "" && !slices.Contains(all, to) {
-		return hint.New(fmt.Errorf("the kernel asks %s at %s: it found that this is the server of another mount, and uses the connections of that one", o.v.server(), to),
-			"of version 4, compare two ways to one server in two runs, or with vers=3")
+		return hint.New(fmt.Errorf("the kernel asks %s at %s: it found that this is the server of another mount, and uses the connections of that one", o.v.server(), to), apartNFS)
+	}
+	if family(f.Option("proto")) != "tcp" {
+		return nil
 	}
 	var err error
 	if o.roundTrip, err = netmount.Wire(ctx, o.v.address()); errors.Is(err, netmount.ErrSilent) {
-		return nil // the port is not known, or the transport is not TCP
+		return nil // the port is not known
 	}
 	return err
 }
 
-// refused is the first option asked for that a mount does not have; empty: it has all. The
-// kernel does not show every option. An option that it does not show counts as set if the
-// kernel shows such options only when they differ from the default.
-func refused(f storage.Facts, asked string) string {
-	flags := []string{"soft", "softerr", "hard", "noac", "nocto", "sync", "nolock", "noresvport"}
-	for _, o := range strings.Split(asked, ",") {
-		name, want, valued := strings.Cut(o, "=")
-		if name == "nfsvers" {
-			name = "vers"
-		}
-		got := f.Option(name)
-		switch {
-		case !valued && slices.Contains(flags, name) && !f.Has(o):
-		case name == "vers" && !strings.HasPrefix(got, want):
-		case name == "nconnect" && want != "1" && got != want:
-		case name != "vers" && valued && got != "" && got != want && name != "proto" && name != "clientaddr" && name != "addr":
-		default:
-			continue
-		}
-		return o
+// alone returns an error if another mount than the one on point has the connection to this address, and
+// asked for another kind of it: the kernel does not show all of its properties.
+func (v Volume) alone(address, point string) error {
+	mounts, err := proc.FS("/").Mounts()
+	if err != nil {
+		return err
 	}
-	return ""
+	mounts = slices.DeleteFunc(mounts, func(m proc.Mount) bool { return m.Point == point })
+	if m, why := mountedOtherwise(v, mounts, []string{address}); why != "" {
+		return hint.New(fmt.Errorf("the kernel uses the connection of the mount on %s: %s", m.Point, why), apartNFS)
+	}
+	return nil
+}
+
+// apartNFS is the remedy for two ways to one NFS server, of which the kernel would use one.
+const apartNFS = "of version 4, compare two ways to one server in two runs, or with vers=3"
+
+// grantedNFS compares the options of a mount with those asked for, and with tare's own.
+func grantedNFS(f storage.Facts, asked string) error {
+	other := ofNFS().refused(f, strings.TrimPrefix(asked+","+ownNFS, ","))
+	name, _, _ := strings.Cut(other, "=")
+	switch {
+	case other == "":
+	case slices.Contains([]string{"proto", "tcp", "udp", "rdma", "tcp6", "rdma6", "port", "nconnect", "max_connect", "clientaddr", "xprtsec"}, name):
+		return hint.New(fmt.Errorf("asked for %s, and the kernel mounted it with %s: it uses the connection of another mount of that server",
+			other, strings.Join(f.Options, ",")), apartNFS+"; or unmount what is mounted of that server")
+	default:
+		return hint.New(fmt.Errorf("asked for %s, and the kernel mounted it with %s: it has the rest from the server, or from another mount of it",
+			other, strings.Join(f.Options, ",")), "ask for what it gave, leave "+name+" out, or unmount what is mounted of that server")
+	}
+	if other = imposed(f, asked); other != "" {
+		return hint.New(fmt.Errorf("the kernel mounted it with %s, which was not asked for: it is from another mount of that server, or from /etc/nfsmount.conf", other),
+			"ask for it: "+other+"; or unmount what is mounted of that server")
+	}
+	return nil
 }
 
 // address is host and port of the server.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/netmount"
 	"github.com/tarelab/tare/internal/linux/proc"
@@ -39,20 +40,6 @@ func TestParseNFS(t *testing.T) {
 	} {
 		if err := Check(word); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q in it", word, err, says)
-		}
-	}
-}
-
-// The options that the kernel took are compared with those asked for.
-func TestGranted(t *testing.T) {
-	const given = "rw,nosuid,relatime,vers=4.2,rsize=524288,wsize=524288,namlen=255,hard,nosharecache,proto=tcp,nconnect=2,timeo=600,retrans=2,sec=sys,clientaddr=127.0.0.1,local_lock=none,addr=127.0.0.1"
-	f := storage.Facts{Options: strings.Split(given, ",")}
-	for asked, want := range map[string]string{
-		"": "", "vers=4.2,hard,nconnect=2": "", "nfsvers=4,timeo=600,actimeo=1": "", "rsize=1048576": "rsize=1048576", "hard,nconnect=4": "nconnect=4",
-		"soft": "soft", "vers=4.1": "vers=4.1", "noac": "noac", "sec=krb5": "sec=krb5", "nconnect=1": "nconnect=1",
-	} {
-		if got := refused(f, asked); got != want && asked != "nconnect=1" {
-			t.Errorf("%q: refused %q, want %q", asked, got, want)
 		}
 	}
 }
@@ -115,12 +102,12 @@ func openedNFS(t *testing.T, server *nfstest.Server, v Volume) {
 	if !f.Network() || f.Mount.Type != "nfs4" || !f.Has("nosharecache") || !f.Has("hard") || f.Option("nconnect") != "2" || f.Option("vers") != "4.2" || len(o.Settings()) != 2 {
 		t.Errorf("it is on %+v, settings %v", f, o.Settings())
 	}
-	said := ""
+	texts := ""
 	for _, w := range f.Warnings() {
-		said += w.Text + "\n"
+		texts += said.English(w.Text) + "\n"
 	}
-	if !strings.Contains(said, "the server is this host") || !strings.Contains(said, "sync or async") {
-		t.Errorf("warnings: %s", said)
+	if !strings.Contains(texts, "the server is this host") || !strings.Contains(texts, "sync or async") {
+		t.Errorf("warnings: %s", texts)
 	}
 	if err := os.WriteFile(filepath.Join(o.Dir, "file"), make([]byte, s.Need), 0o600); err != nil {
 		t.Errorf("the data does not fit: %v", err)
@@ -130,6 +117,17 @@ func openedNFS(t *testing.T, server *nfstest.Server, v Volume) {
 	if second, err := other.Open(t.Context(), Spec{Run: "test", Arm: "other", Scratch: s.Scratch, Need: 1, Journal: s.Journal}); err == nil || !strings.Contains(err.Error(), "server of another mount") {
 		t.Errorf("another address of the same server: %v", err)
 		_ = second
+	}
+	// The kernel uses the connection of the first mount, whatever the second asks for.
+	for _, c := range []struct{ options, says string }{{",vers=4.2,nconnect=4", "asked for nconnect=4"}, {",vers=4.2", "nconnect=2, which was not asked for"}, {",vers=4.2,nconnect=2,noresvport", "noresvport and resvport"}} {
+		other, _ := Parse("nfs:127.0.0.1:" + server.Dir + c.options)
+		if second, err := other.Open(t.Context(), Spec{Run: "test", Arm: "other", Scratch: s.Scratch, Need: 1, Journal: s.Journal}); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", other, err)
+			_ = second
+		}
+		if err := Apart("/", []Volume{other}); err == nil {
+			t.Errorf("%s is not refused before the run", other)
+		}
 	}
 	if err := errors.Join(o.Close(), o.Close()); err != nil {
 		t.Error(err)

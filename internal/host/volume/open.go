@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/loop"
 	"github.com/tarelab/tare/internal/linux/reserve"
@@ -96,7 +97,11 @@ func (o *Opened) Close() error {
 
 // Settings describe the volume for the manifest.
 func (o *Opened) Settings() []record.Setting {
-	return append([]record.Setting{{Name: "volume", Got: o.v.String()}}, o.roundTripSetting()...)
+	all := append([]record.Setting{{Name: "volume", Got: o.v.String()}}, o.roundTripSetting()...)
+	for _, option := range o.v.NotShown() {
+		all = append(all, record.Setting{Name: "volume.unseen", Got: "not shown by the kernel: " + option})
+	}
+	return all
 }
 
 // Watch adds the file system of a dir, loop or tmpfs volume to the watch for free space.
@@ -163,7 +168,7 @@ func usable(path string) error {
 	if err := unix.Access(path, unix.W_OK); err != nil {
 		return hint.New(&os.PathError{Op: "write to", Path: path, Err: err}, "name a directory that this user can write to")
 	}
-	return nil
+	return storage.LiveData("/", path)
 }
 
 func (o *Opened) openTmpfs() error {
@@ -177,7 +182,7 @@ func (o *Opened) openTmpfs() error {
 	return o.mount("tmpfs", dir, "tmpfs", fmt.Sprintf("size=%d,mode=755", o.v.size(o.spec.Need)))
 }
 
-// mount mounts a file system on dir/mnt, and sets o.Dir to it.
+// mount mounts a file system on dir/mnt, reads its options back, and sets o.Dir to it.
 func (o *Opened) mount(source, dir, kind, options string) error {
 	point := filepath.Join(dir, "mnt")
 	if err := os.Mkdir(point, 0o755); err != nil {
@@ -186,12 +191,16 @@ func (o *Opened) mount(source, dir, kind, options string) error {
 	if err := o.recordStep(steps.Mount{Path: point}, func() error { return unmount(point) }); err != nil {
 		return err
 	}
-	if err := unix.Mount(source, point, kind, unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+	flags, words := splitFlags(options)
+	if err := unix.Mount(source, point, kind, unix.MS_NOSUID|unix.MS_NODEV|flags, words); err != nil {
 		return withRemedy(fmt.Errorf("mount %s on %s (%s): %w", kind, point, options, err), kind)
 	}
 	// A shared mount would pass mounts and unmounts below it to other namespaces and back.
 	if err := unix.Mount("", point, "", unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make the mount private: %w", err)
+	}
+	if err := grantedDisk("/", point, kind, options); err != nil {
+		return err
 	}
 	o.Dir = point
 	return nil
@@ -228,33 +237,39 @@ func unmount(point string) error {
 	}
 }
 
-// Changes lists the changes that Open would make on the host.
+// Changes lists the changes that Open would make on the host. The last names the options that the
+// kernel does not show.
 func (v Volume) Changes(s Spec) []facts.Change {
+	all := v.changes(s)
+	if unseen := v.NotShown(); len(unseen) > 0 && len(all) > 0 {
+		last := &all[len(all)-1]
+		last.Detail = append(last.Detail, messages.Say("change.volume.unseen", "list", strings.Join(unseen, "; ")))
+	}
+	return all
+}
+
+func (v Volume) changes(s Spec) []facts.Change {
+	ofArm, mount := messages.Say("change.volume.arm", "arm", s.Arm), s.dir(s.Scratch)+"/mnt"
+	below := facts.Changed(messages.Say("change.directory.on", "name", filepath.Base(s.dir("")), "path", v.path), ofArm)
 	switch v.Kind() {
 	case Dir:
-		return []facts.Change{{What: "directory " + s.dir(v.path), Detail: "the volume of arm " + s.Arm}}
+		return []facts.Change{facts.Changed(messages.Say("change.directory", "path", s.dir(v.path)), ofArm)}
 	case Tmpfs:
-		return []facts.Change{{What: "tmpfs on " + s.dir(s.Scratch) + "/mnt", Detail: "the volume of arm " + s.Arm}}
+		return []facts.Change{facts.Changed(messages.Say("change.mounted", "system", "tmpfs", "path", mount), ofArm)}
 	case Loop:
 		return []facts.Change{
-			{What: "file " + s.dir(s.Scratch) + "/image", Detail: "behind a loop device"},
-			{What: "a loop device with " + v.system, Detail: strings.TrimSpace("mounted on " + s.dir(s.Scratch) + "/mnt " + v.options)},
+			facts.Changed(messages.Say("change.file", "path", s.dir(s.Scratch)+"/image"), messages.Say("change.file.loop")),
+			facts.Changed(messages.Say("change.loop", "system", v.system), messages.Say("change.mount", "path", strings.TrimSpace(mount+" "+v.options))),
 		}
 	case RBD:
 		return []facts.Change{
-			{What: "Ceph image " + v.image(s).String(), Detail: "mapped by the kernel (" + v.mapOptions() + ")"},
-			{What: v.system + " on " + v.image(s).Name, Detail: "mounted on " + s.dir(s.Scratch) + "/mnt"},
+			facts.Changed(messages.Say("change.ceph", "name", v.image(s)), messages.Say("change.ceph.mapped", "options", v.mapOptions())),
+			facts.Changed(messages.Say("change.mounted", "system", v.system, "path", v.image(s).Name), messages.Say("change.mount", "path", mount)),
 		}
 	case CephFS:
-		return []facts.Change{
-			{What: "CephFS of " + v.path + " on " + s.dir(s.Scratch) + "/mnt", Detail: v.cephOptions()},
-			{What: "directory " + filepath.Base(s.dir("")) + " on " + v.path, Detail: "the volume of arm " + s.Arm},
-		}
+		return []facts.Change{facts.Changed(messages.Say("change.network", "system", "CephFS", "from", v.path, "path", mount), messages.Say("change.plain", "text", v.cephOptions())), below}
 	case NFS:
-		return []facts.Change{
-			{What: "NFS of " + v.path + " on " + s.dir(s.Scratch) + "/mnt", Detail: v.mountOptions()},
-			{What: "directory " + filepath.Base(s.dir("")) + " on " + v.path, Detail: "the volume of arm " + s.Arm},
-		}
+		return []facts.Change{facts.Changed(messages.Say("change.network", "system", "NFS", "from", v.path, "path", mount), messages.Say("change.plain", "text", v.mountOptions())), below}
 	}
 	return nil
 }

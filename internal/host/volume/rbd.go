@@ -88,6 +88,9 @@ func (o *Opened) openRBD(ctx context.Context) error {
 		return err
 	}
 	o.abortStalled = func(closed <-chan struct{}) { image.AbortStalled(closed, stalled) }
+	if err := grantedMapping("/", device, o.v.mapOptions()); err != nil {
+		return err
+	}
 	if err := format(ctx, o.v.system, device); err != nil {
 		return err
 	}

@@ -70,6 +70,11 @@ func Parse(word string) (Volume, error) {
 		if strings.ContainsAny(v.options, " \t\n\x00") {
 			return Volume{}, fmt.Errorf("volume %q: mount options have no blanks", word)
 		}
+		for _, o := range words(v.options) {
+			if slices.Contains(notForDisk(), o) {
+				return Volume{}, hint.New(fmt.Errorf("volume %q: mount option %q is not for a volume of an arm", word, o), "leave it out: tare mounts it for reading and writing, with nosuid and nodev")
+			}
+		}
 		return v, nil
 	case kind == RBD && rest != "":
 		return parseRBD(word, rest)
@@ -92,6 +97,14 @@ func Parse(word string) (Volume, error) {
 
 // poolAndImage matches names that Ceph cannot take for options, snapshots or namespaces.
 var poolAndImage = regexp.MustCompile(`^\w[\w.-]*/\w[\w.-]*$`)
+
+// Directory is the path of a dir volume; empty: it is of another kind.
+func (v Volume) Directory() string {
+	if v.Kind() != Dir {
+		return ""
+	}
+	return v.path
+}
 
 // Check returns what is wrong with a word for a volume, or nil.
 func Check(word string) error {
@@ -124,17 +137,49 @@ func (v Volume) String() string {
 }
 
 // Name is the volume in the name of an arm or of a file.
-func (v Volume) Name() string {
+func (v Volume) Name() string { return nameOf(v.String()) }
+
+func nameOf(word string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return '-'
-	}, v.String())
+	}, word)
 	for strings.Contains(name, "--") {
 		name = strings.ReplaceAll(name, "--", "-")
 	}
 	return strings.Trim(name, "-")
+}
+
+// NameAmong is Name, unless others have the same path and differ in their options alone: then it has
+// the options that not all of them have.
+func (v Volume) NameAmong(others []Volume) string {
+	count, most := map[string]int{}, 0
+	for _, o := range others {
+		switch {
+		case o.kind != v.kind || o.system != v.system:
+			continue
+		case o.path != v.path:
+			return v.Name()
+		}
+		most++
+		for _, x := range words(o.options) {
+			count[x]++
+		}
+	}
+	if most < 2 || v.options == "" {
+		return v.Name()
+	}
+	own := slices.DeleteFunc(words(v.options), func(x string) bool { return count[x] == most })
+	if len(own) == 0 {
+		return v.Name()
+	}
+	kind := v.kind
+	if kind == Loop {
+		kind += "-" + v.system
+	}
+	return nameOf(kind + "-" + strings.Join(own, "-"))
 }
 
 // Title is one line for people.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/tarelab/tare/internal/linux/proc"
@@ -49,6 +51,9 @@ const (
 // Prefix begins the first element of every group's path. This package makes and removes no
 // other groups.
 const Prefix = "tare-"
+
+// ParentSuffix ends the name of a group that has one other group below it and no processes.
+const ParentSuffix = ".parent"
 
 // Tree is the mounted hierarchies, as Detect found them. It is safe for concurrent use.
 type Tree struct {
@@ -93,6 +98,25 @@ type Group struct {
 	Dirs map[string]string
 
 	hold string // the group that keeps the controllers enabled; empty: not needed
+}
+
+// Competing is the group that the kernel compares with the host's other groups by weight and by protected memory:
+// the parent of g if its name ends with ParentSuffix, else g. Below such a parent g has no siblings, and these
+// settings would have no effect.
+func (g Group) Competing() Group {
+	above := g
+	above.Path, above.Dirs = competing(g.Path), map[string]string{}
+	for controller, dir := range g.Dirs {
+		above.Dirs[controller] = competing(dir)
+	}
+	return above
+}
+
+func competing(path string) string {
+	if above := filepath.Dir(path); strings.HasSuffix(above, ParentSuffix) {
+		return above
+	}
+	return path
 }
 
 // Dir is the directory of a controller, or an error with the reason why there is none.

@@ -109,6 +109,9 @@ func unusable(name, point, own string, err error) *Unusable {
 	case errors.Is(err, unix.EROFS):
 		return &Unusable{fmt.Sprintf("%s are mounted read-only at %s", what, point),
 			"run tare on the host itself, or in a container with the control groups mounted writable (docker run --privileged --cgroupns=host)"}
+	case errors.Is(err, unix.ENOENT):
+		return &Unusable{fmt.Sprintf("%s are mounted at %s, which cannot be reached: something is mounted over it", what, point),
+			"run tare where nothing hides /sys/fs/cgroup: on the host itself, or in a container with --cgroupns=host"}
 	case name == Unified && own == point:
 		return &Unusable{fmt.Sprintf("this user cannot write %s", point), ownGroup}
 	case name == Unified:

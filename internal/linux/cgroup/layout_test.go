@@ -114,6 +114,10 @@ func TestCan(t *testing.T) {
 	ssh := machineUser(t)
 	ssh.denied[session] = unix.EACCES
 	none := newFixture(t, "", "")
+	hidden := newFixture(t, mountsContainer, "12:cpu,cpuacct:/docker/4f5e\n7:freezer:/docker/4f5e\n")
+	for _, dir := range []string{"cpu,cpuacct", freezer} {
+		hidden.denied[cg+"/"+dir] = unix.ENOENT
+	}
 	for _, c := range []struct {
 		name        string
 		f           *fixture
@@ -126,6 +130,7 @@ func TestCan(t *testing.T) {
 		{"v1", machineV1(t), []string{"cpu", "cpuacct", "memory"}, ""},
 		{"v1 without io", machineV1(t), []string{"io"}, "no blkio controller"},
 		{"container", container, nil, "read-only"},
+		{"mounted over", hidden, nil, "something is mounted over it"},
 		{"user with a group", machineUser(t), []string{"memory"}, ""},
 		{"user, controller not delegated", machineUser(t), []string{"cpuset"}, "Delegate="},
 		{"user without a group", ssh, nil, "systemd-run --user --scope"},

@@ -17,12 +17,15 @@ import (
 // Limits are the limits of a group. A zero field is no limit, and is read back as "none".
 type Limits struct {
 	Memory uint64 // bytes, rounded down to pages
-	Pids   uint64 // processes and threads
+	// Swap is how much may be swapped out besides, in bytes; 0: what the kernel has. It needs Memory. A kernel that
+	// does not account swap cannot limit it.
+	Swap uint64
+	Pids uint64 // processes and threads
 	// CPUs is the quota in CPU seconds per second: 2 is the time of two CPUs.
 	CPUs float64
 	// Burst is how much unused quota can be saved up, in the unit of CPUs; at most CPUs.
 	Burst float64
-	// Weight is the share of the CPUs beside other groups: 1 to 10 000, where 100 is the default.
+	// Weight is the share of the CPUs beside the host's other groups: 1 to 10 000, where 100 is the default.
 	Weight uint64
 	// Period is the period of the quota; 0: the kernel's default of 100 ms.
 	Period time.Duration
@@ -40,7 +43,7 @@ const (
 
 // With is l with the fields of over that are not zero.
 func (l Limits) With(over Limits) Limits {
-	l.Memory, l.Pids = cmp.Or(over.Memory, l.Memory), cmp.Or(over.Pids, l.Pids)
+	l.Memory, l.Pids, l.Swap = cmp.Or(over.Memory, l.Memory), cmp.Or(over.Pids, l.Pids), cmp.Or(over.Swap, l.Swap)
 	l.CPUs, l.Period = cmp.Or(over.CPUs, l.CPUs), cmp.Or(over.Period, l.Period)
 	l.Burst, l.Weight = cmp.Or(over.Burst, l.Burst), cmp.Or(over.Weight, l.Weight)
 	l.CPUSet, l.MemSet = cmp.Or(over.CPUSet, l.CPUSet), cmp.Or(over.MemSet, l.MemSet)
@@ -74,6 +77,16 @@ type limit struct {
 	write      string // the text to write; empty: only read
 	wanted     string // the value in the words of the manifest
 	got        func(read string) string
+	// competes says that the setting has an effect only among siblings. It is set on Group.Competing.
+	competes bool
+}
+
+// of is the group on which the limit is set.
+func (s limit) of(g Group) Group {
+	if s.competes {
+		return g.Competing()
+	}
+	return g
 }
 
 // Apply sets the limits of the group's controllers and returns them as read back from the
@@ -83,7 +96,7 @@ func (g Group) Apply(l Limits) ([]record.Setting, error) {
 		if s.write == "" {
 			continue
 		}
-		dir, err := g.Dir(s.controller)
+		dir, err := s.of(g).Dir(s.controller)
 		if err == nil {
 			err = g.Tree.write(filepath.Join(dir, s.file), s.write)
 		}
@@ -101,7 +114,7 @@ func (g Group) Check(l Limits) ([]record.Setting, error) {
 	var err error
 	for _, s := range g.limits(l) {
 		file := cmp.Or(s.effective, s.file)
-		read, e := g.Read(s.controller, file)
+		read, e := s.of(g).Read(s.controller, file)
 		if e != nil {
 			return all, fmt.Errorf("read back %s of group %s: %w", s.name, g.Path, e)
 		}
@@ -123,6 +136,7 @@ func (g Group) limits(l Limits) []limit {
 		switch v1Name(c) {
 		case "memory":
 			all = append(all, memoryLimit(l, v2))
+			all = append(all, swapLimit(l, v2, dir)...)
 		case "pids":
 			all = append(all, pidsLimit(l))
 		case "cpu":
@@ -146,6 +160,34 @@ func memoryLimit(l Limits, v2 bool) limit {
 		s.write = s.wanted
 	}
 	return s
+}
+
+// swapLimit is the limit of what is swapped out. Version 1 limits memory and swap together, and not below the limit of
+// memory, which is written first.
+func swapLimit(l Limits, v2 bool, dir string) []limit {
+	if l.Swap == 0 || l.Memory == 0 {
+		return nil
+	}
+	page := uint64(os.Getpagesize())
+	s := limit{name: "memory.swap.limit", controller: "memory", file: "memory.swap.max", got: bytesGot}
+	n := l.Swap / page * page
+	s.wanted = strconv.FormatUint(n, 10)
+	s.write = s.wanted
+	if !v2 {
+		memory := l.Memory / page * page
+		s.file, s.write = "memory.memsw.limit_in_bytes", strconv.FormatUint(memory+n, 10)
+		s.got = func(read string) string {
+			both, err := strconv.ParseUint(read, 10, 64)
+			if err != nil || both > math.MaxInt64/2 {
+				return bytesGot(read)
+			}
+			return strconv.FormatUint(both-min(both, memory), 10)
+		}
+	}
+	if !exists(filepath.Join(dir, s.file)) { // without CONFIG_MEMCG_SWAP, or booted with swapaccount=0
+		return nil
+	}
+	return []limit{s}
 }
 
 // bytesGot translates version 1's word for no limit, the largest number of pages.
@@ -219,7 +261,7 @@ func chosenCPU(l Limits, v2 bool) (all []limit) {
 		all = append(all, s)
 	}
 	if l.Weight > 0 {
-		s := limit{name: "cpu.weight", controller: "cpu", file: "cpu.weight", write: strconv.FormatUint(l.Weight, 10), got: as}
+		s := limit{name: "cpu.weight", controller: "cpu", file: "cpu.weight", write: strconv.FormatUint(l.Weight, 10), got: as, competes: true}
 		if !v2 {
 			s.file, s.write = "cpu.shares", strconv.FormatUint(Shares(l.Weight), 10)
 		}

@@ -5,12 +5,14 @@
 package netmount
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -53,10 +55,10 @@ func NFS() Kind {
 		remedies: []remedy{
 			{"access denied", "let the server export it to this host: exportfs -v shows to whom it does"},
 			{"No such file", "name a path that the server exports: showmount -e SERVER (of version 4, paths begin at its root)"},
-			{"not supported", "ask for another version: vers=4.2, vers=4.1 or vers=3"},
+			{"rpc.statd is not running", "add nolock, ask for vers=4.2, or start rpc.statd"},
+			{"not supported", ""}, // otherVersion
 			{"No such device", "modprobe nfs nfsv4"},
 			{"unknown filesystem", "modprobe nfs nfsv4"},
-			{"rpc.statd is not running", "add nolock, ask for vers=4.2, or start rpc.statd"},
 			{"Connection refused", "start the server, or name its port with port="},
 			{"timed out", "look whether the server runs and the network leads there"},
 			{"incorrect mount option", "dmesg says which mount option is wrong"},
@@ -106,17 +108,39 @@ func (k Kind) Mount(ctx context.Context, source, point, options string) error {
 		err = fmt.Errorf("mount %s: not done within %v: %w", source, Mounting, ErrSilent)
 		return hint.New(err, "look whether the server runs: "+k.look)
 	}
-	return hint.New(fmt.Errorf("mount %s (%s): %w: %s", source, options, err, text), k.remedy(text))
+	return hint.New(fmt.Errorf("mount %s (%s): %w: %s", source, options, err, text), k.remedy(text, options))
 }
 
-// remedy is the remedy for a message of the program.
-func (k Kind) remedy(text string) string {
+// remedy is the remedy for a message of the program, which got these options.
+func (k Kind) remedy(text, options string) string {
 	for _, r := range k.remedies {
 		if strings.Contains(text, r.says) {
-			return r.do
+			return cmp.Or(r.do, otherVersion(options))
 		}
 	}
 	return ""
+}
+
+// asksVersion matches an option that asks for a version of NFS.
+var asksVersion = regexp.MustCompile(`(?:^|,)(?:vers=|nfsvers=|v)([2-4](?:\.[0-2])?)(?:,|$)`)
+
+// otherVersion proposes versions and transports that were not asked for.
+func otherVersion(options string) string {
+	asked := ""
+	if m := asksVersion.FindStringSubmatch(options); m != nil {
+		asked = m[1]
+	}
+	others := slices.DeleteFunc([]string{"vers=4.2", "vers=4.1", "vers=3"}, func(v string) bool {
+		return asked != "" && strings.HasPrefix(strings.TrimPrefix(v, "vers="), asked)
+	})
+	out := "ask for another version: " + strings.Join(others, " or ")
+	if asked == "3" {
+		out += "; version 3 also needs rpcbind here and on the server, and rpc.statd here or nolock"
+	}
+	if strings.Contains(options, "proto=") || strings.Contains(options, "rdma") || strings.Contains(options, "udp") {
+		out += "; or for another transport: proto=tcp"
+	}
+	return out
 }
 
 // On is the network mount at a point, nil if there is none. It does not ask the server.

@@ -3,6 +3,7 @@ package netmount
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,5 +20,22 @@ func TestGaveUp(t *testing.T) {
 		if errors.Is(got, ErrSilent) != silent || !errors.Is(got, err) {
 			t.Errorf("%v: %v", err, got)
 		}
+	}
+}
+
+// The remedy for a version that the server refuses is another one.
+func TestOtherVersion(t *testing.T) {
+	const says = "mount.nfs: requested NFS version or transport protocol is not supported"
+	for options, want := range map[string]string{
+		"vers=3,nosharecache": "vers=4.2 or vers=4.1;", "nfsvers=3": "vers=4.2 or vers=4.1;", "hard,v3": "vers=4.2 or vers=4.1;", "vers=4.2,hard": "vers=4.1 or vers=3", "vers=4": "another version: vers=3", "": "vers=4.2 or vers=4.1 or vers=3",
+		"proto=udp,vers=3": "proto=tcp",
+	} {
+		got := NFS().remedy(says, options)
+		if !strings.Contains(got, want) || strings.Contains(options, "3") && strings.Contains(got, "vers=3") {
+			t.Errorf("%q: %q, want %q in it", options, got, want)
+		}
+	}
+	if got := NFS().remedy("mount.nfs: rpc.statd is not running but is required for remote locking.\nmount.nfs: Protocol not supported", "vers=3"); !strings.Contains(got, "start rpc.statd") {
+		t.Error(got)
 	}
 }

@@ -50,6 +50,15 @@ func cpuTimes(rest []byte) (CPUTimes, error) {
 	return CPUTimes{t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9]}, nil
 }
 
+// OnlineCPUs is the number of the host's online CPUs, also of those that this process may not use; at least 1.
+func (f FS) OnlineCPUs() (int, error) {
+	text, err := f.Text("proc/stat")
+	if err != nil {
+		return 1, err
+	}
+	return max(1, CPUs(text)), nil
+}
+
 // CPUs counts the online CPUs in the text of /proc/stat.
 func CPUs(text []byte) int {
 	n := 0

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
@@ -151,7 +152,7 @@ func TestWarnings(t *testing.T) {
 			continue
 		}
 		for i, w := range ws {
-			if !strings.Contains(w.Text, c.want[i]) || w.Remedy == "" || !strings.Contains(w.Text, "/m") {
+			if !strings.Contains(said.English(w.Text), c.want[i]) || said.English(w.Remedy) == "" || !strings.Contains(said.English(w.Text), "/m") {
 				t.Errorf("%s: %+v, want %q in it", c.name, w, c.want[i])
 			}
 		}
@@ -176,11 +177,11 @@ func TestLoopOnNetwork(t *testing.T) {
 	if !f.Network() || f.Memory() || f.Mount.Type != "ext4" {
 		t.Errorf("%+v", f)
 	}
-	var said []string
+	var texts []string
 	for _, w := range f.Warnings() {
-		said = append(said, w.Text)
+		texts = append(texts, said.English(w.Text))
 	}
-	if all := strings.Join(said, "\n"); len(said) != 2 || !strings.Contains(all, "nfs4 on /tmp/nfs: soft") {
+	if all := strings.Join(texts, "\n"); len(texts) != 2 || !strings.Contains(all, "nfs4 on /tmp/nfs: soft") {
 		t.Errorf("%s", all)
 	}
 }

@@ -16,7 +16,7 @@ func (f Facts) Warnings() []record.Warning {
 	var out []record.Warning
 	add := func(text, remedy string) {
 		out = append(out, record.Warning{
-			Text: fmt.Sprintf("%s on %s: %s", f.Mount.Type, f.Mount.Point, text), Remedy: remedy,
+			Text: record.InProse(fmt.Sprintf("%s on %s: %s", f.Mount.Type, f.Mount.Point, text)), Remedy: record.InProse(remedy),
 		})
 	}
 	switch f.Mount.Type {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases/clickhouse"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
@@ -89,7 +90,7 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 	}
 	p.Database = r.Database(clickhouse.Name, clickhouse.Service{}, clients)
 	s := workload.Stages{
-		Threads: clients, Key: fmt.Sprintf("clickhouse-%s-%x", v["rows"], workload.HashOf(v["server"], v["server_options"])), Settle: 500 * time.Millisecond, Metrics: workload.ClosedLoop(),
+		Data: serve.HitsBytes(hits), Threads: clients, Key: fmt.Sprintf("clickhouse-%s-%x", v["rows"], workload.HashOf(v["server"], v["server_options"])), Settle: 500 * time.Millisecond, Metrics: workload.ClosedLoop(),
 		Prepare: func(dir string) workload.Task {
 			return workload.HiddenTask(serve.PrepareCommand, clickhouse.Name, serve.Prepare{
 				Server: workload.ProgramPath(v["server"]), Options: p.Server.Options, Hits: &hits, Into: dir,
@@ -97,7 +98,11 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 		},
 	}
 	s.Needs = []serve.Need{{Service: clickhouse.Name, Path: workload.ProgramPath(v["server"]), Package: workload.PackageOf(clickhouse.Name)}}
+	s.UserSQL = clickhouseQueries[v["queries"]] == nil
 	s.Code, _ = r.ServerCode(clickhouse.Service{})
+	if p.File != "" {
+		s.Named = append(s.Named, workload.NamedText("queries", p.File, checkQueries))
+	}
 	s.RunWith(p.Database, func(d load.Database) workload.Task {
 		here := p
 		here.Database = d
@@ -119,4 +124,12 @@ func queryList(s string) (p Params, err error) {
 		}
 	}
 	return p, err
+}
+
+// checkQueries returns an error for a file without a query.
+func checkQueries(text []byte) error {
+	if len(QueryLines(string(text))) == 0 {
+		return hint.New(errors.New("there is no query in it"), "one query on each line")
+	}
+	return nil
 }

@@ -93,6 +93,12 @@ func prepare(ctx context.Context, params []byte) error {
 	return nil
 }
 
+// checkJob returns why a job file could not run.
+func checkJob(text []byte) error {
+	_, err := tool.ParseJob(text)
+	return err
+}
+
 // roomFor returns an error if the disk is too small for the files of a job. If the job file does not say
 // their size, it returns nil, and fio fails when the disk is full.
 func roomFor(job *tool.JobFile, dir string) error {

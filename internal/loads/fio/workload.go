@@ -64,6 +64,10 @@ func (w Workload) Stages(v workload.Values) (workload.Stages, error) {
 		files, key, bytes = Layout{File: v["job"]}, "fio-file", 0
 	}
 	values := w.values(v)
+	var named []workload.Named
+	if files.File != "" {
+		named = append(named, workload.NamedText("job", files.File, checkJob))
+	}
 	p := Params{}
 	for _, m := range values {
 		p.Values = append(p.Values, m.Name)
@@ -82,6 +86,7 @@ func (w Workload) Stages(v workload.Values) (workload.Stages, error) {
 			return workload.LoadTask(Kind, here)
 		},
 		Needs: []serve.Need{{Tool: "fio", Package: "fio"}},
+		Named: named,
 		Disk:  tool.Writes(v["rw"]) || v["job"] != workload.None,
 		Bytes: bytes,
 		Windowed: &workload.Windowed{

@@ -22,6 +22,9 @@ type Database struct {
 	// server runs already, at Dial (host:port).
 	Inside bool   `json:"inside,omitempty"`
 	Dial   string `json:"dial,omitempty"`
+	// Files is a directory in which this process may make files of its own: never that of the data set
+	// in the cache, which others read.
+	Files string `json:"files,omitempty"`
 	// TCP is true if a server inside is reached over loopback instead of its socket.
 	TCP bool `json:"tcp,omitempty"`
 }

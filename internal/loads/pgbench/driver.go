@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -146,8 +145,8 @@ func (p *pgbenchRun) becomeClient(program string) (err error) {
 	if p.NoLog {
 		return p.server.Become(program)
 	}
-	// In the data directory: cleanup after a kill removes it with the arm.
-	if p.logs, err = makeLogDir(p.server.Server.Dir); err != nil {
+	// Cleanup after a kill removes it with the arm or with the run's directory.
+	if p.logs, err = makeLogDir(p.server.Files); err != nil {
 		return err
 	}
 	return p.server.Become(program, p.logs.path)
@@ -266,7 +265,7 @@ func (p *pgbenchRun) checkAlive() error {
 		return err
 	}
 	if line := p.watch.line(); line != "" {
-		return p.server.Cause(fmt.Errorf("pgbench lost a client: %s", line))
+		return p.server.Cause(lostClient(line, p.Script, p.script))
 	}
 	if p.process == nil || !p.ended() || p.process.OK() && p.Seconds > 0 {
 		return nil

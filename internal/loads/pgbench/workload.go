@@ -30,7 +30,6 @@ func (Workload) Params() []workload.Param {
 			Help: "path of pgbench 10 or later; auto: that beside the server"},
 		{Name: "script", Default: tool.SelectOnly, Check: pgScript,
 			Help: "one of pgbench's scripts, or the absolute path of a file"},
-		workload.DumpParam(),
 		{Name: "scale", Default: "10", Check: workload.Whole(1, 100_000),
 			Help: "size of the data set: 100 000 accounts each, about 15 MiB"},
 		{Name: "clients", Default: "4", Check: workload.Whole(1, 4096),
@@ -44,6 +43,7 @@ func (Workload) Params() []workload.Param {
 		workload.OptionsParam("init_options", "options passed on to pgbench --initialize", tool.CheckInitOption),
 		workload.ServerOptions(postgres.Service{}),
 	}
+	params = append(params, workload.DumpParams()...)
 	return append(params, workload.SettingParams(postgres.Service{})...)
 }
 
@@ -73,7 +73,7 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 		Settle: 500 * time.Millisecond, Metrics: workload.ClosedLoop(),
 		Prepare: func(dir string) workload.Task {
 			fill := serve.Prepare{Server: workload.ProgramPath(v["server"]), Options: p.Server.Options, Into: dir}
-			if fill.Dump = workload.DumpPath(v); fill.Dump == "" {
+			if !workload.Fill(&fill, v) {
 				fill.Pgbench, fill.Program = &data, p.Program
 			}
 			return workload.HiddenTask(serve.PrepareCommand, postgres.Name, fill)
@@ -84,12 +84,17 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 		{Service: postgres.Name, Path: workload.ProgramPath(v["server"]), Package: workload.PackageOf(postgres.Name)},
 		{Tool: tool.Program, Path: p.Program, Beside: workload.ProgramPath(v["server"]), Package: "postgresql"},
 	}
+	if workload.DumpPath(v) == "" {
+		s.Data = serve.PgbenchBytes(data)
+	}
 	own := p.Script
 	if tool.IsBuiltin(own) {
 		own = ""
 	}
+	s.UserSQL = len(s.SQL) > 0 || own != ""
 	code, client := r.ServerCode(postgres.Service{})
 	s.Code = workload.ClientCode(code, client, tool.Program, p.Program, own)
+	s.Named = workload.NamedScript(v, own)
 	s.RunWith(p.Database, func(d load.Database) workload.Task {
 		here := p
 		here.Database = d

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases/redis"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
@@ -42,6 +43,9 @@ func (Workload) Params() []workload.Param {
 }
 
 func (Workload) Stages(v workload.Values) (workload.Stages, error) {
+	if v["appendfsync"] != "everysec" && v["appendonly"] != "yes" {
+		return workload.Stages{}, hint.New(fmt.Errorf("appendfsync=%s syncs the log of appendonly=yes, and there is none", v["appendfsync"]), "appendonly=yes, or leave appendfsync out")
+	}
 	r := workload.Reader{Values: v}
 	p := Params{Test: v["test"], Bytes: int(r.Size("size")), Keys: r.Whole("keys"), Pipeline: r.Whole("pipeline")}
 	connections := r.Whole("connections")

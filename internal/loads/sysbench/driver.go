@@ -3,6 +3,7 @@ package sysbench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -115,7 +116,7 @@ func (b *bench) readScript() (err error) {
 	}
 	var all []tool.Step
 	for _, s := range steps {
-		all = append(all, tool.Step{SQL: s.Text, Name: s.Name, Low: s.Low, High: s.High, Jump: s.Jumps(), Op: s.Op, To: s.To})
+		all = append(all, tool.Step{SQL: s.Text, At: fmt.Sprintf("%s:%d", b.Script, s.Line), Name: s.Name, Low: s.Low, High: s.High, Jump: s.Jumps(), Op: s.Op, To: s.To})
 	}
 	b.script = load.Generated(tool.StatementsScript(all))
 	return nil

@@ -51,7 +51,8 @@ func TestStatementsThatFail(t *testing.T) {
 	for text, says := range map[string]string{
 		"SELECT 1;\n\\! id\n":                 "mine.sql:2: ",
 		"SELECT * FROM mysql.global_priv;\n":  "denied",
-		"SELECT * FROM sbtest1 WHERE ide = 1": "Unknown column",
+		"SELECT * FROM sbtest1 WHERE ide = 1": "mine.sql:1: SQL error, errno = 1054, state = '42S22': Unknown column",
+		"\\set id random(1, 9)\n-- that many\nSELECT 1;\nSELECT no\nFROM sbtest1 WHERE id = :id;\n": "mine.sql:4: SQL error, ",
 	} {
 		b := newBenchmark(t, 1)
 		b.Script = filepath.Join(t.TempDir(), "mine.sql")

@@ -36,7 +36,6 @@ func (Workload) Params() []workload.Param {
 			Help: "path of sysbench 1.0 or 1.1; auto: in PATH"},
 		{Name: "script", Default: "oltp_read_only", Check: script,
 			Help: "one of sysbench's scripts, or the absolute path of a Lua script or of SQL (*.sql): its statements in order are one event"},
-		workload.DumpParam(),
 		{Name: "threads", Default: "4", Check: workload.Whole(1, 4096),
 			Help: "sysbench's threads, each with a connection"},
 		{Name: "tables", Default: "4", Check: workload.Whole(1, 10_000),
@@ -53,6 +52,7 @@ func (Workload) Params() []workload.Param {
 		workload.OptionsParam("options", "options passed on to sysbench", tool.CheckOption),
 		workload.ServerOptions(family),
 	}
+	params = append(params, workload.DumpParams()...)
 	return append(params, workload.SettingParams(family)...)
 }
 
@@ -109,13 +109,16 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 		Threads: threads, Key: dataKey(v), Disk: writes(p.Script), Grows: workload.Bytes(v, "redo_log") + workload.TablesGrow, Rate: growth(v, threads, writes(p.Script)), Cache: workload.Bytes(v, "buffer_pool"), Settle: 500 * time.Millisecond,
 		Prepare: func(dir string) workload.Task {
 			fill := serve.Prepare{Server: workload.ProgramPath(v["server"]), Options: p.Server.Options, Into: dir}
-			if fill.Dump = workload.DumpPath(v); fill.Dump == "" {
+			if !workload.Fill(&fill, v) {
 				fill.Sysbench, fill.Program = dataOf(p.Data), p.Program
 			}
 			return workload.HiddenTask(serve.PrepareCommand, v["service"], fill)
 		},
 	}
 	stages.SQL = workload.SQLOf(v, sqlfile.MySQL)
+	if workload.DumpPath(v) == "" {
+		stages.Data = serve.SysbenchBytes(p.Data.Tables, p.Data.Rows)
+	}
 	if len(stages.SQL) > 0 {
 		p.Server.Options = append(p.Server.Options, refuseFiles)
 	}
@@ -127,8 +130,10 @@ func (Workload) Stages(v workload.Values) (workload.Stages, error) {
 	if tool.IsBundled(own) {
 		own = ""
 	}
+	stages.UserSQL = len(stages.SQL) > 0 || own != ""
 	code, client := r.ServerCode(family)
 	stages.Code = workload.ClientCode(code, client, tool.Program, p.Program, own)
+	stages.Named = workload.NamedScript(v, own)
 	counted(&stages, p)
 	stages.RunWith(p.Database, func(d load.Database) workload.Task {
 		here := p

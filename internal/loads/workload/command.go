@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/units"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/wire"
@@ -64,8 +65,9 @@ func (c Command) Stages(v Values) (Stages, error) {
 		return Stages{}, fmt.Errorf("command: %w", r.Err)
 	}
 	s := Stages{
-		Threads: threads,
-		Code:    []Code{{What: v["command"], Is: "command"}},
+		Threads: threads, Executes: p.Args[:1],
+		Code:  []Code{{What: v["command"], Is: messages.Say("code.command")}},
+		Named: append([]Named{namedProgram(v["command"], p.Args, v["shell"] == "on", files)}, namedCopies("files", files)...),
 		Load: func(at wire.Place) Task {
 			here := p
 			here.Dir = at.Volume

@@ -59,7 +59,7 @@ func SettingParams(s db.Service) (params []Param) {
 		if check == nil {
 			check = oneOf(s.Words...)
 		}
-		params = append(params, Param{Name: s.Name, Default: s.Default, Words: s.Words, Help: "server: " + s.Help, Check: check})
+		params = append(params, Param{Name: s.Name, Default: s.Default, Words: s.Words, Help: "server: " + s.Help, Check: check, Text: s.Open})
 	}
 	return params
 }
@@ -86,7 +86,8 @@ func (s *Stages) RunWith(d load.Database, task func(load.Database) Task) {
 	if d.Inside {
 		s.Load = func(at wire.Place) Task {
 			here := d
-			here.Server.Dir, here.Server.Program = at.Volume, at.Program
+			here.Server.Dir, here.Server.Program, here.Files = at.Volume, at.Program, at.Volume
+			here.Server.Walled, here.Server.OwnRoot = at.Walled, at.OwnRoot
 			return task(here)
 		}
 		return
@@ -95,11 +96,13 @@ func (s *Stages) RunWith(d load.Database, task func(load.Database) Task) {
 	s.Server = func(at wire.Place) Task {
 		here := d.Server
 		here.Dir, here.Listen, here.Program = at.Volume, at.Listen, at.Program
+		here.Walled, here.OwnRoot = at.Walled, at.OwnRoot
 		return HiddenTask(serve.Command, d.Service, here)
 	}
 	s.Load = func(at wire.Place) Task {
 		here := d
 		here.Server.Dir = cmp.Or(at.ClientVolume, at.HostVolume, at.Volume)
+		here.Files = cmp.Or(at.ClientFiles, here.Server.Dir)
 		here.Server.Listen, here.Dial = at.Listen, at.Dial
 		return task(here)
 	}

@@ -31,8 +31,8 @@ func runs(args []string, tool Tool, work Metric) Stages {
 		Threads: 1,
 		Load:    func(wire.Place) Task { return LoadTask(load.KindProgram, load.Program{Args: args}) },
 		Metrics: []Metric{CPUPerOp},
-		Tools:   []Tool{tool},
-		Work:    work,
+		Tools:   []Tool{tool}, Executes: args[:1],
+		Work: work,
 	}
 }
 
@@ -203,6 +203,7 @@ func (CommandNoise) Stages(v Values) (Stages, error) {
 	p := load.Executions{Args: args, Dir: ".", Codes: []int{0}, Timeout: never}
 	return Stages{
 		Threads: threads,
+		Named:   []Named{namedProgram(v["command"], args, false, nil)},
 		Load:    func(wire.Place) Task { return LoadTask(load.KindRepeat, p) },
 		Metrics: []Metric{Throughput, CPUPerOp},
 		Work:    cpuWork,

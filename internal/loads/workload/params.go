@@ -71,19 +71,13 @@ func seed(s string) error {
 // Size allows sizes from low to high, in bytes.
 func Size(low, high int64) func(string) error {
 	return func(s string) error {
-		n, err := parseSize(s)
+		n, err := units.Size(s)
 		if err != nil || n < low || n > high {
-			return fmt.Errorf("%q is not a size from %s to %s, such as 512B, 64KiB or 2MiB", s, sizes.Format(low), sizes.Format(high))
+			return fmt.Errorf("%q is not a size from %s to %s, such as 512B, 64K or 2MiB", s, units.Bytes(low), units.Bytes(high))
 		}
 		return nil
 	}
 }
-
-// sizes reads and writes sizes with binary units.
-var sizes = units.IEC().Bare()
-
-// parseSize reads a size in bytes, with or without a binary unit.
-func parseSize(s string) (int64, error) { return sizes.Whole(strings.Replace(s, " ", "", 1)) }
 
 // Reader converts checked values. Err is the first error.
 type Reader struct {
@@ -113,7 +107,7 @@ func (r *Reader) seed(name string) uint64 {
 
 // Size is the value of a size, in bytes.
 func (r *Reader) Size(name string) int64 {
-	n, err := parseSize(r.Values[name])
+	n, err := units.Size(r.Values[name])
 	r.fail(name, err)
 	return n
 }

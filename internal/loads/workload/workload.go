@@ -73,6 +73,9 @@ type Stages struct {
 	// Bytes is the disk space in bytes that the load needs in the data directory of an arm, if more
 	// than the data set. Grows is the space for what it writes in addition: logs.
 	Bytes, Grows int64
+	// Data is an upper estimate of the disk space in bytes of the data set that Prepare makes in the cache; 0: it is not
+	// known, or there is none.
+	Data int64
 	// Rate is an upper bound of the bytes per second that the load adds to its data, by which disk
 	// space is planned.
 	Rate int64
@@ -84,10 +87,16 @@ type Stages struct {
 	Needs []serve.Need
 	// Tools are other programs that the load needs.
 	Tools []Tool
+	// Executes are names or paths of further programs that the load executes.
+	Executes []string
 	// Code lists programs and scripts of the user that tare will execute on this host.
 	Code []Code
 	// SQL are the user's dump and statements, which are checked before anything starts.
 	SQL []SQL
+	// Named are the user's other files and programs, which are checked before anything starts too.
+	Named []Named
+	// UserSQL is true if a server runs SQL of the user's: that in SQL, of a script, or queries.
+	UserSQL bool
 	// Work is the rate by which a neighbour of this kind is measured: a key of
 	// record.Window.Neighbour. The zero value means the operations that the load counts.
 	Work Metric

@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"bytes"
+	"regexp"
 
 	"github.com/tarelab/tare/internal/logs/format"
 )
@@ -79,8 +80,14 @@ func (s *Server) rates(text []byte) bool {
 	return true
 }
 
+// percentileLine matches a percentile behind whatever a log collector, a search or a quotation puts before it.
+var percentileLine = regexp.MustCompile(`(?:^|[^\d.])(\d{1,3}(?:\.\d+)?%\s+\d[\d.,]* sec\..*)$`)
+
 // percentile reads "99.000%\t\t0.150 sec.\t0.155 sec.\t", with one column for each server.
 func (p *parser) percentile(text []byte) bool {
+	if m := percentileLine.FindSubmatch(text); m != nil {
+		text = m[1]
+	}
 	label, rest, ok := bytes.Cut(text, []byte("%"))
 	percent, known := format.Whole(label).Get()
 	if !ok || !known || percent < 0 || percent > 100 || !bytes.Contains(rest, []byte(" sec.")) {

@@ -1,16 +1,13 @@
-// Package csv reads tables of figures whose first row names the columns, as CSV and in Markdown. It converts
-// numbers to base units if the column's name has a unit: "p95 (ms)". Parse knows only columns; Import knows
-// which metric a column is.
+// Package csv reads tables of figures whose first row names the columns, as CSV and in Markdown. It reads a table only
+// if known.txt or the user says what each column is. Parse splits a text into rows; figureOf and roleOf read headings;
+// Columns.Import makes runs of the rows.
 package csv
 
 import (
 	"bytes"
 	"io"
-	"regexp"
 	"slices"
-	"strings"
 
-	"github.com/tarelab/tare/internal/base/units"
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
@@ -22,33 +19,36 @@ type Table struct {
 	// Tables is the number of the table on a page, from 1; 0: the file is one table.
 	Tables   int              `json:"tables,omitempty"`
 	Warnings []format.Warning `json:"warnings,omitempty"`
+	numbers  format.Warnings
+}
+
+// Index finds a column by its name without the unit, in any case; -1: none.
+func (t *Table) Index(name string) int {
+	return slices.IndexFunc(t.Columns, func(c Column) bool {
+		parts := partsOf(folded(c.Name))
+		return len(parts) > 0 && parts[0] == name
+	})
+}
+
+// Number reads a field of a row in base units, whatever the other rows have; missing for other text.
+func (t *Table) Number(row Row, column int) format.Num {
+	n := numbers{Warnings: &t.numbers, line: row.Line}
+	return n.figure(row.Text[column], &t.Columns[column])
 }
 
 // Column is a column by its heading.
 type Column struct {
-	Name string `json:"name"` // without the unit
+	Name string `json:"name"` // the heading
 	// Unit of the converted numbers: "s", "B", "B/s", "1/s" or "ratio". Empty: the heading has no
 	// known unit, and numbers are as printed.
 	Unit  string `json:"unit,omitempty"`
 	scale float64
 }
 
-// Row is one row. The slices are valid until the next one.
+// Row is one row. Text is valid until the next one.
 type Row struct {
 	Line int
 	Text []string // of every column, without quotation marks
-	// Number of every column in base units; missing for other text.
-	Number []format.Num
-}
-
-// Index finds a column by name, in any case; -1: none.
-func (t *Table) Index(name string) int {
-	for i, c := range t.Columns {
-		if strings.EqualFold(c.Name, name) {
-			return i
-		}
-	}
-	return -1
 }
 
 type parser struct {
@@ -72,7 +72,7 @@ func Parse(r io.Reader, each func(*Table, Row) error) (*Table, error) {
 		line = p.pageLine
 	}
 	err := p.Each(line)
-	p.table.Warnings = p.Doubts()
+	p.table.Warnings = append(p.Doubts(), p.table.numbers.List()...)
 	switch {
 	case err != nil || p.table.Rows > 0:
 	case p.table.Columns == nil && isPage:
@@ -139,14 +139,13 @@ func (p *parser) head(line []byte) error {
 	return p.named()
 }
 
-// named refuses a heading with a number, and allocates the row.
+// named refuses a heading with a number.
 func (p *parser) named() error {
 	for _, c := range p.table.Columns {
 		if format.Whole([]byte(c.Name)).Known() {
 			return &format.Error{Line: p.Number(), Text: numberAsName(c.Name), Remedy: nameColumns}
 		}
 	}
-	p.row.Number = make([]format.Num, len(p.table.Columns))
 	return nil
 }
 
@@ -164,86 +163,9 @@ func (p *parser) fields(line []byte) error {
 		}
 		return e
 	}
-	p.setRow(f)
+	p.row.Line, p.row.Text = n, f
 	return nil
 }
-
-// setRow sets the row to these fields and reads their numbers.
-func (p *parser) setRow(f []string) {
-	p.row.Line, p.row.Text = p.Number(), f
-	commas := slices.ContainsFunc(f, decimalComma.MatchString)
-	for i, s := range f {
-		p.row.Number[i] = p.figure(s, &p.table.Columns[i], commas)
-	}
-}
-
-// measured matches a number with k, M, a unit, a range or a remark in brackets behind it.
-var measured = regexp.MustCompile(`^[~≈]?\s*([-+]?\d[\d.,]*)\s*([kKM]?)\s*([A-Za-zµμ%/]*)\s*(?:(?:±|\+/-|\+-|\().*)?$`)
-
-// figure converts a field to base units, from its own unit if it has one, else from the heading's.
-func (p *parser) figure(s string, c *Column, commas bool) format.Num {
-	if x := p.number(s, commas); x.Known() {
-		return x.Times(c.scale)
-	}
-	m := measured.FindStringSubmatch(strings.TrimSpace(s))
-	if m == nil {
-		return format.Num{}
-	}
-	scale := c.scale
-	switch u, known := units.OfHeading(m[2] + m[3]); {
-	case m[2]+m[3] == "":
-	case known && (c.Unit == "" || c.Unit == u.Base): // 523 MB/s, 20 ms
-		scale = u.Scale
-	case m[3] == "" || rate(m[3]):
-		scale *= map[string]float64{"": 1, "k": 1e3, "K": 1e3, "M": 1e6}[m[2]]
-	default:
-		return format.Num{}
-	}
-	return p.number(m[1], commas).Times(scale)
-}
-
-// rate reports whether a unit is a rate per second.
-func rate(unit string) bool {
-	u, _ := units.OfHeading(unit)
-	return u.Base == "1/s"
-}
-
-// thousands matches numbers with separators between thousands and another decimal sign: 1.234,5 and
-// 1,234.5.
-var thousands = regexp.MustCompile(`^-?\d{1,3}(?:(?:\.\d{3})+,\d+|(?:,\d{3})+\.\d+)$`)
-
-// number reads a field. A decimal comma is read as a point, with a warning; if it could be a thousands
-// separator, the number is missing. commas says that the row has decimal commas: then a point before three
-// digits could be a thousands separator too.
-func (p *parser) number(s string, commas bool) format.Num {
-	s = strings.TrimSuffix(strings.TrimSpace(s), "%")
-	if thousands.MatchString(s) {
-		p.Doubt(thousandsRead, checkThem)
-		last := strings.LastIndexAny(s, ".,")
-		return format.Whole([]byte(strings.NewReplacer(".", "", ",", "").Replace(s[:last]) + "." + s[last+1:]))
-	}
-	whole, fraction, cut := strings.Cut(s, ",")
-	if !cut && commas {
-		whole, fraction, cut = strings.Cut(s, ".")
-		cut = cut && len(fraction) == 3
-	}
-	x := format.Whole([]byte(s))
-	if !cut || !x.Known() && strings.Count(s, ",") != 1 {
-		return x
-	}
-	if x = format.Whole([]byte(whole + "." + fraction)); !x.Known() {
-		return x
-	}
-	if len(fraction) == 3 && strings.TrimLeft(whole, "-0") != "" {
-		p.Doubt(ambiguousComma(s), writePoint)
-		return format.Num{}
-	}
-	p.Comma()
-	return x
-}
-
-// decimalComma matches a number whose comma can only be a decimal sign.
-var decimalComma = regexp.MustCompile(`^-?\d[\d.]*,(?:\d{1,2}|\d{4,})$`)
 
 // split splits a line at separators outside of quotation marks. (encoding/csv allows line ends in a quoted
 // field: an open quotation mark would swallow the rest of the file.)
@@ -284,3 +206,12 @@ func closing(b []byte) int {
 }
 
 func clean(b []byte) string { return string(bytes.ToValidUTF8(bytes.TrimSpace(b), []byte("?"))) }
+
+// columns reads the names and units of headings such as "p95 (ms)", "lat (ms,95%)" and "latency_ms_avg".
+func columns(names []string) []Column {
+	out := make([]Column, len(names))
+	for i, name := range names {
+		out[i] = column(name)
+	}
+	return out
+}

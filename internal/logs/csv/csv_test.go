@@ -24,12 +24,25 @@ func read(b []byte) result {
 	r := result{}
 	t, err := Parse(bytes.NewReader(b), func(_ *Table, row Row) error {
 		r.Text = append(r.Text, slices.Clone(row.Text))
-		r.Number = append(r.Number, slices.Clone(row.Number))
 		return nil
 	})
+	n := numbers{Warnings: &format.Warnings{}}
+	for _, row := range r.Text {
+		for _, field := range row {
+			n.see(field)
+		}
+	}
+	for _, row := range r.Text {
+		var list []format.Num
+		for i, field := range row {
+			list = append(list, n.figure(field, &t.Columns[min(i, len(t.Columns)-1)]))
+		}
+		r.Number = append(r.Number, list)
+	}
 	if r.Table = t; err != nil {
 		r.Error = err.Error()
 	}
+	r.Warnings = append(r.Warnings, n.List()...)
 	return r
 }
 
@@ -74,13 +87,6 @@ func TestNumbers(t *testing.T) {
 		if got := fmt.Sprint(r.Number); got != values || !strings.Contains(r.Error+fmt.Sprint(r.Warnings), text) {
 			t.Errorf("%q: %s %s %v, want %s", in, got, r.Error, r.Warnings, want)
 		}
-	}
-}
-
-func TestIndex(t *testing.T) {
-	r := read([]byte("Arm,P95 (ms)\nx,1\n"))
-	if r.Index("p95") != 1 || r.Index("arm") != 0 || r.Index("p99") != -1 {
-		t.Errorf("%+v", r.Table)
 	}
 }
 

@@ -2,8 +2,6 @@ package csv
 
 import (
 	"io"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,337 +10,332 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// columnNames has the metric of each known column name. Names are compared in lower case, without
-// unit, and with one blank between words.
-var columnNames = byName(map[string]metric.Metric{
-	"tps, qps, iops, throughput, rate, ops, rps, transactions/s, queries/s, requests/s, operations/s, ops/s, events/s": metric.Throughput,
-	"queries": metric.Queries, "read iops": metric.IOPS.Of("read"), "write iops": metric.IOPS.Of("write"),
-	"bandwidth, bw": metric.Bandwidth, "read bandwidth": metric.Bandwidth.Of("read"), "write bandwidth": metric.Bandwidth.Of("write"),
-	"time total, duration, elapsed": metric.Time, "latency, mean, avg, lat, mean latency, latency mean": metric.LatencyMean,
-	"p50, median, latency median": metric.P50, "p90": metric.Quantile(0.9), "p95": metric.P95, "p99": metric.P99, "p99.9": metric.Quantile(0.999),
-})
-
-func byName(names map[string]metric.Metric) map[string]metric.Metric {
-	out := map[string]metric.Metric{}
-	for list, m := range names {
-		for name := range strings.SplitSeq(list, ", ") {
-			out[name] = m
-		}
-	}
-	return out
+// Import reads a table of which every column is known.
+func Import(name string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+	return new(Columns).Import(name, text)
 }
 
-// percentile matches "95", "95p", "95th" or "99.9%": names such as "lat95" and "95th percentile" without
-// the words that percentileOf removes.
-var percentile = regexp.MustCompile(`^p?([0-9]{2}(?:\.[0-9]+)?)(p|th|pct|%)?$`)
-
-// percentileOf returns the metric of a column whose name is a percentile; the zero Metric for others.
-func percentileOf(name string) metric.Metric {
-	rest := strings.NewReplacer("latency", "", "lat", "", "percentile", "", "_", "", " ", "").Replace(name)
-	m := percentile.FindStringSubmatch(rest)
-	if m == nil || m[0] == m[1] && rest == name { // a number alone is no percentile
-		return metric.Metric{}
-	}
-	return columnNames["p"+m[1]]
-}
-
-// Metric returns the metric of a column by its name in lower case; the zero Metric for unknown names.
-func Metric(name string) metric.Metric {
-	if p := percentileOf(name); p.Name != "" {
-		return p
-	}
-	words := strings.Fields(strings.ReplaceAll(name, "_", " "))
-	for _, drop := range [][]string{nil, {"avg", "average", "mean"}, {"latency", "lat"}} {
-		if len(words) > 1 {
-			words = slices.DeleteFunc(words, func(w string) bool { return slices.Contains(drop, w) })
-		}
-		if m, ok := columnNames[strings.Join(words, " ")]; ok {
-			return m
-		}
-	}
-	return metric.Metric{}
-}
-
-// clockNames are names of columns with the time of a row, or its number.
-var clockNames = []string{"time", "t", "timestamp", "second", "seconds", "date", "at", "elapsed_s", "#", "n", "i"}
-
-// Names of columns that describe a row: its arm, its load, and settings of the load. Columns with other
-// words are in importer.texts.
-var (
-	armNames  = []string{"arm", "config", "configuration", "environment", "env", "variant", "host", "system"}
-	loadNames = []string{"workload", "load", "benchmark", "test", "job", "profile", "mode", "script", "op", "operation", "pattern", "rw", "query",
-		"test name", "workload type", "io pattern"}
-	settingNames = []string{"clients", "client", "connections", "threads", "thread", "concurrency", "jobs", "numjobs", "iodepth", "queue depth",
-		"qd", "bs", "block size", "blocksize", "scale", "warehouses", "payload", "payload size", "value size", "record size", "data size", "io size",
-		"size", "pipeline", "replicas", "users", "workers"}
-	// runNames are names of columns with the number of a run.
-	runNames = []string{"run", "trial", "repeat", "repetition", "rep"}
-	// noteNames are names of columns whose text may differ between runs of one arm and load.
-	noteNames = []string{"date", "datetime", "timestamp", "time", "start", "end", "started", "ended", "begin", "hostname", "node", "machine",
-		"comment", "comments", "note", "notes", "remark", "remarks", "uuid", "run id", "id", "file", "filename", "log", "command", "status", "result"}
-)
-
-// importer turns the rows of a table into runs.
-type importer struct {
-	table    int             // number of the table on a page, from 1; 0: the file is one table
-	columns  []Column        // nil before the first row
-	first    int             // index in runs of the table's first run
-	metrics  []metric.Metric // by column; the zero Metric for other columns
-	roles    [][]string      // by column: one of the lists of names above; nil for others
-	clock    int             // the column with the time; -1: none
-	skipped  []int           // columns of unknown meaning
-	texts    []int           // columns of text with unknown names; rows with different texts belong to different arms
-	searched bool            // findTexts has filled in texts
-	err      error           // the heading is ambiguous
-	runs     []*observed.Run
-	runTexts [][]string     // by run: the texts of its rows in the columns texts
-	runIndex map[string]int // index in runs, by arm, load and settings of the row
-	rows     []Row          // the rows of a table without a column of a metric, for transposed
-	spans    [][3]float64   // by run: first time, last time, number of rows
-	warnings format.Warnings
-}
-
-// Import reads a table. Each row is a report of the metrics that the columns name. Rows with the same
-// arm, load and settings are reports of one run.
-func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
-	p := &importer{}
+// Import reads a table. Each row is a run of its arm, load and settings; with a column of times it is a report of
+// one run. If a column is neither known nor named, the error is an UnknownColumns.
+func (c *Columns) Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+	p := &importer{Columns: c}
 	table, err := Parse(text, func(t *Table, row Row) error {
-		if p.columns == nil || p.table != t.Tables {
-			p.end()
-			p.begin(t)
+		if p.t == nil || p.t.number != t.Tables {
+			if err := p.end(); err != nil {
+				return err
+			}
+			p.t = p.begin(t)
 		}
-		return p.addRow(row)
+		return p.row(row)
 	})
-	p.end()
-	known := false
-	for i, r := range p.runs {
-		if s := p.spans[i]; s[2] > 1 && s[1] > s[0] {
-			r.Every = (s[1] - s[0]) / (s[2] - 1)
-			r.Seconds = s[1] - s[0] + r.Every
-		}
-		known = known || !r.Empty()
+	if failed := p.end(); err == nil {
+		err = failed
 	}
-	if err == nil && !known {
+	switch {
+	case err != nil:
+	case len(p.unknown.Tables) > 0:
+		err = &p.unknown
+	case len(p.passed.Tables) > 0 && !p.found():
+		err = &p.passed
+	case !p.found() && p.aside > 0:
+		err = &format.Error{Line: 1, Text: onlyStatistics, Remedy: keepRuns}
+	case !p.found():
 		err = &format.Error{Line: 1, Text: noColumn, Remedy: callColumn}
 	}
 	return p.runs, append(table.Warnings, p.warnings.List()...), err
 }
 
-// end names the arms of a table and warns about unused columns.
-func (p *importer) end() {
-	if p.columns == nil {
-		return
-	}
-	if p.transposed() {
-		return
-	}
-	p.nameByTexts()
-	p.warnUnused()
+// importer turns the rows of the tables of a file into runs.
+type importer struct {
+	*Columns
+	t        *tableReader // the current table; nil before the first row
+	runs     []*observed.Run
+	warnings format.Warnings
+	unknown  UnknownColumns // of tables with figures
+	passed   UnknownColumns // of tables without a figure that is known
+	aside    int            // rows of statistics
 }
 
-// begin begins a table and finds the meaning of its columns.
-func (p *importer) begin(t *Table) {
-	*p = importer{table: t.Tables, columns: t.Columns, clock: -1, runIndex: map[string]int{}, first: len(p.runs),
-		err: p.err, runs: p.runs, runTexts: p.runTexts, spans: p.spans, warnings: p.warnings}
-	p.metrics = make([]metric.Metric, len(t.Columns))
-	p.roles = make([][]string, len(t.Columns))
-	for i, c := range t.Columns {
-		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
-		for _, list := range [][]string{armNames, loadNames, settingNames} {
-			if slices.Contains(list, name) {
-				p.roles[i] = list
-			}
-		}
-		if slices.Contains(runNames, name) {
-			p.roles[i] = runNames
-		}
-		p.metrics[i] = Metric(name)
-		switch {
-		case p.roles[i] != nil:
-			p.metrics[i] = metric.Metric{}
-		case slices.Contains(clockNames, strings.ToLower(c.Name)):
-			if p.metrics[i] = (metric.Metric{}); p.clock < 0 {
-				p.clock = i
-			}
-		case p.metrics[i].Name == "":
-			p.skipped = append(p.skipped, i)
-		case p.metrics[i].Unit == "s" && c.Unit == "":
-			p.warnings.Add(1, noUnit(c.Name), writeUnit(c.Name))
-		}
-	}
-	p.refuseDuplicates()
-	if i := slices.Index(p.metrics, metric.Time); i >= 0 && slices.Contains(p.metrics, metric.Throughput) {
-		p.metrics[i] = metric.Metric{} // the time that was asked for
-	}
+func (p *importer) found() bool {
+	return slices.ContainsFunc(p.runs, func(r *observed.Run) bool { return !r.Empty() })
 }
 
-// warnUnused warns about columns that were not used.
-func (p *importer) warnUnused() {
-	var names []string
-	for _, i := range p.skipped {
-		if !slices.Contains(p.texts, i) {
-			names = append(names, p.columns[i].Name)
-		}
-	}
-	if len(names) > 0 {
-		p.warnings.Add(1, unknownColumns(names), callColumns)
-	}
+// mostRows bounds the rows of a table that are kept. Only a table with a column of times has more.
+const mostRows = 20000
+
+// tableReader turns the rows of one table into runs.
+type tableReader struct {
+	number   int // of the table on its page, from 1; 0: the file is one table
+	columns  []Column
+	meanings []meaning
+	rows     []Row // until the table is settled
+	settled  bool
+	clock    int // the column with the time of a report; -1: none
+	numbers  numbers
+	runs     []*observed.Run
+	index    map[string]int // index in runs of the series of a key
+	spans    map[int]*span  // by index in runs
+	aside    rowsAside
 }
 
-// refuseDuplicates sets err if two columns have the same metric: their figures would be averaged. Where
-// tps and qps are both in the table, qps becomes a metric of its own.
-func (p *importer) refuseDuplicates() {
-	columns := map[string][]int{}
-	for i, m := range p.metrics {
-		if m.Name != "" {
-			columns[m.Name] = append(columns[m.Name], i)
-		}
-	}
-	all := columns[metric.Throughput.Name]
-	if tps := slices.IndexFunc(all, func(i int) bool { return p.named(i, "tps", "transactions/s") }); tps >= 0 && len(all) > 1 {
-		for _, i := range all {
-			if p.named(i, "qps", "queries/s") && len(columns[metric.Queries.Name]) == 0 {
-				p.metrics[i] = metric.Queries
-				columns[metric.Throughput.Name] = slices.DeleteFunc(all, func(k int) bool { return k == i })
-				break
-			}
-		}
-	}
-	for _, m := range slices.Sorted(maps.Keys(columns)) {
-		if c := columns[m]; len(c) > 1 {
-			p.err = &format.Error{Line: 1, Text: sameColumns(p.columns[c[0]].Name, p.columns[c[1]].Name, m), Remedy: keepOneColumn}
-			return
-		}
-	}
+// span is the first and last time of a series and the number of its rows.
+type span struct {
+	first, last float64
+	rows        int
 }
 
-// named reports whether a column has one of these names.
-func (p *importer) named(column int, names ...string) bool {
-	return slices.Contains(names, strings.ReplaceAll(strings.ToLower(p.columns[column].Name), "_", " "))
+func (p *importer) begin(t *Table) *tableReader {
+	r := &tableReader{number: t.Tables, columns: slices.Clone(t.Columns), clock: -1, index: map[string]int{}, spans: map[int]*span{}}
+	r.numbers.Warnings = &p.warnings
+	return r
 }
 
-// findTexts finds, by the first row, the columns of text with unknown names. Rows with different texts
-// in such a column are not repeats of one arm.
-func (p *importer) findTexts(row Row) {
-	p.searched = true
-	for i, c := range p.columns {
-		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
-		switch text := row.Text[i]; {
-		case p.roles[i] != nil, p.metrics[i].Name != "", i == p.clock, format.Whole([]byte(text)).Known(), text == "", text == "-":
-		case slices.Contains(noteNames, name), slices.Contains(clockNames, name), moment.MatchString(text):
-		default:
-			p.texts = append(p.texts, i)
-		}
-	}
-}
-
-// moment matches a date or a time of day.
-var moment = regexp.MustCompile(`^\d{4}[-/.]\d\d?[-/.]\d\d?|^\d\d?:\d\d|^\d\d?[-/.]\d\d?[-/.]\d{4}`)
-
-// nameByTexts adds the texts in which rows differ to the names of the arms, or to the names of the loads
-// if the table has a column of arms.
-func (p *importer) nameByTexts() {
-	arms := slices.ContainsFunc(p.roles, func(role []string) bool { return role != nil && slices.Equal(role, armNames) })
-	for k := range p.texts {
-		values := map[string]bool{}
-		for _, w := range p.runTexts[p.first:] {
-			values[w[k]] = true
-		}
-		if len(values) < 2 {
-			continue
-		}
-		for n, r := range p.runs[p.first:] {
-			if w := p.runTexts[p.first+n][k]; arms {
-				r.Sub = strings.TrimSpace(r.Sub + " " + w)
-			} else {
-				r.Arm = strings.TrimSpace(r.Arm + " " + w)
-			}
-		}
-	}
-}
-
-// addRow adds a row to its run.
-func (p *importer) addRow(row Row) error {
-	if !p.searched {
-		p.findTexts(row)
-	}
-	if p.err != nil {
-		return p.err
-	}
-	if !slices.ContainsFunc(p.metrics, func(m metric.Metric) bool { return m.Name != "" }) && len(p.rows) < maxRuns {
-		p.rows = append(p.rows, Row{Line: row.Line, Text: slices.Clone(row.Text)})
-	}
-	n, err := p.runOf(row)
-	if err != nil {
-		return err
-	}
-	r := p.runs[n]
-	for i, m := range p.metrics {
-		if m.Name == "" {
-			continue
-		}
-		n := row.Number[i]
-		if m.Unit == "s" {
-			n = n.NonZero() // a time of 0 was not measured
-		}
-		r.Figure(m).Add(n)
-		if s := row.Text[i]; !row.Number[i].Known() && s != "" && s != "-" {
-			p.warnings.Once(row.Line, noNumber(s[:min(len(s), 40)], p.columns[i].Name), "")
-		}
-	}
-	p.spans[n][2]++
-	if p.clock < 0 {
+func (p *importer) row(row Row) error {
+	t := p.t
+	if !t.settled && len(t.rows) < mostRows {
+		t.rows = append(t.rows, Row{Line: row.Line, Text: slices.Clone(row.Text)})
 		return nil
 	}
-	if x, ok := row.Number[p.clock].Get(); ok {
-		if p.spans[n][2] == 1 {
-			p.spans[n][0] = x
+	if !t.settled {
+		if err := p.settle(); err != nil {
+			return err
 		}
-		p.spans[n][1] = x
+		if t.clock < 0 {
+			return &format.Error{Line: row.Line, Text: manyRows(mostRows), Remedy: splitOrRename}
+		}
+	}
+	return t.add(row)
+}
+
+// end finishes the current table.
+func (p *importer) end() error {
+	if p.t == nil {
+		return nil
+	}
+	if err := p.settle(); err != nil {
+		return err
+	}
+	for i, s := range p.t.spans {
+		if r := p.t.runs[i]; s.rows > 1 && s.last > s.first {
+			r.Every = (s.last - s.first) / float64(s.rows-1)
+			r.Seconds = s.last - s.first + r.Every
+		}
+	}
+	p.t.aside.warn(&p.warnings)
+	p.aside += p.t.aside.rows
+	p.runs = append(p.runs, p.t.runs...)
+	p.t = nil
+	return nil
+}
+
+// settle decides what the columns are, from the rows so far, and reads these rows.
+func (p *importer) settle() error {
+	t := p.t
+	if t.settled {
+		return nil
+	}
+	t.settled = true
+	if turned := p.turn(t); !turned {
+		t.meanings = p.meanings(t.columns)
+	}
+	t.longForm()
+	if !p.complete(t) {
+		t.rows = nil
+		return nil
+	}
+	if err := t.unique(); err != nil {
+		return err
+	}
+	t.learn()
+	rows := t.rows
+	t.rows = nil
+	for _, row := range rows {
+		if err := t.add(row); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// maxRuns bounds the runs of a table. A column with more different values is probably no setting.
-const maxRuns = 200
+// learn finds the decimal sign, the column with the times of reports, the columns that name rows of statistics,
+// and warns about metrics without a unit.
+func (t *tableReader) learn() {
+	for i := range t.meanings {
+		m := &t.meanings[i]
+		if m.role == roleClock && t.clock < 0 && t.rises(i) {
+			t.clock = i
+		}
+		if m.metric.Name == "" {
+			continue
+		}
+		if m.unit != nil {
+			t.columns[i].Unit, t.columns[i].scale = m.unit.Unit, m.unit.scale
+		}
+		inCells, figures := false, false
+		for _, row := range t.rows {
+			t.numbers.see(row.Text[i])
+			inCells = inCells || unitIn(row.Text[i]) != ""
+			figures = figures || plainNumber.MatchString(strings.TrimSpace(row.Text[i]))
+		}
+		if m.metric.Unit == "s" && t.columns[i].Unit == "" && !inCells && figures {
+			t.numbers.Add(max(t.rows[0].Line-1, 1), noUnit(t.columns[i].Name), writeUnit(t.columns[i].Name))
+		}
+	}
+	t.aside.learn(t)
+}
 
-// runOf returns the index of the run with the row's arm, load and settings, and makes the run if needed.
-func (p *importer) runOf(row Row) (int, error) {
+// rises reports whether the numbers of a column rise from row to row within each arm, load, setting and run, as
+// the times of reports do.
+func (t *tableReader) rises(column int) bool {
+	last, seen := map[string]float64{}, false
+	for _, row := range t.rows {
+		x, ok := format.Whole([]byte(row.Text[column])).Get()
+		if !ok {
+			return false
+		}
+		key := t.key(row)
+		if before, again := last[key]; again {
+			if x <= before {
+				return false
+			}
+			seen = true
+		}
+		last[key] = x
+	}
+	return seen
+}
+
+// key joins what a row says about itself.
+func (t *tableReader) key(row Row) string {
 	var key strings.Builder
-	for i, role := range p.roles {
-		if role != nil {
+	for i, m := range t.meanings {
+		switch m.role {
+		case roleArm, roleLoad, roleSetting, roleRun, roleHost:
 			key.WriteString(row.Text[i] + "\n")
 		}
 	}
-	var words []string
-	for _, i := range p.texts {
-		words = append(words, row.Text[i])
-		key.WriteString(row.Text[i] + "\n")
+	return key.String()
+}
+
+// add adds a row to the runs of its arms.
+func (t *tableReader) add(row Row) error {
+	t.numbers.line = row.Line
+	if t.aside.is(t, row) {
+		return nil
 	}
-	if i, ok := p.runIndex[key.String()]; ok {
-		return i, nil
+	runs := map[string]*observed.Run{}
+	for i, m := range t.meanings {
+		if m.metric.Name == "" {
+			continue
+		}
+		r := runs[m.arm]
+		if r == nil {
+			r = t.run(row, m.arm)
+			runs[m.arm] = r
+		}
+		t.figure(r, m.metric, row.Text[i], &t.columns[i])
 	}
-	if len(p.runs)-p.first == maxRuns {
-		return 0, &format.Error{Line: row.Line, Text: manyRuns(maxRuns), Remedy: splitOrRename}
+	return nil
+}
+
+// figure adds a field to a run.
+func (t *tableReader) figure(r *observed.Run, m metric.Metric, field string, c *Column) {
+	n := t.numbers.figure(field, c)
+	if u := unitIn(field); u != "" && u != m.Unit && u != "ratio" {
+		n = format.Num{}
 	}
-	r := &observed.Run{}
-	r.Tool, r.Line = "table", row.Line
-	if len(p.runs) == 0 && p.table == 0 {
-		r.Line = 1
+	if m.Unit == "s" {
+		n = n.NonZero() // a time of 0 was not measured
 	}
-	for i, role := range p.roles {
-		name, value := strings.ToLower(p.columns[i].Name), row.Text[i]
-		switch {
-		case role == nil, slices.Equal(role, runNames):
-		case slices.Equal(role, armNames) && !row.Number[i].Known():
-			r.Arm = value
-		case slices.Equal(role, loadNames):
-			r.Sub = strings.TrimSpace(r.Sub + " " + value)
-		default:
-			r.MakesLoad(name, value)
+	r.Figure(m).Add(n)
+	if !n.Known() && field != "" && field != "-" && field != "0" && !fromTo.MatchString(field) {
+		t.numbers.Once(t.numbers.line, noNumber(field[:min(len(field), 40)], c.Name), "")
+	}
+}
+
+// run returns the run of a row: a new one, or the one of the series to which the row belongs.
+func (t *tableReader) run(row Row, arm string) *observed.Run {
+	key := arm + "\n" + t.key(row)
+	i, ok := t.index[key]
+	if t.clock < 0 || !ok {
+		i = len(t.runs)
+		t.index[key] = i
+		t.runs = append(t.runs, t.newRun(row, arm))
+		t.spans[i] = &span{}
+	}
+	s := t.spans[i]
+	s.rows++
+	if t.clock >= 0 {
+		if x, ok := t.numbers.figure(row.Text[t.clock], &Column{scale: 1}).Get(); ok {
+			if s.last = x; s.rows == 1 {
+				s.first = x
+			}
 		}
 	}
-	p.runIndex[key.String()] = len(p.runs)
-	p.runs, p.spans, p.runTexts = append(p.runs, r), append(p.spans, [3]float64{}), append(p.runTexts, words)
-	return len(p.runs) - 1, nil
+	return t.runs[i]
+}
+
+// newRun makes the run of a row, of which the columns tell arm, load, settings and host.
+func (t *tableReader) newRun(row Row, arm string) *observed.Run {
+	r := &observed.Run{}
+	r.Tool, r.Line, r.Arm = ToolName, row.Line, arm
+	if t.number == 0 && len(t.runs) == 0 {
+		r.Line = 1
+	}
+	for i, m := range t.meanings {
+		name, value := folded(t.columns[i].Name), strings.TrimSpace(row.Text[i])
+		switch m.role {
+		case roleArm:
+			r.Arm = strings.TrimSpace(r.Arm + " " + value)
+		case roleLoad:
+			r.Sub = strings.TrimSpace(r.Sub + " " + value)
+		case roleSetting:
+			r.MakesLoad(name, value)
+		case roleHost:
+			r.Host = strings.TrimSpace(r.Host + " " + value)
+		}
+	}
+	return r
+}
+
+// ToolName is the tool of the runs of tables.
+const ToolName = "table"
+
+// unique returns an error if two columns are the same metric of one arm: their figures would be averaged. Where tps
+// and qps are both in the table, qps becomes a metric of its own.
+func (t *tableReader) unique() error {
+	t.separateQueries()
+	seen := map[string]int{}
+	for i, m := range t.meanings {
+		if m.metric.Name == "" {
+			continue
+		}
+		key := m.arm + "\n" + m.metric.Name
+		if k, twice := seen[key]; twice {
+			return &format.Error{Line: t.headLine(), Text: sameColumns(t.columns[k].Name, t.columns[i].Name, m.metric.Name), Remedy: leaveOneOut(t.columns[i].Name)}
+		}
+		seen[key] = i
+	}
+	return nil
+}
+
+// headLine is the line of the heading.
+func (t *tableReader) headLine() int {
+	if t.number == 0 || len(t.rows) == 0 {
+		return 1
+	}
+	return max(t.rows[0].Line-2, 1)
+}
+
+// separateQueries makes a metric of its own of queries beside transactions.
+func (t *tableReader) separateQueries() {
+	has := func(words ...string) int {
+		return slices.IndexFunc(t.columns, func(c Column) bool {
+			return slices.Contains(words, strings.Join(partsOf(folded(c.Name)), " "))
+		})
+	}
+	tps, qps := has("tps", "transactions/s"), has("qps", "queries/s")
+	if tps >= 0 && qps >= 0 && t.meanings[qps].metric == metric.Throughput && !slices.ContainsFunc(t.meanings, func(m meaning) bool { return m.metric == metric.Queries }) {
+		t.meanings[qps].metric = metric.Queries
+	}
 }

@@ -71,7 +71,7 @@ func (p *parser) pageLine(line []byte) error {
 	for len(cells) < len(p.table.Columns) {
 		cells = append(cells, "")
 	}
-	p.setRow(cells)
+	p.row.Line, p.row.Text = p.Number(), cells
 	return p.callEach()
 }
 

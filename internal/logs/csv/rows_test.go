@@ -34,12 +34,12 @@ func arms(runs []*observed.Run) string {
 // Rows that differ in a word are not repeats of one arm, and no two columns are one metric.
 func TestWhatRowsAre(t *testing.T) {
 	for name, c := range map[string]struct{ table, want string }{
-		"an unknown word is the arm":     {"storageclass,iops\nlocal-path,10000\nlonghorn,2000\n", "local-path throughput=1e+04; longhorn throughput=2000"},
-		"two words":                      {"engine,platform,tps\ninnodb,x64,10\ninnodb,arm,20\nrocks,arm,30\n", "innodb arm throughput=20; innodb x64 throughput=10; rocks arm throughput=30"},
-		"beside the arm it is the load":  {"arm,engine,tps\nhost,innodb,10\nhost,rocks,20\n", "host innodb throughput=10; host rocks throughput=20"},
-		"a word that is the same":        {"kernel,tps\n6.1-x,10\n6.1-x,20\n", "throughput=15"},
+		"a known word is the arm":        {"storageclass,iops\nlocal-path,10000\nlonghorn,2000\n", "local-path throughput=1e+04; longhorn throughput=2000"},
+		"two words":                      {"engine,platform,tps\ninnodb,x64,10\ninnodb,arm,20\nrocks,arm,30\n", "--column 'engine=arm'"},
+		"beside the arm it is the load":  {"arm,engine,tps\nhost,innodb,10\nhost,rocks,20\n", "--column 'engine=load'"},
+		"a word that is the same":        {"kernel,tps\n6.1-x,10\n6.1-x,20\n", "--column 'kernel=ignore'"},
 		"a number with a unit is a word": {"payload,rps\n10B,100\n5KiB,50\n", "payload:10B throughput=100; payload:5KiB throughput=50"},
-		"dates and hosts are no words":   {"date,hostname,when,tps\n2026-01-01,a,10:00,10\n2026-01-02,b,11:00,20\n", "throughput=15"},
+		"dates and hosts are no words":   {"date,hostname,time,tps\n2026-01-01,a,10:00,10\n2026-01-02,b,11:00,20\n", "throughput=10; throughput=20"},
 		"runs":                           {"arm,run,tps\nhost,1,10\nhost,2,20\n", "host throughput=10; host throughput=20"},
 		"thread":                         {"thread,tps\n1,10\n8,50\n", "thread:1 throughput=10; thread:8 throughput=50"},
 		"a payload without a unit":       {"payload,rps\n10,100\n5000,50\n", "payload:10 throughput=100; payload:5000 throughput=50"},
@@ -83,16 +83,16 @@ func TestMarkdown(t *testing.T) {
 		"units in fields":   {"| arm | tps | p95 |\n|---|---|---|\n| host | 100 tps | 20 ms |\n| docker | 50/s | 0.04 s |\n", both},
 		"thousands":         {"| arm | iops | bw |\n|---|---|---|\n| host | 75.7k | 523MiB/s |\n| longhorn | 1.2M | 1 GB/s |\n", "host throughput=7.57e+04 bandwidth=5.484e+08; longhorn throughput=1.2e+06 bandwidth=1e+09"},
 		"ranges":            {"| arm | tps |\n|---|---|\n| host | 100.5 ± 3.2 |\n| docker | 50 (-50%) |\n", "docker throughput=50; host throughput=100.5"},
-		"a pipe in a field": {"| arm | engine | tps |\n|---|---|---|\n| a\\|b | x | 1 |\n", "a|b throughput=1"},
+		"a pipe in a field": {"| arm | test | tps |\n|---|---|---|\n| a\\|b | x | 1 |\n", "a|b x throughput=1"},
 		"short rows":        {"| arm | tps | note |\n|---|---|---|\n| host | 100 |\n", "host throughput=100"},
 		"arms with blanks":  {"| environment | tps |\n|---|---|\n| bare metal | 100 |\n| docker bridge | 50 |\n", "bare metal throughput=100; docker bridge throughput=50"},
 		"an unknown word":   {"| storage class | iops |\n|---|---|\n| local | 9 |\n| ceph | 3 |\n", "ceph throughput=3; local throughput=9"},
-		"one without known columns is passed over": {"| who | what |\n|---|---|\n| me | x |\n\n| arm | tps |\n|---|---|\n| host | 1 |\n", "; host throughput=1"},
+		"one without known columns is passed over": {"| who | what |\n|---|---|\n| me | x |\n\n| arm | tps |\n|---|---|\n| host | 1 |\n", "host throughput=1"},
 		"metrics in rows":                          {"| | host | docker | change |\n|---|---|---|---|\n| TPS | 100 | 50 | -50% |\n| p95 (ms) | 20 | 40 | +100% |\n", both},
 		"metrics in rows, with threads":            {"| metric | host | docker |\n|---|---|---|\n| threads | 16 | 16 |\n| qps | 100 | 50 |\n", "docker threads:16 throughput=50; host threads:16 throughput=100"},
 		"metrics in rows of CSV":                   {"metric,host,docker\ntps,100,50\np95 (ms),20,40\n", both},
 		"too many fields":                          {"| arm | tps |\n|---|---|\n| host | 1 | 2 | 3 |\n", "line 3: the row has 4 fields, the heading 2"},
-		"nothing":                                  {"| a | b |\n|---|---|\n| c | d |\n", "no column of the table is one that is known"},
+		"nothing":                                  {"| a | b |\n|---|---|\n| c | d |\n", "2 unknown columns of the table"},
 		"no row":                                   {"| arm | tps |\n|---|---|\n", "no row"},
 	} {
 		runs, _, err := Import("", strings.NewReader(c.table))

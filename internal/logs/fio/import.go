@@ -87,7 +87,7 @@ func jobRun(report *Run, jobs []*Job) *observed.Run {
 	r := &observed.Run{}
 	r.Tool, r.Version, r.Line, r.Complete = Program, report.Version, max(report.Line, jobs[0].Line), true
 	addOptions(r, report, jobs)
-	r.MakesLoad("version", report.Version)
+	r.MayDiffer("version", report.Version)
 	directions := directionsOf(jobs)
 	for i, d := range directions {
 		if i == 0 && len(directions) > 1 {

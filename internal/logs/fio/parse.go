@@ -56,7 +56,7 @@ func (p *parser) line(line []byte) error {
 	case len(text) == 0:
 	case format.BeginsJSON(line):
 		return p.document()
-	case bytes.HasPrefix(text, []byte("fio: ")): // an error
+	case bytes.HasPrefix(text, []byte("fio: ")) && !ofJobFio(text): // an error
 		if !bytes.Contains(text, []byte("verification read phase")) {
 			p.messages.Fail(p.Number(), text)
 		}
@@ -70,6 +70,12 @@ func (p *parser) line(line []byte) error {
 		p.textLine(line, text)
 	}
 	return nil
+}
+
+// ofJobFio reports whether a line that begins with "fio: " is about a job of that name and no message.
+func ofJobFio(text []byte) bool {
+	rest := text[len("fio: "):]
+	return format.Begins(rest, "(g=") || format.Begins(rest, "(groupid=") || format.Begins(rest, "Laying out IO file")
 }
 
 // mostJobs bounds the jobs of a report; further jobs are another report.

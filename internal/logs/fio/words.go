@@ -18,7 +18,7 @@ func allKinds(kinds []string) string { return strings.Join(kinds, " and ") }
 // sizesTo is the range of block sizes.
 func sizesTo(low, high string) string { return low + " to " + high }
 
-// Why tare does not pass an option on.
+// Errors: why tare does not pass an option on.
 const (
 	reachesOutside = "it reaches outside of the data directory"
 	startsPrograms = "it starts other programs"

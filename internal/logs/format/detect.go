@@ -54,7 +54,9 @@ func (l Tools) Detect(name string, head []byte) Found {
 		shape.look(line)
 		t := l.ofLine(line)
 		if t == nil {
-			continue
+			if t = l.ofLine(bytes.TrimLeft(line, ">|+ \t")); t == nil || t.Kind != Unknown { // a quotation
+				continue
+			}
 		}
 		if t.Kind == Unknown { // it counts only if the file has nothing of a tool with a reader
 			if unread.Tool == nil {
@@ -82,6 +84,19 @@ func (l Tools) Detect(name string, head []byte) Found {
 		f.Why = shape.why()
 	}
 	return f
+}
+
+// Unread finds a tool without a reader by the lines of a text or the keys of its JSON; nil: none.
+func (l Tools) Unread(head []byte) *Tool {
+	for line := range bytes.Lines(head) {
+		if t := l.ofLine(bytes.TrimLeft(line, ">|+ \t")); t != nil && t.Kind == Unknown {
+			return t
+		}
+	}
+	if t := l.ofJSON(head); t != nil && t.Kind == Unknown {
+		return t
+	}
+	return nil
 }
 
 func clip(line []byte) string {

@@ -61,8 +61,8 @@ func (l *Lines) Document() (Document, error) {
 			d.Cut, d.Long = true, l.long
 			return d, nil
 		}
-		if string(l.line) == "{" && d.Bytes[0] == '{' && !s.quoted {
-			d.Cut = true // a lone bracket in the first column begins the next document
+		if string(l.line) == "{" && d.Bytes[0] == '{' && !s.quoted && bytes.Contains(d.Bytes, []byte("\n ")) {
+			d.Cut = true // a lone bracket in the first column begins the next document, unless indentation is lost
 			l.Back()
 			return d, nil
 		}

@@ -74,7 +74,7 @@ func (n Num) NonZero() Num {
 // Value converts the number to a record's value; reason is for a missing one.
 func (n Num) Value(reason string) record.Value {
 	if !n.ok {
-		return record.Missing(reason)
+		return record.Missing(record.InProse(reason))
 	}
 	return record.Number(n.x)
 }

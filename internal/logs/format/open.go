@@ -76,8 +76,9 @@ func (l Tools) Open(r io.Reader) (text *Text, head []byte, err error) {
 	}
 	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
 		br.Discard(3)
-		head = head[3:]
 	}
+	br = unwrap(br)
+	head, _ = br.Peek(headSize) // reading returns an error again
 	if len(head) < headSize-3 && bytes.HasPrefix(bytes.TrimSpace(head), []byte("|")) {
 		head = l.unfold(head)
 		return &Text{Reader: bytes.NewReader(head), Known: l}, head, nil

@@ -42,14 +42,16 @@ func otherOutput(tool string) string { return "output of " + tool + " begins her
 
 func moreWarnings(n int) string { return fmt.Sprintf("%d more warnings were left off", n) }
 
-// Why Detect found a tool, or none.
+// Errors: why Detect found no tool.
 const (
 	noText    = "there is no text in it"
 	otherKeys = "JSON, but none of the keys of a tool that is known"
 )
 
+// Errors: keysOf is what shows a tool.
 func keysOf(tool string) string { return "the JSON keys of " + tool }
 
+// Errors: noKnownLine is why no tool is known.
 func noKnownLine(first string) string {
 	return "no line that a known tool writes; it begins with: " + first
 }
@@ -68,6 +70,7 @@ func largeJSON(mebibytes int) string {
 	return fmt.Sprintf("the JSON document is larger than %d MiB", mebibytes)
 }
 
+// Errors: otherType is about a field of JSON.
 func otherType(field, is, want string) string {
 	return fmt.Sprintf("%s is a %s where a %s is expected", field, is, want)
 }
@@ -105,6 +108,7 @@ func noOutput(tool string, lines int) string {
 	return fmt.Sprintf("no output of %s in %d lines", tool, lines)
 }
 
+// Errors: looksLike names the tool whose output it is.
 func looksLike(tool string, line int) string {
 	return fmt.Sprintf("this looks like output of %s (line %d)", tool, line)
 }

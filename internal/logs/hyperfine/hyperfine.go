@@ -120,7 +120,7 @@ func ParseCSV(r io.Reader) (*Log, error) {
 		if command < 0 || mean < 0 {
 			return &format.Error{Line: 1, Text: noColumns}
 		}
-		p.add(Result{Line: row.Line, Command: row.Text[command], Mean: row.Number[mean]}, low >= 0 && row.Number[low].Is(0))
+		p.add(Result{Line: row.Line, Command: row.Text[command], Mean: t.Number(row, mean)}, low >= 0 && t.Number(row, low).Is(0))
 		return nil
 	})
 	p.log.Warnings = append(table.Warnings, p.List()...)

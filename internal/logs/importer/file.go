@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -36,15 +37,25 @@ func (r *Result) file(arm ArmFiles, path string, o Options) ([]*observed.Run, er
 	}
 	kind := kindOf(found.Kind)
 	if kind == nil {
+		if t := known.Unread(head); t != nil && found.Tool == nil {
+			found.Tool = t
+		}
 		return nil, unknown(head, found)
 	}
-	all, warnings, broken := kind.Read(path, text)
+	read := kind.Read
+	if kind.Name == csv.Kind && o.Columns != nil {
+		read = o.Columns.Import
+	}
+	all, warnings, broken := read(path, text)
 	runs, err := withFigures(all, warnings, broken)
 	if o.Kind == format.Unknown && noTable(found, err) {
 		found.Why = perhapsTable(err)
 		return nil, unknown(head, found)
 	}
 	if err != nil {
+		if t := known.Unread(head); t != nil && o.Kind == format.Unknown && len(all) == 0 {
+			return nil, unknown(head, format.Found{Tool: t, Why: found.Why})
+		}
 		return nil, err
 	}
 	for _, w := range append(warnings, brokenOff(broken)...) {
@@ -114,11 +125,33 @@ func brokenOff(err error) []format.Warning {
 }
 
 func (r *Result) warn(arm, path string, w format.Warning) {
-	text := inFile(path, w.Text)
-	if w.Line > 0 {
-		text = inLine(path, w.Line, w.Text)
+	if r.warned == nil {
+		r.warned = map[format.Warning]*warned{}
 	}
-	r.Warnings = append(r.Warnings, record.Warning{Arm: arm, Text: text, Remedy: w.Remedy})
+	key := format.Warning{Text: w.Text, Remedy: w.Remedy}
+	said := r.warned[key]
+	if said == nil { // once says it for all files
+		said = &warned{at: len(r.Warnings)}
+		r.warned[key], r.Warnings = said, append(r.Warnings, record.Warning{Arm: arm, Remedy: record.InProse(w.Remedy)})
+	}
+	if slices.Contains(said.files, path) {
+		return
+	}
+	said.files = append(said.files, path)
+	switch text := &r.Warnings[said.at].Text; {
+	case len(said.files) > 1:
+		*text, r.Warnings[said.at].Arm = record.InProse(inFiles(said.files[0], len(said.files)-1, w.Text)), ""
+	case w.Line > 0:
+		*text = record.InProse(inLine(path, w.Line, w.Text))
+	default:
+		*text = record.InProse(inFile(path, w.Text))
+	}
+}
+
+// warned is a warning and the files that it is about.
+type warned struct {
+	at    int // in Result.Warnings
+	files []string
 }
 
 // open opens a file, or standard input for "-", and returns its size. It refuses a directory, and a FIFO

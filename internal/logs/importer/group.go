@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/logs/csv"
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
 	"github.com/tarelab/tare/internal/wire/metric"
@@ -34,7 +35,7 @@ func (r *Result) group(all []*observed.Run, o Options) {
 		loads[name] = append(loads[name], x)
 	}
 	for _, name := range names {
-		for _, part := range split(name, loads[name]) {
+		for _, part := range inOrder(split(name, loads[name])) {
 			r.workload(part.name, part.runs, o)
 		}
 	}
@@ -82,6 +83,40 @@ func split(name string, runs []*observed.Run) []load {
 	var out []load
 	for _, l := range splitBy(load{name, runs}, func(x *observed.Run) string { return stem(x.File) }) {
 		out = append(out, bySettings(l)...)
+	}
+	return out
+}
+
+// numberIn matches a number in the name of a load.
+var numberIn = lazily(`\d+(?:\.\d+)?`)
+
+// inOrder puts loads whose names differ only in numbers into the order of these numbers. Other loads keep their places.
+func inOrder(loads []load) []load {
+	out := slices.Clone(loads)
+	places := map[string][]int{}
+	for i, l := range loads {
+		stripped := numberIn().ReplaceAllString(l.name, "0")
+		places[stripped] = append(places[stripped], i)
+	}
+	for _, list := range places {
+		var some []load
+		for _, i := range list {
+			some = append(some, loads[i])
+		}
+		slices.SortStableFunc(some, func(a, b load) int {
+			return slices.Compare(numbersIn(a.name), numbersIn(b.name))
+		})
+		for k, i := range list {
+			out[i] = some[k]
+		}
+	}
+	return out
+}
+
+func numbersIn(name string) (out []float64) {
+	for _, s := range numberIn().FindAllString(name, -1) {
+		x, _ := strconv.ParseFloat(s, 64) // it is a number
+		out = append(out, x)
 	}
 	return out
 }
@@ -202,7 +237,7 @@ func (r *Result) workload(name string, runs []*observed.Run, o Options) {
 			missing = anyOther
 		}
 		for arm := range counts {
-			r.Left = append(r.Left, record.Left{Workload: name, Arm: arm, Reason: noRunIn(missing), Remedy: sameLoad})
+			r.Left = append(r.Left, record.Left{Workload: name, Arm: arm, Reason: record.InProse(noRunIn(missing)), Remedy: record.InProse(sameLoad)})
 		}
 		return
 	}
@@ -247,3 +282,40 @@ func metricsOf(runs []*observed.Run) []metric.Metric {
 	slices.SortStableFunc(out, func(a, b metric.Metric) int { return rank(a) - rank(b) })
 	return out
 }
+
+// warnUncompared says for each file how many of its runs are in no comparison, and which.
+func (r *Result) warnUncompared(all []*observed.Run) {
+	var files []string
+	total, left := map[string]int{}, map[string][]*observed.Run{}
+	for _, x := range all {
+		if total[x.File]++; total[x.File] == 1 {
+			files = append(files, x.File)
+		}
+		if !slices.ContainsFunc(r.Workloads, func(w record.Workload) bool { return w.Name == x.Workload }) {
+			left[x.File] = append(left[x.File], x)
+		}
+	}
+	for _, file := range files {
+		list := left[file]
+		if len(list) == 0 {
+			continue
+		}
+		var names []string
+		for _, x := range list {
+			if name := x.Arm + ": " + x.Workload; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		if len(names) > mostNamed {
+			names = append(names[:mostNamed], "...")
+		}
+		text := runsUncompared(len(list), total[file], names)
+		if list[0].Tool == csv.ToolName {
+			text = rowsUncompared(len(list), total[file], names)
+		}
+		r.warn("", file, format.Warning{Text: text, Remedy: sameLoad})
+	}
+}
+
+// mostNamed bounds the loads that a warning names.
+const mostNamed = 4

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
+	"github.com/tarelab/tare/internal/logs/csv"
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
 	"github.com/tarelab/tare/record"
@@ -32,7 +34,8 @@ type Options struct {
 	Baseline string      // the name of an arm; empty: the first one
 	Kind     format.Kind // Unknown: recognise each file
 	Claims   []record.Claim
-	In       io.Reader // standard input
+	In       io.Reader    // standard input
+	Columns  *csv.Columns // what the user says about columns of tables; nil: nothing
 }
 
 // Result has the imported loads and runs.
@@ -42,6 +45,7 @@ type Result struct {
 	Runs      []record.Observed
 	Warnings  []record.Warning
 	Left      []record.Left
+	warned    map[format.Warning]*warned // warnings so far, without their lines
 }
 
 // Bounds of an import. More runs or loads mean that a file was misread.
@@ -58,15 +62,21 @@ func Read(o Options) (*Result, error) {
 	}
 	out := &Result{Imported: record.Imported{Claims: o.Claims}}
 	var all []*observed.Run
+	var unknown csv.UnknownColumns
 	byArm := make([][]*observed.Run, len(o.Arms))
 	for i, a := range o.Arms {
 		var runs []*observed.Run
 		for _, path := range a.Files {
 			more, err := out.file(a, path, o)
+			if unknown.Join(path, err) {
+				continue
+			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
-			if runs = append(runs, more...); countRuns(byArm)+len(runs) > maxRuns {
+			runs = append(runs, more...)
+			shorten(slices.Concat(slices.Concat(byArm...), runs))
+			if countRuns(byArm)+len(runs) > maxRuns {
 				return nil, hint.New(fmt.Errorf("%s: more than %d runs", path, maxRuns), "name fewer files at a time, or split the file")
 			}
 		}
@@ -74,6 +84,14 @@ func Read(o Options) (*Result, error) {
 			return nil, &UsageError{err}
 		}
 		byArm[i] = out.join(a.Name, runs)
+	}
+	if len(unknown.Tables) > 0 {
+		return nil, &UsageError{&unknown}
+	}
+	if o.Columns != nil {
+		if err := o.Columns.Unused(); err != nil {
+			return nil, &UsageError{err}
+		}
 	}
 	agreeOnThroughput(slices.Concat(byArm...))
 	for i, a := range o.Arms {
@@ -83,27 +101,63 @@ func Read(o Options) (*Result, error) {
 		}
 		all = append(all, finished...)
 	}
+	out.splitNumbered(all)
 	if err := o.resolveArms(all); err != nil {
 		return nil, &UsageError{err}
 	}
-	if out.group(all, o); len(out.Workloads) > maxLoads {
-		return nil, hint.New(fmt.Errorf("the files hold %d loads, more than %d", len(out.Workloads), maxLoads), "name fewer files at a time")
+	out.group(all, o)
+	if err := out.comparable(); err != nil {
+		return nil, err
 	}
-	if err := (&record.Plan{Workloads: out.Workloads}).Check(); err != nil {
-		return nil, hint.New(err, "name fewer files at a time")
-	}
-	if len(out.Workloads) == 0 {
-		err := fmt.Errorf("nothing to compare: the arms have no load in common")
-		if len(out.Left) > 0 {
-			l := out.Left[0]
-			err = fmt.Errorf("%w (%s of %s: %s)", err, l.Workload, l.Arm, l.Reason)
-		}
-		if len(out.Warnings) > 0 {
-			err = fmt.Errorf("%w; %s", err, out.Warnings[0].Text)
-		}
-		return nil, hint.New(err, sameLoad)
-	}
+	out.warnUncompared(all)
 	return out, nil
+}
+
+// comparable returns why the loads cannot be compared, with a remedy; nil: they can.
+func (r *Result) comparable() error {
+	if len(r.Workloads) > maxLoads {
+		return hint.New(fmt.Errorf("the files hold %d loads, more than %d", len(r.Workloads), maxLoads), "name fewer files at a time")
+	}
+	if err := (&record.Plan{Workloads: r.Workloads}).Check(); err != nil {
+		if errors.Is(err, record.ErrBounds) {
+			return hint.New(err, "name fewer files at a time")
+		}
+		return hint.New(err, "name each arm: tare import host=A pod=B")
+	}
+	if len(r.Workloads) > 0 {
+		return nil
+	}
+	err := fmt.Errorf("nothing to compare: the arms have no load in common")
+	if len(r.Left) > 0 {
+		l := r.Left[0]
+		err = fmt.Errorf("%w (%s of %s: %s)", err, l.Workload, l.Arm, said.English(l.Reason))
+	}
+	if len(r.Warnings) > 0 {
+		err = fmt.Errorf("%w; %s", err, said.English(r.Warnings[0].Text))
+	}
+	return hint.New(err, sameLoad)
+}
+
+// Bounds of the series of an import: with thousands of runs each needs few values.
+const (
+	mostValues  = 400_000
+	leastValues = 24 // enough for a trend
+)
+
+// shorten halves the series of all runs until they have no more than mostValues together.
+func shorten(runs []*observed.Run) {
+	for range 20 {
+		total := 0
+		for _, x := range runs {
+			total += x.Bins()
+		}
+		if total <= mostValues {
+			return
+		}
+		for _, x := range runs {
+			x.Halve(leastValues)
+		}
+	}
 }
 
 func countRuns(lists [][]*observed.Run) (n int) {
@@ -204,12 +258,12 @@ func (o *Options) resolveArms(all []*observed.Run) error {
 		}
 	}
 	for _, a := range o.Arms {
-		if slices.ContainsFunc(all, func(x *observed.Run) bool { return x.Arm == a.Name && len(commands) < 2 }) {
+		if slices.ContainsFunc(all, func(x *observed.Run) bool { return a.Name != "" && x.Arm == a.Name && len(commands) < 2 }) {
 			add(a.Name)
 		}
 	}
 	for _, x := range all {
-		if len(commands) > 1 && x.SubIsArm {
+		if x.SubIsArm && (len(commands) > 1 || x.Arm == "") {
 			x.Arm, x.Sub, x.Other = x.Sub, "", nil
 		}
 		add(x.Arm)

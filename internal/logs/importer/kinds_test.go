@@ -1,7 +1,6 @@
 package importer_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -85,7 +84,7 @@ func TestInterleavedFailures(t *testing.T) {
 		"pgbench: client 6" + aborted, "pgbench: fatal: could not connect", "error: client 7" + aborted}
 	text := "pgbench (16.4)\nprogress: 1.0 s, 1000.0 tps, lat 8.000 ms stddev 1.000, 0 failed\n" + strings.Join(lines, "\n") + "\n"
 	r, err := alone(t, put(t, "a.log", text))
-	if said := fmt.Sprint(r.Warnings); err != nil || !strings.Contains(said, "reported 7 failures, the first: pgbench: pgbench: error: client 1") {
+	if said := printed(r.Warnings); err != nil || !strings.Contains(said, "reported 7 failures, the first: pgbench: pgbench: error: client 1") {
 		t.Errorf("%v %s", err, said)
 	}
 }
@@ -102,7 +101,7 @@ func TestGroupStatusAlone(t *testing.T) {
 		"> Run status group 0 (all jobs):\n>    READ: bw=87.0MiB/s (91.2MB/s), io=870MiB (912MB), run=10000-10000msec\n":                       {"bandwidth": 87 * mebi},
 	} {
 		r, err := alone(t, put(t, "a.txt", in))
-		if err != nil || len(r.Runs) != 1 || !strings.Contains(fmt.Sprint(r.Warnings), "the lines of the jobs are not there") {
+		if err != nil || len(r.Runs) != 1 || !strings.Contains(printed(r.Warnings), "the lines of the jobs are not there") {
 			t.Errorf("%q: %v %+v", in, err, r)
 			continue
 		}
@@ -156,7 +155,7 @@ func TestAnnouncedAndNotThere(t *testing.T) {
 		"only the first says": {"Starting 1 process\n" + jobs + "## again\n" + strings.Replace(jobs, "jobs=1", "jobs=4", 1), ""},
 	} {
 		r, err := alone(t, put(t, "a.txt", c.text))
-		if said := fmt.Sprint(r.Warnings); err != nil || c.want != "" && !strings.Contains(said, c.want) || c.want == "" && strings.Contains(said, "fio started") {
+		if said := printed(r.Warnings); err != nil || c.want != "" && !strings.Contains(said, c.want) || c.want == "" && strings.Contains(said, "fio started") {
 			t.Errorf("%s: %v %s", name, err, said)
 		}
 	}
@@ -233,7 +232,7 @@ func TestBrackets(t *testing.T) {
 func TestArmsOfTables(t *testing.T) {
 	for in, want := range map[string]int{
 		"config,tps\nbare metal,100\ndocker (bridge),50\n": 2, "config,tps\n裸机,100\n容器,50\n": 2, "arm,tps\n\"a, b\",100\n\"a, c\",50\n": 2,
-		"env,tps\nhost,100\nhost,101\n": 1, "platform,tps\nx64,100\ngraviton 3,50\n": 2, "name,type,tps\nx,sync,1\nx,async,2\n": 2,
+		"env,tps\nhost,100\nhost,101\n": 1, "runtime,tps\nx64,100\ngraviton 3,50\n": 2, "setup,tps\nx sync,1\nx async,2\n": 2,
 	} {
 		r, err := alone(t, put(t, "x.csv", in))
 		if err != nil || len(r.Workloads) != 1 || len(r.Workloads[0].Arms) != want {

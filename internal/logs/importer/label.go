@@ -10,19 +10,27 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 )
 
-// label is the text above a report: headings, the command that made the report, and other words.
+// label is what stands above a report and tells it from others: headings, and the command that made it. Prose says
+// nothing.
 type label struct {
-	headings [7][]string // by level; level 0 has lines that look like a heading
-	command  []string
-	words    []string
+	headings [7]string // by level; level 0 has lines that look like a heading
+	command  string
 }
 
-// all returns the words of a label in reading order.
-func (l *label) all() (out []string) {
-	for _, h := range l.headings[1:] {
-		out = append(out, h...)
+// words returns the words of a label in reading order, without the number of a run.
+func (l *label) words() (out []string) {
+	for _, h := range append(l.headings[1:len(l.headings):len(l.headings)], l.headings[0]) {
+		for _, w := range strings.FieldsFunc(strings.ToLower(h), betweenWords) {
+			if w = strings.Trim(w, ".:#=-_/"); w != "" {
+				out = append(out, w)
+			}
+		}
 	}
-	return append(append(append(out, l.headings[0]...), l.words...), l.command...)
+	return append(out, optionsOf(l.command)...)
+}
+
+func betweenWords(r rune) bool {
+	return strings.ContainsRune(" \t,;()[]{}\"'`!?*|<>~&。，：；（）、", r)
 }
 
 var (
@@ -32,7 +40,7 @@ var (
 
 // level returns the level of a heading, 0 for a line that only looks like a heading, -1 for others.
 func level(text string) int {
-	if commandOf(text) != nil {
+	if commandOf(text) != "" || moment().MatchString(text) {
 		return -1
 	}
 	if m := markdownHeading.FindStringSubmatch(text); m != nil {
@@ -44,69 +52,68 @@ func level(text string) int {
 	bare := strings.Trim(text, "*_ ")
 	if strings.HasSuffix(bare, ":") || strings.HasSuffix(bare, "：") || bare != text && len(bare) < len(text)-1 ||
 		strings.HasPrefix(text, "==") || strings.HasPrefix(text, "--") || strings.HasPrefix(text, "//") ||
-		len(strings.Fields(text)) <= 4 && len(text) <= 60 && !strings.ContainsAny(text, "=|{};") {
+		len(strings.Fields(text)) <= 4 && len(text) <= 60 && !strings.ContainsAny(text, "|{};") {
 		return 0
 	}
 	return -1
 }
 
-// add adds a line of the text above a report. Above the first report only headings and commands count:
-// other text there is about the page.
-func (l *label) add(text string, first bool) {
+// add adds a line of the text above a report.
+func (l *label) add(text string) {
 	if strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") || text == "..." {
 		return
 	}
-	if c := commandOf(text); c != nil {
-		l.command = c
+	if commandOf(text) != "" {
+		l.command = commandOf(text)
 		return
 	}
-	words := wordsOf(text)
-	switch n := level(text); {
+	n := level(text)
+	text, _ = unnumbered(tag().ReplaceAllString(text, " "))
+	switch {
 	case n > 0:
 		for i := n; i < len(l.headings); i++ {
-			l.headings[i] = nil
+			l.headings[i] = ""
 		}
-		l.headings[n], l.headings[0], l.words = words, nil, nil
-	case len(words) == 0:
-	case n == 0 && first:
-		l.headings[0] = words
+		l.headings[n], l.headings[0] = text, ""
 	case n == 0:
-		l.headings[0] = append(l.headings[0], words...)
-	case !first:
-		l.words = append(l.words, words...)
+		l.headings[0] = strings.TrimSpace(l.headings[0] + " " + text)
 	}
 }
 
-// mostWords bounds the words of a label.
-const mostWords = 400
+// mostBytes bounds the headings of one report.
+const mostBytes = 4000
 
 // labels returns the label of each run in a file.
 func labels(runs []*observed.Run, asides []format.Aside) map[*observed.Run]label {
 	out := map[*observed.Run]label{}
 	byLine := slices.Clone(runs)
 	slices.SortStableFunc(byLine, func(a, b *observed.Run) int { return cmp.Compare(a.Line, b.Line) })
-	now, first, last := label{}, true, 0
+	now, last := label{}, 0
 	for i, x := range byLine {
 		if i > 0 && x.Line == last {
 			out[x] = now // another run of the same report
 			continue
 		}
 		gap := label{headings: now.headings}
-		gap.headings[0] = nil
-		heading := false
+		gap.headings[0] = ""
+		heading, number := false, ""
 		for ; len(asides) > 0 && asides[0].Line < x.Line; asides = asides[1:] {
-			if text := asides[0].Text; text != "" && len(gap.words) < mostWords {
-				gap.add(text, first)
+			if text := asides[0].Text; text != "" && len(gap.headings[0]) < mostBytes {
+				gap.add(text)
 				heading = heading || level(text) > 0
+				if _, n := unnumbered(text); n != "" && level(text) >= 0 {
+					number = n
+				}
 			}
 		}
-		if !heading && len(gap.headings[0])+len(gap.words) == 0 { // nothing new: the label before still holds
-			gap.headings[0], gap.words = now.headings[0], now.words
+		if !heading && gap.headings[0] == "" { // nothing new: the label before still holds
+			gap.headings[0] = now.headings[0]
 		}
-		if gap.command == nil {
+		if gap.command == "" {
 			gap.command = now.command
 		}
-		now, first, last = gap, false, x.Line
+		x.Heading = number
+		now, last = gap, x.Line
 		out[x] = now
 	}
 	return out
@@ -115,7 +122,7 @@ func labels(runs []*observed.Run, asides []format.Aside) map[*observed.Run]label
 // longestName bounds the part of a load's name that comes from a label, in bytes.
 const longestName = 60
 
-// tellApart makes different loads of reports with equal settings if the text above them differs, with a
+// tellApart makes different loads of reports with equal settings if the headings above them differ, with a
 // warning. Otherwise they would count as repeats.
 func (r *Result) tellApart(arm, path string, runs []*observed.Run, asides []format.Aside) {
 	if len(asides) == 0 || len(runs) < 2 {
@@ -136,7 +143,7 @@ func (r *Result) tellApart(arm, path string, runs []*observed.Run, asides []form
 		var words [][]string
 		for _, x := range list {
 			l := labelOf[x]
-			words = append(words, l.all())
+			words = append(words, l.words())
 		}
 		names := differing(words)
 		if names == nil {

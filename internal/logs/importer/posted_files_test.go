@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/importer"
-	"github.com/tarelab/tare/record"
 )
 
 // Impossible figures are left out, with a warning.
@@ -28,9 +28,9 @@ func TestImpossible(t *testing.T) {
 		"longer than the run": {strings.ReplaceAll(fioText("3.33", "read", all4k, 1), "lat (usec)", "lat (sec)"), "latency_mean", math.NaN(), "60 seconds is longer than the run of 10 s"},
 		"wrapped":             {wrapped, "throughput", 1385, "1 of 2 reports, as 1.844684280121221e+19 is more than can be"},
 		"1e308":               {"tps,latency (ms)\n1e308,5\n", "latency_mean", 0.005, "1e+308 is more than can be"},
-		"negative":            {"tps,latency (ms)\n100,-5\n110,7\n", "latency_mean", 0.007, "-0.005 is negative"},
-		"nan":                 {"tps,latency (ms)\n100,nan\n110,7\n", "latency_mean", 0.007, `"nan" in the column "latency" is no number`},
-		"inf":                 {"tps,latency (ms)\ninf,7\n110,7\n", "throughput", 110, `"inf" in the column "tps" is no number`},
+		"negative":            {"tps,latency (ms)\n110,7\n100,-5\n", "latency_mean", 0.007, "-0.005 is negative"},
+		"nan":                 {"tps,latency (ms)\n110,7\n100,nan\n", "latency_mean", 0.007, `"nan" in the column "latency (ms)" is no number`},
+		"inf":                 {"tps,latency (ms)\n110,7\ninf,7\n", "throughput", 110, `"inf" in the column "tps" is no number`},
 		"not its count":       {strings.Replace(pgbenchLog("15", 2, 500), "tps = 500", "tps = 14000000", 1), "throughput", math.NaN(), "1.4e+07 per second do not go with 15000 operations in 30 s"},
 		"nan in a summary":    {strings.Replace(pgbenchLog("15", 2, 500), "average = 2.000", "average = nan", 1), "latency_mean", math.NaN(), "pgbench wrote nan or inf for a figure, which is missing"},
 		"nan on the way":      {"progress: 10.0 s, -5 tps, lat nan ms stddev nan\nprogress: 20.0 s, 100.0 tps, lat 9.0 ms stddev 1\n", "throughput", 100, "a progress line has an impossible figure"},
@@ -43,7 +43,7 @@ func TestImpossible(t *testing.T) {
 		if got := figure(r.Runs[0], c.metric); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("%s: %s %g, want %g", name, c.metric, got, c.want)
 		}
-		if said := fmt.Sprint(r.Warnings); !strings.Contains(said, c.said) {
+		if said := printed(r.Warnings); !strings.Contains(said, c.said) {
 			t.Errorf("%s: %s, want %q", name, said, c.said)
 		}
 	}
@@ -89,7 +89,7 @@ func TestPureRead(t *testing.T) {
 	if !math.IsNaN(figure(x, "write_bandwidth")) || figure(x, "throughput") != 1000 || figure(x, "read_iops") != 1000 || figure(x, "sync_iops") != 50 {
 		t.Errorf("%+v", x.Figures)
 	}
-	if e := imports(t, nil, "host="+path); strings.Contains(fmt.Sprint(e.Warnings), "nothing finished") {
+	if e := imports(t, nil, "host="+path); strings.Contains(printed(e.Warnings), "nothing finished") {
 		t.Errorf("%+v", e.Warnings)
 	}
 }
@@ -100,7 +100,7 @@ func TestNoScatter(t *testing.T) {
 	for i := range 5 {
 		words = append(words, "host="+put(t, fmt.Sprintf("h.%d", i), pgbenchLog("15.4", 2, 10)), "pod="+put(t, fmt.Sprintf("p.%d", i), pgbenchLog("15.4", 2, 1450+float64(i))))
 	}
-	if x := effect(t, imports(t, nil, words...), "", "pod", "throughput"); x.Verdict != record.Gain || x.Typical == nil {
+	if x := effect(t, imports(t, nil, words...), "", "pod", "throughput"); !x.Verdict.Better() || x.Typical == nil {
 		t.Errorf("%s %q %+v", x.Verdict, x.Reason, x.Typical)
 	}
 }
@@ -110,11 +110,11 @@ func TestTables(t *testing.T) {
 		text string
 		want map[string]float64 // "arm load: metric"
 	}{
-		"an arm column":      {"config,tps\nhost,1200\nhost,1210\npod,1100\npod,1110\n", map[string]float64{"host table: throughput": 1205, "pod table: throughput": 1105}},
+		"an arm column":      {"config,second,tps\nhost,1,1200\nhost,2,1210\npod,1,1100\npod,2,1110\n", map[string]float64{"host table: throughput": 1205, "pod table: throughput": 1105}},
 		"settings":           {"connections,tps,latency_ms\n5,800,6\n10,1300,7\n", map[string]float64{"x table connections 5: throughput": 800, "x table connections 10: latency_mean": 0.007}},
 		"loads":              {"profile,tps_avg,tps_median,latency_ms_avg,latency_ms_median\nread,500,501,2,1\nwrite,90,91,20,10\n", map[string]float64{"x table read: throughput": 500, "x table write: p50": 0.01}},
-		"thousands":          {"TPS;p95 (ms)\n1.234,5;15,3\n1.240,5;15,5\n", map[string]float64{"x table: throughput": 1237.5, "x table: p95": 0.0154}},
-		"a point in between": {"TPS;p95 (ms)\n1.240;15,3\n1.234,5;15,3\n", map[string]float64{"x table: throughput": 1234.5}},
+		"thousands":          {"t;TPS;p95 (ms)\n1;1.234,5;15,3\n2;1.240,5;15,5\n", map[string]float64{"x table: throughput": 1237.5, "x table: p95": 0.0154}},
+		"a point in between": {"t;TPS;p95 (ms)\n1;1.240;15,3\n2;1.234,5;15,3\n", map[string]float64{"x table: throughput": 1237.25}},
 		"other names":        {"Transactions/s,p99 latency (us)\n100,812\n", map[string]float64{"x table: throughput": 100, "x table: p99": 0.000812}},
 	} {
 		r, err := importer.Read(importer.Options{Arms: []importer.ArmFiles{{Name: "x", Files: []string{put(t, "x.csv", c.text)}}}})
@@ -135,13 +135,6 @@ func TestTables(t *testing.T) {
 			}
 		}
 	}
-	many := "threads,tps\n"
-	for i := range 300 {
-		many += fmt.Sprintf("%d,5\n", i)
-	}
-	if _, err := alone(t, put(t, "x.csv", many)); err == nil || !strings.Contains(err.Error(), "line 202: the table has more than 200") {
-		t.Errorf("%v", err)
-	}
 	e := imports(t, nil, "t="+put(t, "x.csv", "arm,tps\nhost,1200\nhost,1210\npod,1100\npod,1110\n"))
 	if x := effect(t, e, "", "pod", "throughput"); x.Baseline != "host" || x.Observed > 0.92 || x.Observed < 0.91 {
 		t.Errorf("%+v", x)
@@ -151,7 +144,7 @@ func TestTables(t *testing.T) {
 // A table may have rows in which nothing finished.
 func TestNothingFinished(t *testing.T) {
 	e := imports(t, nil, "x="+put(t, "x.csv", "profile,tps,latency_ms\nread,500,2\nwrite,0,0\n"))
-	if said := fmt.Sprint(e.Warnings); !strings.Contains(said, "x.csv: its throughput is 0: nothing finished") {
+	if said := printed(e.Warnings); !strings.Contains(said, "x.csv: its throughput is 0: nothing finished") {
 		t.Error(said)
 	}
 }
@@ -226,7 +219,7 @@ func TestRedisTests(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	}
-	if c := check(e, "settings", "pod"); c.OK || !strings.Contains(c.Text, "appendonly: yes, in host no") || strings.Contains(c.Text, "requests") {
+	if c := check(e, "settings", "pod"); c.OK || !strings.Contains(said.English(c.Text), "appendonly: yes, in host no") || strings.Contains(said.English(c.Text), "requests") {
 		t.Errorf("%+v", c)
 	}
 }

@@ -12,10 +12,16 @@ import (
 // write.
 var unread = []observed.Reader{
 	named(aggregatedLogs, `^1\d{9} \d+ \d+ \d+ \d+ \d+(?: \d+)*$`),
+	named("JMeter", `^(?i:"?timeStamp"?[,;\t]"?elapsed"?[,;\t]"?label"?)|^<testResults version=|^<httpSample t="`),
+	named(singleRequests("Gatling"), `^(?:RUN|REQUEST|USER)\t\S+\t.*\t\d{13}`),
+	named(singleRequests("hey"), `^response-time,DNS\+dialup,`),
+	named(singleRequests("k6"), `^metric_name,timestamp,metric_value|^\{"type":"(?:Metric|Point)","data":\{|^\{"metric":"\w+","type":"(?:Metric|Point)"`),
+	named(singleRequests("ab"), `^starttime\tseconds\tctime\tdtime|^Percentage served,Time in ms`),
+	keyed(named("vegeta", `^Requests\s+\[total, rate, throughput\]|^Latencies\s+\[min, mean, 50, |^Requests\s+\[total, rate\]`), []string{"latencies", "bytes_in", "status_codes"}),
 	named("YCSB", `^\[(?:OVERALL|READ|UPDATE|INSERT|SCAN|DELETE|CLEANUP|READ-MODIFY-WRITE|TOTAL_GC\w*)\], |^YCSB Client \d`),
 	named("go-ycsb", `^[A-Z_]+\s+- Takes\(s\): [\d.]+, Count: `),
-	named("memtier_benchmark", `^\[RUN #\d+|^ALL STATS$|^Type\s+Ops/sec\s+Hits/sec|^(?:Sets|Gets|Waits|Totals)\s+[\d.-]+\s+[\d.-]+\s+[\d.-]+\s`),
-	named("k6", `^(?:http_req\w*|iteration_duration|iterations|vus|vus_max|data_received|data_sent|checks\w*)\.{3,}\s*:|^execution: local$|^running \(\d+m\d|^█ TOTAL RESULTS`),
+	keyed(named("memtier_benchmark", `^\[RUN #\d+|^ALL STATS$|^Type\s+Ops/sec\s+Hits/sec|^(?:Sets|Gets|Waits|Totals)\s+[\d.-]+\s+[\d.-]+\s+[\d.-]+\s`), []string{"ALL STATS"}, []string{"run information", "configuration"}),
+	keyed(named("k6", `^(?:http_req\w*|iteration_duration|iterations|vus|vus_max|data_received|data_sent|checks\w*)\.{3,}\s*:|^execution: local$|^running \(\d+m\d|^█ TOTAL RESULTS`), []string{"http_req_duration", "root_group"}, []string{"http_reqs", "iterations", "metrics"}, []string{"root_group", "metrics"}),
 	named(wrkOrWrk2, `^Running \d+\w* test @ |^Thread Stats\s+Avg\s+Stdev|^Thread calibration: mean lat|^Requests/sec:\s+[\d.]+$|^Latency Distribution \(HdrHistogram`),
 	named(apacheBench, `^This is ApacheBench, |^Requests per second:\s+[\d.]+ \[#/sec\]|^Time per request:\s+[\d.]+ \[ms\]|^Concurrency Level:\s+\d`),
 	{Tool: &format.Tool{Name: "iperf", Keys: [][]string{{"connected", "test_start"}, {"connected", "system_info"}},
@@ -38,6 +44,12 @@ var unread = []observed.Reader{
 // named describes a tool without a reader; lines is a regular expression that begins with ^.
 func named(name, lines string) observed.Reader {
 	return observed.Reader{Tool: &format.Tool{Name: name, IsLine: matches(lines)}}
+}
+
+// keyed adds the keys of a tool's JSON.
+func keyed(r observed.Reader, keys ...[]string) observed.Reader {
+	r.Keys = keys
+	return r
 }
 
 // matches returns a function that matches lines. It checks the first byte before the expression, because

@@ -71,6 +71,10 @@ func (p *parser) load(arm, name string) *observed.Run {
 	r := &observed.Run{Sub: name}
 	r.Tool, r.Line, r.Complete, r.Arm = p.tool, p.Number(), true, arm
 	for _, s := range p.settings {
+		if s[0] == fioVersion {
+			r.MayDiffer(s[0], s[1])
+			continue
+		}
 		r.MakesLoad(s[0], s[1])
 	}
 	p.runs = append(p.runs, r)

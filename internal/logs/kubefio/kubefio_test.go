@@ -54,8 +54,8 @@ func TestSummaries(t *testing.T) {
 			"Longhorn sequential, IOPS; size 30 GiB; quick mode disabled; read_iops 51024; write_iops 26010",
 			"Local-Path random, latency; size 30 GiB; quick mode disabled; read_latency_mean 9.7222e-05; write_latency_mean 4.4548e-05",
 			"Longhorn random, latency; size 30 GiB; quick mode disabled; read_latency_mean 0.000431222; write_latency_mean 0.000501012"},
-		"kubestr": {"read_iops; test default-fio; size of the volume 100Gi; fio 3.36; options ioengine=libaio verify=0 direct=1 gtod_reduce=1; bs 4 KiB; size 2 GiB; iodepth 64; rw randread; read_iops 2041.59; read_bandwidth 8.37939e+06",
-			"write_iops; test default-fio; size of the volume 100Gi; fio 3.36; options ioengine=libaio verify=0 direct=1 gtod_reduce=1; bs 4 KiB; size 2 GiB; iodepth 64; rw randwrite; write_iops 1030.23; write_bandwidth 4.23629e+06"},
+		"kubestr": {"read_iops; test default-fio; size of the volume 100Gi; options ioengine=libaio verify=0 direct=1 gtod_reduce=1; bs 4 KiB; size 2 GiB; iodepth 64; rw randread; read_iops 2041.59; read_bandwidth 8.37939e+06",
+			"write_iops; test default-fio; size of the volume 100Gi; options ioengine=libaio verify=0 direct=1 gtod_reduce=1; bs 4 KiB; size 2 GiB; iodepth 64; rw randwrite; write_iops 1030.23; write_bandwidth 4.23629e+06"},
 	} {
 		b := formattest.Read(t, filepath.Join("testdata", name+".txt"))
 		tool, _, _ := strings.Cut(name, "-")
@@ -117,4 +117,18 @@ func FuzzRead(f *testing.F) {
 			formattest.Same(t, func() any { return described(r, in) })
 		}
 	})
+}
+
+// kbench of July 2021 wrote a colon behind the sections and the unit behind each latency.
+func TestEarlyKbench(t *testing.T) {
+	text := "=====================\nFIO Benchmark Summary\nFor: disk-b\nSIZE: 20g\nQUICK MODE: DISABLED\n=====================\n\nIOPS (Read/Write):\nRandom:         30,100  / 20,200\n\n" +
+		"Latency (Read/Write):\nRandom:         220,500 ns / 160,700 ns\nSequential:     51,100 ns / 56,200 ns\n"
+	runs, warnings, err := Kbench.Kinds[0].Read("", strings.NewReader(text))
+	if err != nil || len(warnings) > 0 || len(runs) != 3 {
+		t.Fatal(err, warnings, runs)
+	}
+	runs[1].Finish()
+	if x, ok := runs[1].Figures[0].Total.Get(); !ok || x < 220.4e-6 || x > 220.6e-6 {
+		t.Errorf("%+v", runs[1].Figures)
+	}
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
+// fioVersion is the setting with the version of fio.
+const fioVersion = "fio"
+
 // second has units of time in seconds.
 var second = map[string]float64{"usec": 1e-6, "us": 1e-6, "msec": 1e-3, "ms": 1e-3, "nsec": 1e-9, "ns": 1e-9, "sec": 1, "s": 1}
 
@@ -95,7 +98,13 @@ func (p *parser) kbench(s string) bool {
 		return true
 	}
 	m := kbenchRow.FindStringSubmatch(s)
-	if m == nil || p.section == "" || p.scale == 0 {
+	if m == nil || p.section == "" {
+		return false
+	}
+	if p.section == "latency" {
+		p.latencyUnits(m)
+	}
+	if p.scale == 0 {
 		return false
 	}
 	load := loadOf(m[1], p.section)
@@ -110,6 +119,17 @@ func (p *parser) kbench(s string) bool {
 		ok = p.pair(p.arms[1], load, of, other, p.scale) && ok
 	}
 	return ok
+}
+
+// withUnit matches a latency with its unit, as kbench of July 2021 wrote it.
+var withUnit = regexp.MustCompile(`([\d,.]+)\s*(ns|us|ms|nsec|usec|msec|s)\b`)
+
+// latencyUnits takes the unit from the figures of a row and removes it there.
+func (p *parser) latencyUnits(row []string) {
+	if m := withUnit.FindStringSubmatch(row[2]); m != nil {
+		p.scale = second[m[2]]
+		row[2] = withUnit.ReplaceAllString(row[2], "$1")
+	}
 }
 
 var (
@@ -136,7 +156,7 @@ func (p *parser) kubestr(s string) bool {
 		return true
 	}
 	if version, ok := strings.CutPrefix(s, "FIO version - fio-"); ok {
-		p.set("fio", version)
+		p.set(fioVersion, version)
 		return true
 	}
 	switch {

@@ -20,6 +20,8 @@ type Run struct {
 	// SubIsArm says that the tool compared commands itself: in an import of one arm, Sub names the arm.
 	SubIsArm bool
 	Every    float64 // seconds from one report to the next
+	// Heading is the number of the run in a heading above it: "run 2"; empty: none.
+	Heading string
 	// Whole names the whole run if the file has only one of its threads or jobs; see Kind.Whole.
 	Whole string
 	// Clients is the number of clients that have operations in the file; 0: a setting has it.

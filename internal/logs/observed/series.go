@@ -2,6 +2,7 @@ package observed
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/wire/metric"
@@ -65,6 +66,24 @@ func (s *series) halve() {
 	s.size *= 2
 }
 
+// Bins returns how many values the series of a run have together.
+func (r *Run) Bins() (n int) {
+	for _, f := range r.figures {
+		n += len(f.bins)
+	}
+	return n
+}
+
+// Halve halves the series of a run that have more than least values, and frees the memory.
+func (r *Run) Halve(least int) {
+	for _, f := range r.figures {
+		if len(f.bins) > least {
+			f.halve()
+			f.bins = slices.Clone(f.bins)
+		}
+	}
+}
+
 // N returns the number of reports.
 func (s *series) N() int { return s.n }
 
@@ -80,12 +99,12 @@ func (s *series) mean() format.Num {
 func (s *series) lag1() record.Value {
 	n := float64(s.n)
 	if s.n < 4 {
-		return record.Missing(fewReports)
+		return record.Missing(record.InProse(fewReports))
 	}
 	m := s.sum / n
 	ssd := s.squares - n*m*m
 	if !(ssd > 1e-20*n*s.shift*s.shift) {
-		return record.Missing(equalReports)
+		return record.Missing(record.InProse(equalReports))
 	}
 	// Every report but the last is a predecessor. (The first difference is 0.)
 	cross := s.lagged - m*(2*s.sum-s.last) + (n-1)*m*m
@@ -131,9 +150,10 @@ func (f *Figure) record(every float64) record.Figure {
 	}
 	if f.n > 1 {
 		out.Reports, out.Bin, out.Every = f.n, f.size, round(every)
-		for _, b := range f.bins {
-			out.Bins = append(out.Bins, round(b))
+		for i, b := range f.bins {
+			f.bins[i] = round(b)
 		}
+		out.Bins = f.bins
 	}
 	if f.Metric.Unit != "s" {
 		out.Stalled = f.stalled

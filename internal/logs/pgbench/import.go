@@ -89,7 +89,7 @@ func settings(r *observed.Run, one *Run) {
 	r.MakesLoad(latencyLimit, observed.Text(one.Limit))
 	r.MakesLoad(rateLimit, one.limited())
 	r.MakesLoad(connectionFor, one.reconnects())
-	r.MakesLoad("version", one.Version)
+	r.MayDiffer("version", one.Version)
 	r.MayDiffer("server", one.Server)
 }
 

@@ -21,7 +21,7 @@ const (
 	with    = "with the time for connections"
 )
 
-// Why tare does not pass an option on.
+// Errors: why tare does not pass an option on.
 const (
 	setScale       = "set scale"
 	setClients     = "set clients"

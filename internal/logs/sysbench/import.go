@@ -16,6 +16,7 @@ type imported struct {
 	reads, writes   *observed.Figure // bytes of fileio
 	transfer        *observed.Figure // bytes of memory
 	queries         mix
+	open            bool    // a percentile is at the end of the histogram
 	errors          float64 // sum of the errors per second of all report lines
 }
 
@@ -45,6 +46,9 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	for i := range log.Runs {
 		reach(i).summary(&log.Runs[i])
 		out[i] = runs[i].Run
+		if runs[i].open {
+			warnings = append(warnings, format.Warning{Text: openBin, Remedy: takeMean})
+		}
 		warnings = append(warnings, observed.Failures(log.Runs[i].Failures)...)
 	}
 	return out, warnings, err
@@ -56,7 +60,7 @@ func (r *imported) add(v *Interval) {
 		r.begin(v)
 	}
 	r.events.Add(v.Events)
-	r.latency.Add(v.Latency.Seconds)
+	r.latency.Add(r.closed(v.Latency.Seconds))
 	r.reads.Add(v.ReadBytes)
 	r.writes.Add(v.WriteBytes)
 	r.transfer.Add(v.Transfer)
@@ -70,6 +74,18 @@ func (r *imported) add(v *Interval) {
 		}
 		r.queries.events, r.queries.queries, r.queries.writes = r.queries.events+e, r.queries.queries+q, r.queries.writes+w
 	}
+}
+
+// longest is the latency in seconds at which sysbench's histogram ends: its last bin holds all longer ones, too.
+const longest = 100
+
+// closed is a latency that is no end of the histogram; such a one is missing.
+func (r *imported) closed(x format.Num) format.Num {
+	if seconds, ok := x.Get(); ok && seconds >= longest*0.98 { // the middle of the last bin
+		r.open = true
+		return format.Num{}
+	}
+	return x
 }
 
 // begin makes the figures, the main ones first.
@@ -97,7 +113,7 @@ func (r *imported) summary(s *Run) {
 		r.MakesLoad("threads", observed.Text(s.Threads))
 	}
 	r.MakesLoad("rate", observed.Text(s.Rate.NonZero()))
-	r.MakesLoad("version", s.Version)
+	r.MayDiffer("version", s.Version)
 	for _, o := range s.Settings {
 		r.MakesLoad(o.Name, o.Got)
 	}
@@ -140,7 +156,7 @@ func (r *imported) whole(s *Run) {
 		r.Total(metric.LatencyMin, l.Min)
 		r.Total(metric.LatencyMax, l.Max)
 		if l.Percentile.Q > 0 {
-			r.Total(metric.Quantile(l.Percentile.Q), l.Percentile.Seconds)
+			r.Total(metric.Quantile(l.Percentile.Q), r.closed(l.Percentile.Seconds))
 		}
 	}
 	r.histogram(s.Histogram)
@@ -206,7 +222,7 @@ func (r *imported) histogram(bins []format.Bin) {
 		seen := uint64(0)
 		for _, b := range bins {
 			if seen += b.Count; float64(seen) >= q*float64(all) {
-				r.Total(metric.Quantile(q), format.Some(b.Seconds))
+				r.Total(metric.Quantile(q), r.closed(format.Some(b.Seconds)))
 				break
 			}
 		}

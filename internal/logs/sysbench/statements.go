@@ -11,8 +11,8 @@ var statementsText string
 
 // Step is a step of a user's SQL: a statement, or a number that is drawn for a name.
 type Step struct {
-	// SQL is a statement in which :NAME stands for the number of that name.
-	SQL string
+	// SQL is a statement in which :NAME stands for the number of that name. At is its place, FILE:LINE, for errors.
+	SQL, At string
 	// Name is set to a number from Low to High, evenly drawn.
 	Name      string
 	Low, High uint32
@@ -34,7 +34,7 @@ func StatementsScript(steps []Step) []byte {
 		case s.Name != "":
 			fmt.Fprintf(&b, "{name=%s,low=%d,high=%d},\n", quote(s.Name), s.Low, s.High)
 		default:
-			fmt.Fprintf(&b, "   {sql=%s},\n", quote(s.SQL))
+			fmt.Fprintf(&b, "   {sql=%s,at=%s},\n", quote(s.SQL), quote(s.At))
 		}
 	}
 	b.WriteString("}\n" + statementsText)

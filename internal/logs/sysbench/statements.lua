@@ -1,5 +1,5 @@
 -- Runs a user's SQL. In front of this text, tare puts the table `steps`: each is
--- a statement (sql), a number to draw (name, low, high), or a jump to another step (to)
+-- a statement (sql) with its place (at), a number to draw (name, low, high), or a jump to another step (to)
 -- unless the number of a name has a relation to another (name, op, low).
 
 local values, connection = {}, nil
@@ -27,6 +27,14 @@ local holds = {
    [">="] = function(a, b) return a >= b end,
 }
 
+-- Errors that sysbench ignores, a deadlock for example, are tables; sysbench begins the event anew.
+local function run(s, text)
+   local done, why = pcall(connection.query, connection, text)
+   if not done then
+      error(type(why) == "string" and s.at .. ": " .. why:gsub("^%S*:%d+: ", "") or why, 0)
+   end
+end
+
 function event()
    local i, last = 1, #steps
    while i <= last do
@@ -39,9 +47,9 @@ function event()
       elseif s.name then
          values[s.name] = string.format("%d", sysbench.rand.uniform(s.low, s.high))
       elseif draws then
-         connection:query((s.sql:gsub(":([%a_][%w_]*)", values)))
+         run(s, (s.sql:gsub(":([%a_][%w_]*)", values)))
       else
-         connection:query(s.sql)
+         run(s, s.sql)
       end
    end
 end

@@ -16,7 +16,7 @@ const (
 // filesOf is the value of the setting files.
 func filesOf(n, size string) string { return n + " of " + size }
 
-// Why tare does not pass an option on.
+// Errors: why tare does not pass an option on.
 const (
 	setThreads     = "set threads"
 	setRate        = "set rate"
@@ -49,6 +49,8 @@ const (
 	useReportLines  = "use its report lines for the whole run"
 	behindOther     = "report lines behind a prefix that the other lines do not have were not read"
 	takeAway        = "take it away"
+	openBin         = "percentiles are longer than 100 s, where sysbench's histogram ends: how long is unknown"
+	takeMean        = "compare the mean or the maximum"
 	brokenLines     = "report lines that were broken into several were put together"
 	unknownLine     = "this looks like a report line of an unknown version; it was not read"
 )

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/layers"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -66,7 +67,7 @@ func TestFirstLaunchTriesAgain(t *testing.T) {
 				case l.Generation != nil:
 					left += len(l.Generation.Left)
 				case l.Warning != nil:
-					warned = warned || l.Warning.Arm == "cgroup" && strings.Contains(l.Warning.Text, c.reason.Error())
+					warned = warned || l.Warning.Arm == "cgroup" && strings.Contains(said.English(l.Warning.Text), c.reason.Error())
 				case l.Block != nil:
 					windows += windowsOfArm(l.Block, "cgroup")
 				}
@@ -75,7 +76,7 @@ func TestFirstLaunchTriesAgain(t *testing.T) {
 			if c.measured != (windows > 0) || c.measured != (settings > 0) || c.measured != warned || c.measured != (left == 0) {
 				t.Errorf("%d windows, %d settings read back, warned: %v, %d left out of the launch", windows, settings, warned, left)
 			}
-			if l := r.Manifest.Left; c.measured && len(l) > 0 || !c.measured && (len(l) != 1 || !strings.Contains(l[0].Reason, c.reason.Error())) {
+			if l := r.Manifest.Left; c.measured && len(l) > 0 || !c.measured && (len(l) != 1 || !strings.Contains(said.English(l[0].Reason), c.reason.Error())) {
 				t.Errorf("left out: %+v", l)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/agent"
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/plan"
@@ -138,14 +139,14 @@ func TestAway(t *testing.T) {
 		t.Fatalf("run ended by %q: %v", out.Reason, err)
 	}
 	windows := map[string]int{}
-	said, dropped, launched := false, 0, 0
+	found, dropped, launched := false, 0, 0
 	last := 0.0
 	for _, l := range r.Lines {
 		if p := l.Pilot; p != nil && p.Pause != "stream" {
 			t.Errorf("paused by %q", p.Pause)
 		}
-		if w := l.Warning; w != nil && w.Arm == "other" && strings.Contains(w.Text, "a pod that is gone") {
-			said = true
+		if w := l.Warning; w != nil && w.Arm == "other" && strings.Contains(said.English(w.Text), "a pod that is gone") {
+			found = true
 		}
 		if l.Block == nil {
 			continue
@@ -165,13 +166,13 @@ func TestAway(t *testing.T) {
 				t.Errorf("%s: %d operations in %v s from %v on, after %v", w.Arm, w.Ops, w.Seconds, w.Start, last)
 			}
 			last = w.Start
-			if why := w.Probes["cpu.steal"].Reason(); !strings.Contains(why, "--node-helper") {
+			if why := w.Probes["cpu.steal"].Reason(); !strings.Contains(said.English(why), "--node-helper") {
 				t.Errorf("what only the node shows: %q", why)
 			}
 		}
 	}
-	if launched > 2 && (!said || dropped != 1) { // a busy host has time for less
-		t.Errorf("said %v, %d windows dropped", said, dropped)
+	if launched > 2 && (!found || dropped != 1) { // a busy host has time for less
+		t.Errorf("said %v, %d windows dropped", found, dropped)
 	}
 	if windows["base0"] == 0 || windows["twin0"] == 0 || windows["base1"] > 0 && windows["other1"] == 0 { // a busy host has no time for the next launch
 		t.Errorf("windows: %v", windows)

@@ -107,9 +107,9 @@ func (l *loadRun) armsEnded(arms []*arm, why error, detail string) error {
 		if name == l.load.Baseline || a.planned.Twin {
 			return hint.New(fmt.Errorf("arm %s: %s", name, detail), hint.Of(why))
 		}
-		left := record.Left{Workload: l.load.Name, Arm: name, Reason: detail, Remedy: hint.Of(why)}
-		if left.Remedy == "" {
-			left.Remedy = seeLogs
+		left := record.Left{Workload: l.load.Name, Arm: name, Reason: record.InProse(detail), Remedy: record.InProse(hint.Of(why))}
+		if left.Remedy.IsZero() {
+			left.Remedy = saidLogs()
 		}
 		if l.schedule.countFailure(name) {
 			l.giveUp(left)

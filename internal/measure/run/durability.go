@@ -16,7 +16,7 @@ import (
 // Before the first window, with all arms paused, the run tries what each arm keeps of what it
 // commits, and compares that with the baseline.
 
-// ErrUnequal means that no arm is as durable as the baseline.
+// ErrUnequal means that no arm has the durability of the baseline.
 var ErrUnequal = errors.New("nothing to compare")
 
 // compareDurability leaves out or marks the arms whose durability is not the baseline's. It does
@@ -75,16 +75,30 @@ func (l *loadRun) leaveOutUnequal(ctx context.Context, found map[*site]durabilit
 				l.run.rec.manifest.Unequal = append(l.run.rec.manifest.Unequal, u)
 			}
 		default:
-			last = hint.New(fmt.Errorf("not as durable as %s: %s", found[base].Name, strings.Join(differences, "; ")), unequalRemedy)
+			last = otherDurability(found[base].Name, differences)
 			if err := l.removeFailed(ctx, s, last, line); err != nil {
 				return err
 			}
 		}
 	}
 	if others == 0 && last != nil {
-		return hint.New(fmt.Errorf("%w: %w", ErrUnequal, last), unequalRemedy)
+		return nothingEqual(last)
 	}
 	return nil
+}
+
+// otherDurability is the error of an arm whose durability is not the baseline's: it may keep more or less, which the values say.
+func otherDurability(base string, differences []string) error {
+	return hint.New(fmt.Errorf("durability is not that of %s: %s", base, strings.Join(differences, "; ")), unequalRemedy)
+}
+
+func nothingEqual(last error) error {
+	return hint.New(fmt.Errorf("%w: %w", ErrUnequal, last), unequalRemedy)
+}
+
+// Unequal is ErrUnequal for a baseline and the differences of the arms.
+func Unequal(base string, differences []string) error {
+	return nothingEqual(otherDurability(base, differences))
 }
 
 // durability tries what a site keeps of what it syncs. Where that cannot be tried, the options of
@@ -96,7 +110,7 @@ func (l *loadRun) durability(ctx context.Context, s *site) (durability.ArmFacts,
 	}
 	d := durability.ArmFacts{Name: s.name, Volatile: on.Volatile}
 	for _, a := range l.sites.armsOn(s) {
-		d.Promises = promises(slices.Concat(l.run.rec.manifest.Settings[l.settingsKey(a)], paramSettings(l.load.Params, a.planned.Set)))
+		d.Promises = Promises(slices.Concat(l.run.rec.manifest.Settings[l.settingsKey(a)], paramSettings(l.load.Params, a.planned.Set)))
 	}
 	d.Trial, d.Volume, err = s.session.Try(ctx)
 	if ctx.Err() != nil {
@@ -110,12 +124,17 @@ func (l *loadRun) durability(ctx context.Context, s *site) (durability.ArmFacts,
 
 // paramSettings returns the parameters of a load as settings; those of the arm replace those of the
 // load.
-func paramSettings(ofLoad, ofArm map[string]string) (out []record.Setting) {
+func paramSettings(ofLoad, ofArm map[string]string) []record.Setting {
 	all := map[string]string{}
 	maps.Copy(all, ofLoad)
 	maps.Copy(all, ofArm)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		out = append(out, record.Setting{Name: "param." + name, Got: all[name]})
+	return ParamSettings(all)
+}
+
+// ParamSettings are parameters of a load as settings.
+func ParamSettings(params map[string]string) (out []record.Setting) {
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		out = append(out, record.Setting{Name: "param." + name, Got: params[name]})
 	}
 	return out
 }

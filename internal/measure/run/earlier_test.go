@@ -31,11 +31,12 @@ func TestContinue(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir() + "/result"
-	busy := 0
+	busy, id := 0, idOf(t)
 	again := func(earlier *run.Earlier) {
 		t.Helper()
+		id += "x" // of each run its own
 		_, err := run.Execute(context.Background(), run.Config{
-			ID: idOf(t), Plan: p, Dir: dir, StateDir: t.TempDir(), Groups: host.Groups, Probes: probe.All(), Earlier: earlier,
+			ID: id, Plan: p, Dir: dir, StateDir: t.TempDir(), Groups: host.Groups, Probes: probe.All(), Earlier: earlier,
 			Decide: func(record.Workload, []record.Line) run.Decision { return run.Decision{} },
 			Progress: func(run.Event) {
 				if _, err := run.Reopen(dir); errors.Is(err, run.ErrRunning) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/record"
@@ -20,6 +21,9 @@ import (
 func (l *loadRun) launch(ctx context.Context) error {
 	began := time.Now()
 	l.run.guard.Attend()
+	if err := l.run.programs.changedOrMoved(); err != nil {
+		return err
+	}
 	l.run.showProgress(l.event("launch"))
 	line := &record.Generation{Workload: l.load.Name, Number: l.schedule.launch}
 	l.sites.retrying = !l.schedule.piloted
@@ -36,6 +40,9 @@ func (l *loadRun) launch(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := l.run.programs.changed(); err != nil { // arms may have started different files
+		return err
+	}
 	line.Seconds = time.Since(began).Seconds()
 	return l.run.rec.append(record.Line{Generation: line})
 }
@@ -47,6 +54,9 @@ func (l *loadRun) checkFirstLaunch(ctx context.Context, line *record.Generation,
 		return err
 	}
 	if err := l.nothingLeft(line.Left); err != nil {
+		return err
+	}
+	if err := l.identifyMapped(); err != nil {
 		return err
 	}
 	if err := l.readBack(ctx, line); err != nil {
@@ -64,8 +74,8 @@ func (l *loadRun) nothingLeft(left []record.Left) error {
 	var reasons []string
 	remedy := ""
 	for _, x := range left {
-		reasons = append(reasons, x.Arm+": "+strings.TrimPrefix(x.Reason, facts.ErrUnsupported.Error()+": "))
-		remedy = cmp.Or(remedy, x.Remedy)
+		reasons = append(reasons, x.Arm+": "+strings.TrimPrefix(said.English(x.Reason), facts.ErrUnsupported.Error()+": "))
+		remedy = cmp.Or(remedy, said.English(x.Remedy))
 	}
 	return hint.New(fmt.Errorf("nothing is left to compare with %s (%w): %s", l.load.Baseline, facts.ErrUnsupported,
 		strings.Join(reasons, "; ")), remedy)
@@ -95,6 +105,7 @@ func (l *loadRun) awaitReady(ctx context.Context, sites []*site, line *record.Ge
 	return l.eachSite(ctx, sites, line, func(s *site) error {
 		err := s.session.PausePatiently()
 		if err == nil {
+			l.warnOfServer(s)
 			s.session.Observe(l.run.config.Probes)
 		}
 		return err

@@ -6,7 +6,10 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -20,6 +23,8 @@ type loadRun struct {
 	sites    launchedSites
 	results  results
 	between  betweenBlocks
+
+	serverErrors map[string]bool // see warnOfServer
 }
 
 func newLoadRun(r *runner, load *plan.Load, number int) *loadRun {
@@ -37,6 +42,7 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 	}
 	if l.schedule.piloted {
 		l.schedule.allocate(false)
+		l.showRoom(l.schedule.firstLaunch())
 	}
 	for {
 		last, err := l.measureLaunch(ctx)
@@ -83,14 +89,14 @@ func (l *loadRun) prepareOnce(ctx context.Context) error {
 // lengthenIfNeeded chooses longer windows if the transparency check failed, or the two halves of an
 // arm's windows differ.
 func (l *loadRun) lengthenIfNeeded(d Decision) error {
-	why := ""
+	var why record.Said
 	if d.Lengthen {
 		why = d.Why
 	}
-	if _, uneven := l.results.halves.Uneven(); uneven != "" && l.schedule.plan.Window == 0 {
+	if _, uneven := l.results.halves.Uneven(); !uneven.IsZero() && l.schedule.plan.Window == 0 {
 		why = uneven
 	}
-	if why == "" || l.load.Stages.Windowed != nil {
+	if why.IsZero() || l.load.Stages.Windowed != nil {
 		return nil
 	}
 	return l.lengthen(why)
@@ -98,7 +104,7 @@ func (l *loadRun) lengthenIfNeeded(d Decision) error {
 
 // lengthen chooses the next longer window. The blocks with shorter windows stay in the record, but the
 // analysis ignores them.
-func (l *loadRun) lengthen(why string) error {
+func (l *loadRun) lengthen(why record.Said) error {
 	o, ok := l.schedule.lengthen()
 	if !ok {
 		return nil
@@ -150,8 +156,22 @@ func (l *loadRun) pilotOnce(ctx context.Context) error {
 	}
 	l.schedule.observed.Launch, l.schedule.piloted = l.schedule.nextLaunch(), true
 	l.schedule.allocate(true)
+	l.showRoom(time.Since(l.schedule.began))
 	unmapProgram() // frees the program's pages that only launching and the pilot needed
 	return nil
+}
+
+// showRoom tells whoever watches if this turn has room for fewer launches than a verdict needs, with the budget that would
+// do. before is the time of this turn until the first window.
+func (l *loadRun) showRoom(before time.Duration) {
+	s := &l.schedule
+	if s.firstPass != nil || s.plan.Generations > 0 || l.run.config.Earlier != nil || s.lengths.Generations >= metric.LeastLaunches || len(l.load.Arms) <= 2 {
+		return
+	}
+	enough := plan.Enough(s.planningInput(), s.lengths, before+s.spent)
+	e := l.event("measure")
+	e.Note = messages.Say("launches.room", "n", s.lengths.Generations, "least", metric.LeastLaunches, "flag", experiment.BudgetFlag(enough.Seconds()*s.plan.Record.Budget/l.load.Budget))
+	l.run.showProgress(e)
 }
 
 // warm lets each arm run alone for a moment before anything counts: until then the loads shared the

@@ -1,8 +1,10 @@
 package run
 
 import (
+	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -36,3 +38,45 @@ func lastLines(path string) string {
 
 // marksError finds the errors in the logs of tare, MariaDB and MySQL, PostgreSQL and ClickHouse.
 var marksError = regexp.MustCompile(`^tare: |\[ERROR\]|\b(FATAL|PANIC):|<(Error|Fatal)>`)
+
+// startError finds an error in the log of a server, from its mark on: without the time.
+var startError = regexp.MustCompile(`\[ERROR\].*|\b(?:FATAL|PANIC):.*|<(?:Error|Fatal)>.*`)
+
+// errorsAtStart are the errors that a server has logged until it was ready, each once and at most three. It goes on in
+// spite of them.
+func errorsAtStart(path string) (all []string) {
+	const most, longest, width = 3, 1 << 20, 300
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, longest)) // what was read is looked at
+	for line := range strings.Lines(string(text)) {
+		found := strings.TrimSpace(startError.FindString(line))
+		// PostgreSQL refuses clients while it starts.
+		if found == "" || strings.Contains(found, "the database system is starting up") || slices.Contains(all, found) {
+			continue
+		}
+		if all = append(all, strings.ToValidUTF8(found[:min(len(found), width)], "")); len(all) == most {
+			break
+		}
+	}
+	return all
+}
+
+// warnOfServer warns of errors that the server of a site logged at its start, of each once in a load.
+func (l *loadRun) warnOfServer(s *site) {
+	if s.server == nil {
+		return
+	}
+	for _, text := range errorsAtStart(s.log.Name()) {
+		if l.serverErrors == nil {
+			l.serverErrors = map[string]bool{}
+		}
+		if !l.serverErrors[text] {
+			l.serverErrors[text] = true
+			l.run.rec.warn(serverReported(text).of(l.load.Name, s.name))
+		}
+	}
+}

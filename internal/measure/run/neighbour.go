@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/environment"
@@ -88,7 +87,7 @@ func (l *loadRun) openNeighbour(ctx context.Context, s *site, planned plan.Site)
 // neighbourLimits returns the limits of a neighbour. Its CPU time is limited to all CPUs during the whole
 // run (budget seconds), so that the kernel ends a neighbour that survives a killed tare.
 func neighbourLimits(s plan.Site, budget float64) *environment.Neighbour {
-	cpus := time.Duration(runtime.NumCPU())
+	cpus := time.Duration(onlineCPUs())
 	return &environment.Neighbour{
 		Controllers: s.Controllers, Grouped: s.Grouped, Service: s.Service,
 		Limits: cgroup.Limits{Memory: s.Neighbour.Memory, Pids: s.Neighbour.Pids},
@@ -99,9 +98,11 @@ func neighbourLimits(s plan.Site, budget float64) *environment.Neighbour {
 // runNeighbour starts the load of a neighbour, waits until it is ready, and lets it settle.
 func (l *loadRun) runNeighbour(ctx context.Context, n *neighbour) (err error) {
 	stages := n.planned.Stages
-	task := stages.Load(onData(n.opened.Place(), l.data.prepared[stages.Key]))
+	place := onData(n.opened.Place(), l.data.prepared[stages.Key], l.run.scratch)
+	place.Walled = stages.UserSQL
+	task := stages.Load(place)
 	n.load, err = n.opened.Start(ctx, environment.Process{
-		Args: task.Args, Env: task.Env, Log: n.log, Files: []*os.File{n.process.Memory.File(), n.facts},
+		Args: task.Args, Env: l.run.environ(task.Env), Log: n.log, Files: []*os.File{n.process.Memory.File(), n.facts},
 	})
 	if err != nil {
 		return err

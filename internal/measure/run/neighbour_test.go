@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/layers"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/loads/pgbench"
 	"github.com/tarelab/tare/internal/loads/sysbench"
 	"github.com/tarelab/tare/internal/loads/workload"
@@ -241,7 +242,7 @@ func TestNeighbourKilledByItsLimit(t *testing.T) {
 	warned := ""
 	for _, l := range r.Lines {
 		if l.Warning != nil {
-			warned += l.Warning.Arm + ": " + l.Warning.Text + " / " + l.Warning.Remedy + "\n"
+			warned += l.Warning.Arm + ": " + said.English(l.Warning.Text) + " / " + said.English(l.Warning.Remedy) + "\n"
 		}
 	}
 	if !strings.Contains(warned, "none: ") || !strings.Contains(warned, "neighbours.other.memory") {
@@ -260,7 +261,7 @@ func TestNeighbourThatDoesNotStart(t *testing.T) {
 		t.Fatalf("ended by %q: %v", out.Reason, err)
 	}
 	for _, arm := range []string{"none", "idle"} {
-		if i := slices.IndexFunc(r.Manifest.Left, func(l record.Left) bool { return l.Arm == arm }); i < 0 || !strings.Contains(r.Manifest.Left[i].Reason, "no-such-program") {
+		if i := slices.IndexFunc(r.Manifest.Left, func(l record.Left) bool { return l.Arm == arm }); i < 0 || !strings.Contains(said.English(r.Manifest.Left[i].Reason), "no-such-program") {
 			t.Errorf("left out: %+v", r.Manifest.Left)
 		}
 	}

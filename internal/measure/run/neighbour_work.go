@@ -30,7 +30,7 @@ func neighbourProbes(all []probe.Probe) []probe.Probe {
 // work returns what the neighbour did in a window; every value is missing if seen is nil.
 func (n *neighbour) work(seen *wire.NeighbourSample) map[string]record.Value {
 	if seen == nil {
-		unknown := record.Missing(neighbourUnwatched)
+		unknown := record.Missing(record.Say("neighbour_unwatched"))
 		out := map[string]record.Value{}
 		for _, name := range []string{record.NeighbourCPU, record.NeighbourIO, record.NeighbourRequests, record.NeighbourOps} {
 			out[name] = unknown

@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/layers"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
@@ -55,7 +56,9 @@ func TestNothingIsLeftToCompare(t *testing.T) {
 	if err != nil || out.Reason != "budget" {
 		t.Errorf("beside another workload: ended by %q: %v", out.Reason, err)
 	}
-	said := func(x record.Left) bool { return x.Workload == "spin" && strings.Contains(x.Reason, "not found") }
+	said := func(x record.Left) bool {
+		return x.Workload == "spin" && strings.Contains(said.English(x.Reason), "not found")
+	}
 	for _, x := range r.Manifest.Left {
 		if said(x) {
 			return

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
@@ -167,9 +168,18 @@ func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t pl
 	}
 	t.Ticks = seen.Ticks
 	if x, ok := seen.Probes[otherWork].Get(); ok && seen.Seconds > 0 {
-		t.OtherWork = x / seen.Seconds / float64(runtime.NumCPU())
+		t.OtherWork = x / seen.Seconds / float64(onlineCPUs())
 	}
 	return t, wasted, nil
+}
+
+// onlineCPUs is the number of the host's CPUs, which is more than runtime.NumCPU where tare is pinned.
+func onlineCPUs() int {
+	n, err := proc.FS("/").OnlineCPUs()
+	if err != nil {
+		return runtime.NumCPU()
+	}
+	return n
 }
 
 // armError names the arm of an error and adds the end of its log.

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,9 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/databases/dataset"
+	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/reserve"
 	"github.com/tarelab/tare/internal/loads/workload"
@@ -107,6 +108,11 @@ func (l *loadRun) prepareFor(ctx context.Context, s workload.Stages) error {
 	if err != nil {
 		return err
 	}
+	if p.Program != "" {
+		if err := l.run.programs.files.Take(p.Program); err != nil {
+			return err
+		}
+	}
 	return l.data.add(s.Key, p)
 }
 
@@ -119,9 +125,11 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 	}
 	ctx, stop := context.WithTimeout(ctx, prepareTimeout)
 	defer stop()
-	defer l.showPreparing()()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer l.showPreparing(dir, cancel)()
 	log := filepath.Join(l.run.config.Dir, record.RawDir, strings.TrimPrefix(name, "data-")+"-prepare.log")
-	enter, leave, err := l.run.prepareGroup()
+	enter, leave, err := l.run.prepareGroup(s.UserSQL)
 	if err != nil {
 		return none, fmt.Errorf("prepare the data set: %w", err)
 	}
@@ -130,8 +138,12 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 			err = errors.Join(err, removeUnfinished())
 		}
 		remedy := seeLog(log)
-		if errors.Is(err, reserve.ErrShort) {
+		var long *longStatementError
+		switch {
+		case errors.Is(err, reserve.ErrShort):
 			remedy = cacheRemedy
+		case errors.As(context.Cause(ctx), &long):
+			return none, hint.New(fmt.Errorf("prepare the data set: %w", long), longerForDump)
 		}
 		return none, hint.New(fmt.Errorf("prepare the data set: %w%s", err, lastLines(log)), remedy)
 	}
@@ -144,6 +156,10 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 	}
 	if len(p.Versions) > 0 {
 		maps.Copy(l.run.rec.manifest.Versions, p.Versions)
+	}
+	if p.Key != "" {
+		l.run.rec.manifest.Data = append(l.run.rec.manifest.Data,
+			record.DataSet{Workload: l.load.Name, Key: p.Key, Bytes: p.Bytes, Seconds: p.Seconds, Made: !p.Cached})
 	}
 	return p, nil
 }
@@ -161,26 +177,31 @@ func removeUnfinished() error {
 
 // onData adds the data set to the place in which a load runs. Processes in the arm can change the arm's
 // copy of the data set. So the path of the server's program, and the password for a client outside of
-// the arm, come from the original.
-func onData(at wire.Place, p dataset.Prepared) wire.Place {
+// the arm, come from the original. Other arms and other runs copy it meanwhile, so nothing is written into it:
+// such a client has files of its own in scratch, the run's directory.
+func onData(at wire.Place, p dataset.Prepared, scratch string) wire.Place {
 	at.Program = p.Program
-	if p.Key != "" {
-		at.ClientVolume = cmp.Or(at.ClientVolume, p.Dir)
+	if p.Key != "" && at.ClientVolume == "" {
+		at.ClientVolume, at.ClientFiles = p.Dir, scratch
 	}
 	return at
 }
 
 // prepareGroup makes a cgroup for the process that prepares data: a program that installs a database
 // starts others, and they would go on writing after a kill of their parent. enter moves a process into
-// the group, leave kills its processes and removes it. Without the right to make cgroups both do
-// nothing.
-func (r *runner) prepareGroup() (enter func(pid int) error, leave func() error, err error) {
+// the group, leave kills its processes and removes it. bounded: processes and memory are, as far as this user may
+// enable the controllers. Without the right to make cgroups both do nothing.
+func (r *runner) prepareGroup(bounded bool) (enter func(pid int) error, leave func() error, err error) {
 	enter, leave = func(int) error { return nil }, func() error { return nil }
 	if r.config.Groups == nil {
 		return enter, leave, nil
 	}
 	path := "tare-" + r.config.ID + "/prepare"
-	p, err := r.config.Groups.Plan(path, nil)
+	controllers, limits := r.prepareLimits(bounded)
+	if len(controllers) > 0 { // on version 2 all groups below one have the same
+		path = "tare-" + r.config.ID + "-prepare.parent/prepare"
+	}
+	p, err := r.config.Groups.Plan(path, controllers)
 	if err != nil {
 		return enter, leave, nil
 	}
@@ -189,8 +210,11 @@ func (r *runner) prepareGroup() (enter func(pid int) error, leave func() error, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if g, err = r.config.Groups.Make(path, nil); err != nil { // Make has taken back what it changed
+	if g, err = r.config.Groups.Make(path, controllers); err != nil { // Make has taken back what it changed
 		return enter, undo, nil
+	}
+	if _, err := g.Apply(limits); err != nil {
+		return nil, nil, errors.Join(err, undo())
 	}
 	var watched wire.Freezer
 	f, err := g.Freezer()
@@ -206,9 +230,49 @@ func (r *runner) prepareGroup() (enter func(pid int) error, leave func() error, 
 	}, nil
 }
 
-// showPreparing shows progress every second until stop is called.
-func (l *loadRun) showPreparing() (stop func()) {
-	l.run.showProgress(l.event("prepare"))
+// preparePids bounds the processes and threads that load a user's SQL.
+const preparePids = 4096
+
+// prepareLimits are the controllers and limits of the group that loads a user's SQL: half of the memory.
+func (r *runner) prepareLimits(bounded bool) (controllers []string, l cgroup.Limits) {
+	if !bounded {
+		return nil, l
+	}
+	for _, c := range []string{"memory", "pids"} {
+		if r.config.Groups.Can(c) == nil {
+			controllers = append(controllers, c)
+		}
+	}
+	l.Pids = preparePids
+	if all, err := r.config.Groups.Ample(); err == nil {
+		l.Memory = all.Memory / 2
+	}
+	return controllers, l
+}
+
+// longStatement is how long a statement of a dump runs before the end of the budget ends it.
+const longStatement = 10 * time.Second
+
+// longStatementError is the error about a statement of a dump that still ran when the budget was over.
+type longStatementError struct{ serve.Loading }
+
+func (e *longStatementError) Error() string { return stillLoading(e.At, e.Statement) }
+
+// showPreparing shows progress every second until stop is called: of a dump that is loaded into a directory, the
+// line. It ends a long statement when the budget is over.
+func (l *loadRun) showPreparing(into string, end func(error)) (stop func()) {
+	show := func() {
+		e := l.event("prepare")
+		at, loading := serve.ReadLoading(into)
+		if loading {
+			e.Loading = fmt.Sprintf("%s, %s", at.At, quantity.Duration(at.Seconds))
+		}
+		l.run.showProgress(e)
+		if budget := seconds(l.run.config.Plan.Record.Budget); loading && e.Elapsed > budget && at.Statement > longStatement.Seconds() {
+			end(&longStatementError{at})
+		}
+	}
+	show()
 	done, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
@@ -217,7 +281,7 @@ func (l *loadRun) showPreparing() (stop func()) {
 		for {
 			select {
 			case <-t.C:
-				l.run.showProgress(l.event("prepare"))
+				show()
 			case <-done:
 				return
 			}

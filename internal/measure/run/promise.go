@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// promises lists the settings that decide which commits survive a crash, as the server reported them.
-func promises(settings []record.Setting) []durability.Promise {
+// Promises lists the settings that decide which commits survive a crash, as the server reported them.
+func Promises(settings []record.Setting) []durability.Promise {
 	got := map[string]string{}
 	for _, s := range settings {
 		got[s.Name] = s.Got

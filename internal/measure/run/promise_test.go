@@ -15,7 +15,7 @@ func TestPromises(t *testing.T) {
 		for i := 0; i < len(settings); i += 2 {
 			all = append(all, record.Setting{Name: settings[i], Got: settings[i+1]})
 		}
-		return durability.ArmFacts{Name: name, Promises: promises(all)}
+		return durability.ArmFacts{Name: name, Promises: Promises(all)}
 	}
 	for name, c := range map[string]struct {
 		base, arm durability.ArmFacts

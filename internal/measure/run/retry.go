@@ -35,10 +35,13 @@ func (l *loadRun) armFailed(ctx context.Context, a plan.PlannedArm, err error, l
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if err := l.run.programs.changed(); err != nil {
+		return err
+	}
 	if a.Name == l.load.Baseline || a.Twin {
 		return fmt.Errorf("arm %s: %w", a.Name, err)
 	}
-	left := record.Left{Workload: l.load.Name, Arm: a.Name, Reason: err.Error(), Remedy: hint.Of(err)}
+	left := record.Left{Workload: l.load.Name, Arm: a.Name, Reason: record.InProse(err.Error()), Remedy: record.InProse(hint.Of(err))}
 	line.Left = append(withoutArm(line.Left, a.Name), left)
 	last := l.schedule.countFailure(a.Name)
 	permanent := errors.As(err, new(permanentError)) || errors.Is(err, facts.ErrUnsupported)

@@ -18,6 +18,9 @@ func (l *loadRun) rotate(ctx context.Context) (last bool, err error) {
 			return false, nil
 		}
 		block, err := l.block(ctx, number)
+		if replaced := l.run.programs.changed(); replaced != nil && ctx.Err() == nil {
+			return false, replaced // the windows of a load that starts a program each time are of both files
+		}
 		l.results.add(record.Line{Block: block})
 		if err != nil {
 			return false, err

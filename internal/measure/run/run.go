@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/reserve"
@@ -40,6 +42,8 @@ type Config struct {
 	Dir      string // the result directory, which Execute makes
 	StateDir string // the directory of the journal
 	Manifest record.Manifest
+	// Programs are those of the plan; nil: Execute identifies them.
+	Programs *Programs
 	// Earlier is the record that this run continues; nil: it begins one.
 	Earlier *Earlier
 	Groups  *cgroup.Tree // for all arms; nil: tare cannot make cgroups on this host
@@ -63,7 +67,7 @@ type Decision struct {
 	Stop bool // the wanted precision is reached
 	// Lengthen asks for a longer window: the transparency check failed. Why says how it failed.
 	Lengthen bool
-	Why      string // for Lengthen
+	Why      record.Said // for Lengthen
 	Arms     []Running
 	// LaunchSD is the standard deviation of an arm's launch effect, in logs; 0: not known yet.
 	LaunchSD float64
@@ -92,8 +96,9 @@ type Event struct {
 	Ready, Starting int
 	Arms            []Running
 	Elapsed         time.Duration
-	Remaining       time.Duration // of the budget
-	Note            string
+	Remaining       time.Duration    // of the budget
+	Note            messages.Message // what whoever watches should know, once; without a key: nothing
+	Loading         string           // in the phase prepare: FILE:LINE of a dump, and for how long it has been loaded
 }
 
 // reached is the reason of record.End of a run that ends before its budget is used up.
@@ -126,8 +131,10 @@ type runner struct {
 	froze   int               // number of freezes by the guard that wasSilent has seen
 	undo    journal.UndoStack // removes the scratch directory
 	watch   reserve.Watch
-	ports   ports
-	self    selfUse
+
+	programs *Programs
+	ports    ports
+	self     selfUse
 }
 
 // maxHeap is the size in bytes up to which the Go runtime collects no garbage within a window. With
@@ -139,6 +146,12 @@ const maxHeap = 28 << 20
 func Execute(ctx context.Context, c Config) (out Outcome, err error) {
 	r := &runner{config: c, rec: recorder{dir: c.Dir, manifest: c.Manifest}}
 	out.Dir = c.Dir
+	if r.programs = c.Programs; r.programs == nil {
+		if r.programs, err = Identify(c.Plan); err != nil {
+			return out, err
+		}
+	}
+	defer func() { err = errors.Join(err, r.programs.Close()) }()
 	if err := r.open(); err != nil {
 		return out, err
 	}
@@ -161,9 +174,13 @@ func Execute(ctx context.Context, c Config) (out Outcome, err error) {
 		}
 	}
 	r.warnOfControllers()
+	r.warnOfEscaped()
+	if reason == record.EndedError && hint.Of(err) == "" {
+		err = hint.New(err, "see "+record.RawDir+"/ of the result: what the programs printed")
+	}
 	end := record.End{Reason: reason, Self: r.self.summary(), Room: r.watch.Lowest()}
-	if err != nil && (reason == "error" || reason == record.EndedFull) {
-		end.Detail = err.Error()
+	if err != nil && (reason == record.EndedError || reason == record.EndedFull) {
+		end.Detail, end.Remedy = err.Error(), hint.Of(err)
 	}
 	out.Unwritten = r.rec.end(end)
 	out.NotRestored = r.close()
@@ -194,7 +211,7 @@ func (r *runner) open() (err error) {
 	}
 	defer func() {
 		if err != nil { // the record says why the run ended before it measured
-			err = errors.Join(err, r.rec.end(record.End{Reason: "error", Detail: err.Error()}), r.rec.writer.Close())
+			err = errors.Join(err, r.rec.end(record.End{Reason: record.EndedError, Detail: err.Error(), Remedy: hint.Of(err)}), r.rec.writer.Close())
 		}
 	}()
 	if e := r.config.Earlier; e != nil && e.Torn {
@@ -224,6 +241,10 @@ func (r *runner) beginRecord() error {
 	}
 	m.Settings = map[string][]record.Setting{}
 	m.Left = r.config.Plan.Left
+	if e := r.config.Earlier; e != nil {
+		m.Files = maps.Clone(e.Manifest.Files)
+	}
+	r.recordPrograms()
 	for _, p := range r.config.Probes {
 		for _, x := range p.Metrics() {
 			m.Probes = append(m.Probes, record.ProbeMetric{
@@ -268,7 +289,7 @@ func (r *runner) warnOfControllers() {
 		return
 	}
 	if kept := r.config.Groups.StillEnabled(); kept != nil {
-		r.rec.warn(record.Warning{Text: kept.Error(), Remedy: kept.Remedy()})
+		r.rec.warn(record.Warning{Text: record.InProse(kept.Error()), Remedy: record.InProse(kept.Remedy())})
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/arms/layers"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/host/probe"
@@ -146,14 +147,14 @@ func TestSpinUnderTwoRungs(t *testing.T) {
 		}
 		orders[strings.Join(names, " ")]++
 	}
-	if pilot == nil || pilot.Why == "" || blocks < 3 || blocks >= 6 && len(orders) < 2 {
+	if pilot == nil || pilot.Why.IsZero() || blocks < 3 || blocks >= 6 && len(orders) < 2 {
 		t.Errorf("pilot %+v, %d blocks in the orders %v", pilot, blocks, orders)
 	}
 	e, err := analysis.Analyse(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(e.Effects) != len(r.Plan.Workloads[0].Metrics)+1 /* efficiency */ || e.Arms[0].Values["throughput"].String() == "0" {
+	if len(e.Effects) != len(r.Plan.Workloads[0].Metrics) || e.Arms[0].Values["throughput"].String() == "0" {
 		t.Errorf("effects %+v", e.Effects)
 	}
 	t.Logf("pilot: %s", pilot.Why)
@@ -186,7 +187,7 @@ func TestLengthenedWindow(t *testing.T) {
 	decide := func(record.Workload, []record.Line) run.Decision {
 		first := !asked
 		asked = true
-		return run.Decision{Lengthen: first, Why: "rotated is not steady"}
+		return run.Decision{Lengthen: first, Why: record.InProse("rotated is not steady")}
 	}
 	e := spinExperiment(20 * time.Second)
 	e.Window = 100 * time.Millisecond // on a busy host the pilot takes one too long to double
@@ -200,7 +201,7 @@ func TestLengthenedWindow(t *testing.T) {
 		if l.Pilot != nil {
 			windows = append(windows, l.Pilot.Window)
 		}
-		warned = warned || l.Warning != nil && strings.Contains(l.Warning.Text, "rotated is not steady") && l.Warning.Remedy != ""
+		warned = warned || l.Warning != nil && strings.Contains(said.English(l.Warning.Text), "rotated is not steady") && !l.Warning.Remedy.IsZero()
 	}
 	if len(windows) != 2 || windows[1] != 2*windows[0] || !warned {
 		t.Fatalf("windows %v, warned %v", windows, warned)

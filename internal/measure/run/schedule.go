@@ -72,6 +72,17 @@ func (s *schedule) beginSecondPass(weight float64) (share time.Duration) {
 	return s.share
 }
 
+// leastShare is the share in which the workload has the launches that a verdict needs, after a first pass, by its launch and by
+// those of earlier runs; 0: not known, or the experiment fixes the launches.
+func (s *schedule) leastShare() time.Duration {
+	if !s.piloted || s.plan.Generations > 0 || s.skipped != nil {
+		return 0
+	}
+	s.launches, s.shorter = 0, 0 // of the second pass
+	o := s.planningInput()
+	return max(plan.Enough(o, s.lengths, o.Launch+s.closeTime), s.plan.LeastSecond(s.load))
+}
+
 func (s *schedule) remaining() time.Duration { return s.budget - time.Since(s.began) }
 
 // countFailure counts a failure of an arm, and says whether the arm has now failed mostFailures times.

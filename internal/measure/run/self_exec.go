@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -15,6 +16,9 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
+
+// endSelf is how long a task may take to end after SIGTERM.
+const endSelf = 20 * time.Second
 
 // runSelf runs a task, which is this binary with other arguments, on the host and waits for its end.
 // The process dies with tare. enter puts it into a control group before it starts processes of its
@@ -29,6 +33,8 @@ func runSelf(ctx context.Context, t workload.Task, log string, enter func(pid in
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", t.Args...)
 	cmd.Stdout, cmd.Stderr = f, f
+	// It ends a server with its children, and removes what it has begun.
+	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(unix.SIGTERM) }, endSelf
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	err = cmd.Start()
 	if err == nil {

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/layers"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -34,10 +36,10 @@ func TestSettleTimeOfALimit(t *testing.T) {
 		}
 		warned, ofWindow := false, false
 		for _, l := range r.Lines {
-			if w := l.Warning; w != nil && strings.Contains(w.Text, "is too short") && strings.Contains(w.Remedy, "make it 200ms") {
+			if w := l.Warning; w != nil && strings.Contains(said.English(w.Text), "is too short") && strings.Contains(said.English(w.Remedy), "make it 200ms") {
 				warned = true
 			}
-			if w := l.Warning; w != nil && strings.Contains(w.Text, "window: 150ms is no multiple of 100ms") {
+			if w := l.Warning; w != nil && strings.Contains(said.English(w.Text), "window: 150ms is no multiple of 100ms") {
 				ofWindow = true
 			}
 			if p := l.Pilot; p != nil && p.Discard != c.want.Seconds() {
@@ -71,7 +73,7 @@ func TestContinuedWithALongerSettleTime(t *testing.T) {
 			}
 		}
 		if _, err := run.Execute(t.Context(), run.Config{
-			ID: idOf(t), Plan: p, Dir: dir, StateDir: t.TempDir(), Groups: host.Groups, Probes: probe.All(), Earlier: earlier,
+			ID: fmt.Sprint(idOf(t), i), Plan: p, Dir: dir, StateDir: t.TempDir(), Groups: host.Groups, Probes: probe.All(), Earlier: earlier,
 			Decide: func(record.Workload, []record.Line) run.Decision { return run.Decision{} },
 		}); err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/tarelab/tare/internal/arms/environment"
@@ -141,7 +142,7 @@ func (l *loadRun) spec(first plan.PlannedArm) (spec environment.Spec, err error)
 	spec = environment.Spec{
 		Run: c.ID, Arm: first.Name, Data: l.data.dir(first.Stages), Scratch: l.run.scratch,
 		Journal: l.run.journal, Groups: c.Groups, Container: first.Container, Limits: first.Limits,
-		Beside: plan.Environments(l.schedule.sitesToLaunch()), Keep: true,
+		Beside: plan.Environments(l.schedule.sitesToLaunch()), Keep: true, Walled: l.runsUserSQL(),
 	}
 	if first.Stages.Server != nil {
 		spec.Carried = first.Stages.Carried
@@ -150,13 +151,19 @@ func (l *loadRun) spec(first plan.PlannedArm) (spec environment.Spec, err error)
 	return spec, err
 }
 
+// runsUserSQL says whether an arm runs SQL of the user's. Then the servers of all arms are behind the same wall.
+func (l *loadRun) runsUserSQL() bool {
+	return slices.ContainsFunc(l.load.Arms, func(a plan.PlannedArm) bool { return a.Stages.UserSQL })
+}
+
 // startProcesses starts the server of a site, if it has one, and its load.
 func (l *loadRun) startProcesses(ctx context.Context, s *site, first plan.PlannedArm) (err error) {
 	stages := first.Stages
-	place := onData(s.processes.Place, l.data.prepared[stages.Key])
+	place := onData(s.processes.Place, l.data.prepared[stages.Key], l.run.scratch)
+	place.Walled = l.runsUserSQL()
 	if stages.Server != nil {
 		task := stages.Server(place)
-		p := environment.Process{Args: task.Args, Env: task.Env, Log: s.log}
+		p := environment.Process{Args: task.Args, Env: l.run.environ(task.Env), Log: s.log}
 		if s.server, err = s.opened.Start(ctx, p); err != nil {
 			return fmt.Errorf("start the server: %w", err)
 		}
@@ -164,7 +171,7 @@ func (l *loadRun) startProcesses(ctx context.Context, s *site, first plan.Planne
 	}
 	task := stages.Load(place)
 	p := environment.Process{
-		Args: task.Args, Env: task.Env, Log: s.log,
+		Args: task.Args, Env: l.run.environ(task.Env), Log: s.log,
 		Files: []*os.File{s.processes.Memory.File(), s.facts}, Outside: stages.Server != nil,
 	}
 	if s.load, err = s.opened.Start(ctx, p); err != nil {

@@ -34,10 +34,7 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 			return reasonOf(err), err
 		}
 	}
-	shares := time.Duration(0)
-	for i, weight := range weigh(loads) {
-		shares += loads[i].schedule.beginSecondPass(weight)
-	}
+	shares := beginSecondPass(loads)
 	reason = r.config.reached()
 	for _, l := range loads {
 		s := &l.schedule
@@ -71,6 +68,20 @@ func noneRan(loads []*loadRun) error {
 		}
 	}
 	return loads[0].schedule.skipped
+}
+
+// beginSecondPass divides the rest of the time among the loads, and returns the sum of their shares.
+func beginSecondPass(loads []*loadRun) (sum time.Duration) {
+	var shares, least []time.Duration
+	for i, weight := range weigh(loads) {
+		shares = append(shares, loads[i].schedule.beginSecondPass(weight))
+		least = append(least, loads[i].schedule.leastShare())
+	}
+	for i, share := range plan.AtLeast(shares, least) {
+		loads[i].schedule.share = share
+		sum += share
+	}
+	return sum
 }
 
 // mostWeight is the largest factor by which weigh gives a noisy workload more time than planned, or
@@ -122,6 +133,7 @@ func (r *runner) turn(ctx context.Context, l *loadRun, budget time.Duration) (er
 	}
 	s.beginTurn(budget)
 	s.endReason, err = l.execute(ctx)
+	err = r.replacedFirst(ctx, err)
 	err = errors.Join(err, l.release())
 	s.spent += time.Since(s.began)
 	switch {
@@ -129,7 +141,7 @@ func (r *runner) turn(ctx context.Context, l *loadRun, budget time.Duration) (er
 		return ErrInterrupted
 	case errors.Is(err, facts.ErrUnsupported) && len(r.config.Plan.Loads) > 1:
 		s.skipped = fmt.Errorf("workload %s: %w", l.load.Name, err)
-		r.rec.leaveOut(record.Left{Workload: l.load.Name, Arm: l.load.Baseline, Reason: err.Error(), Remedy: hint.Of(err)})
+		r.rec.leaveOut(record.Left{Workload: l.load.Name, Arm: l.load.Baseline, Reason: record.InProse(err.Error()), Remedy: record.InProse(hint.Of(err))})
 	case err != nil:
 		return fmt.Errorf("workload %s: %w", l.load.Name, err)
 	}
@@ -173,7 +185,7 @@ func (r *runner) loadRuns() []*loadRun {
 // noTimeFor is the record's entry for a workload that was skipped because the budget was used up.
 func noTimeFor(w record.Workload) record.Left {
 	return record.Left{
-		Workload: w.Name, Arm: w.Baseline, Reason: record.LeftBudget,
-		Remedy: budgetRemedy,
+		Workload: w.Name, Arm: w.Baseline, Reason: record.Say(record.LeftBudget),
+		Remedy: record.Say("longer_budget_or_loads"),
 	}
 }

@@ -38,3 +38,30 @@ func TestTimeGoesToTheNoisy(t *testing.T) {
 		t.Errorf("without a first pass: %v", got)
 	}
 }
+
+// A quiet workload keeps the time of the launches that a verdict needs, where the noisy ones have more than theirs.
+func TestTimeOfLeastLaunches(t *testing.T) {
+	made := func(noise float64, share time.Duration) *loadRun {
+		load := &plan.Load{Arms: make([]plan.PlannedArm, 6), Subject: "container"}
+		load.Budget = 30
+		l := &loadRun{load: load, schedule: schedule{plan: &plan.Plan{}, load: load, share: share + 10*time.Second, spent: 10 * time.Second, piloted: true,
+			firstPass: []string{"host", "twin", "container"}, lengths: plan.Lengths{Window: 20 * ms, Discard: 5 * ms}}}
+		l.schedule.observed = plan.Observed{Arms: 6, Launch: time.Second}
+		l.results.effects = []Running{{"container", 1, math.Inf(1), noise}}
+		return l
+	}
+	for _, c := range []struct {
+		share  time.Duration
+		enough bool
+	}{{20 * time.Second, true}, {10 * time.Second, false}} {
+		loads := []*loadRun{made(0.3, c.share), made(0.02, c.share)}
+		sum := beginSecondPass(loads)
+		quiet, least := loads[1].schedule.share, loads[1].schedule.leastShare()
+		if least < 8*time.Second || least > 15*time.Second { // four launches of 1.9 s, with their warming, and of half as much measuring
+			t.Fatalf("a verdict needs %v", least)
+		}
+		if got := loads[0].schedule.share + quiet; got != sum || (quiet >= least) != c.enough {
+			t.Errorf("of %v the quiet load has %v, and needs %v", sum, quiet, least)
+		}
+	}
+}

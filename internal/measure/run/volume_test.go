@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/arms/layers"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -72,7 +73,7 @@ func TestUnequalRefused(t *testing.T) {
 	}
 	reasons := map[string]string{}
 	for _, l := range r.Manifest.Left {
-		reasons[l.Arm] = l.Reason + " / " + l.Remedy
+		reasons[l.Arm] = said.English(l.Reason) + " / " + said.English(l.Remedy)
 	}
 	for arm, says := range map[string]string{"open": "device's cache", "memory": "in memory"} {
 		if !strings.Contains(reasons[arm], says) || !strings.Contains(reasons[arm], "--set unequal=mark") {
@@ -111,7 +112,7 @@ func TestUnequalMarked(t *testing.T) {
 	}
 	seen := 0
 	for _, x := range append(effects.Effects, effects.Twin...) {
-		if seen++; (x.Unequal != "") != (x.Arm == "memory") {
+		if seen++; (!x.Unequal.IsZero()) != (x.Arm == "memory") {
 			t.Errorf("%s of %s is marked %q", x.Metric, x.Arm, x.Unequal)
 		}
 	}
@@ -126,7 +127,7 @@ func TestNothingEqual(t *testing.T) {
 	testneed.Root(t)
 	e, c := volumes(experiment.ArmSpec{Name: "memory", Volume: "tmpfs"}, experiment.ArmSpec{Name: "disk", Volume: "bind"})
 	_, _, err := execute(context.Background(), t, e, c)
-	if !errors.Is(err, run.ErrUnequal) || !strings.Contains(err.Error(), "what disk synced is on the device") {
+	if !errors.Is(err, run.ErrUnequal) || !strings.Contains(err.Error(), "synced data of disk is on the device") {
 		t.Errorf("%v", err)
 	}
 	nothingLeft(t)
@@ -153,7 +154,7 @@ func TestDiskTooSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := record.Left{Workload: "commit", Arm: "small"}
-	if len(r.Manifest.Left) != 1 || r.Manifest.Left[0].Arm != want.Arm || !strings.Contains(r.Manifest.Left[0].Reason, "no space left") || r.Manifest.Left[0].Remedy == "" {
+	if len(r.Manifest.Left) != 1 || r.Manifest.Left[0].Arm != want.Arm || !strings.Contains(said.English(r.Manifest.Left[0].Reason), "no space left") || r.Manifest.Left[0].Remedy.IsZero() {
 		t.Errorf("left out: %+v", r.Manifest.Left)
 	}
 	if rest, _ := os.ReadDir(small); len(rest) > 0 {

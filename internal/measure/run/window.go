@@ -78,7 +78,7 @@ func (a *arm) fill(w *record.Window, seen wire.Sample) {
 		case ok:
 			w.Probes[m.Name] = v
 		case len(seen.Probes) == 0:
-			w.Probes[m.Name] = record.Missing(noReading)
+			w.Probes[m.Name] = record.Missing(record.Say("no_reading"))
 		} // else the probe has nothing to observe here
 	}
 	if n := a.runningNeighbour(); n != nil {
@@ -88,7 +88,7 @@ func (a *arm) fill(w *record.Window, seen wire.Sample) {
 		if w.Values == nil {
 			w.Values = map[string]record.Value{}
 		}
-		v := record.Missing(loadSilent)
+		v := record.Missing(record.Say("load_silent"))
 		if x := shut.Mean(seen.Open[i]); !math.IsNaN(x) {
 			v = record.Number(x)
 		}

@@ -2,21 +2,21 @@ package run
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 
 // Sentences of a run for users, without its errors: warnings in the record, reasons why an arm or
 // a window is left out, remedies.
 
-// seeLogs is the remedy where the logs of the arms say more.
-const seeLogs = "see " + record.RawDir + "/"
-
+// Errors have it where a log says more.
 func seeLog(file string) string { return "see " + file }
 
 // caution is the text of a warning with its remedy.
-type caution struct{ text, remedy string }
+type caution struct{ text, remedy record.Said }
 
 func (c caution) of(workload, arm string) record.Warning {
 	return record.Warning{Workload: workload, Arm: arm, Text: c.text, Remedy: c.remedy}
@@ -25,18 +25,28 @@ func (c caution) of(workload, arm string) record.Warning {
 // Warnings of a whole run.
 
 func notProtected(why error) caution {
-	return caution{fmt.Sprintf("tare's own thread has no real-time priority (%s): it freezes and thaws late when the arms saturate every CPU", why),
-		"run as root or grant CAP_SYS_NICE"}
+	return caution{record.Say("no_real_time_priority", "error", why.Error()), record.Say("grant_sys_nice")}
 }
 
 func notGuarded(why error) caution {
-	return caution{fmt.Sprintf("a kill of the whole control group that tare runs in would leave changes on this host: %v", why),
-		"tare cleanup takes them back"}
+	return caution{record.Say("not_guarded", "error", why.Error()), record.Say("clean_up_takes_back")}
 }
 
-func tornRecord() caution {
-	return caution{text: "the end of the record was cut off, as a kill or a power cut leaves it, and was removed before the record was continued"}
+// serverReported is about a server that logs an error at its start and goes on.
+func serverReported(line string) caution {
+	return caution{record.Say("server_reported", "line", line), saidLogs()}
 }
+
+// saidLogs is the remedy where the logs of the arms say more.
+func saidLogs() record.Said { return record.Say("see_file", "file", record.RawDir+"/") }
+
+// escaped is about processes that go on after the run.
+func escaped(pids []int) caution {
+	list := strings.Trim(fmt.Sprint(pids[:min(len(pids), 20)]), "[]")
+	return caution{record.Say("escaped", "n", len(pids)), record.Say("kill_escaped", "pids", list)}
+}
+
+func tornRecord() caution { return caution{text: record.Say("record_end_removed")} }
 
 // controllerScheduling is a name in record.Manifest.Versions.
 const controllerScheduling = "scheduling of the controller"
@@ -45,46 +55,41 @@ const controllerScheduling = "scheduling of the controller"
 
 // moreCPUs is about an arm that may use the CPUs other, where tare may use the CPUs own.
 func moreCPUs(other, own string) caution {
-	return caution{fmt.Sprintf("may use the CPUs %s, where tare and what it starts on the host are kept to %s: its difference from the host is also that of the CPUs", other, own),
-		"start tare without taskset or CPUAffinity=, and keep arms to CPUs by their key cpuset"}
+	return caution{record.Say("other_cpus", "cpus", other, "own", own), record.Say("start_without_taskset")}
 }
 
-func lengthened(why string) caution {
-	return caution{"windows were made longer and measuring began again: " + why,
-		"give the run a longer --budget, or fix the window in the experiment"}
+func lengthened(why record.Said) caution {
+	return caution{record.Say("windows_lengthened", "why", why), record.Say("longer_budget_or_window")}
 }
 
 // longerWindows is the reason of the lengths (record.Pilot.Why) after lengthened.
-func longerWindows(why string) string { return "longer windows: " + why }
+func longerWindows(why record.Said) record.Said { return record.Say("longer_windows", "why", why) }
 
-func endedInLaunch(reason, remedy string) caution {
-	return caution{"ended in the middle of a launch: " + reason, remedy}
+func endedInLaunch(reason, remedy record.Said) caution {
+	return caution{record.Say("ended_in_launch", "why", reason), remedy}
 }
 
-func launchedLater(before, remedy string) caution {
-	return caution{"was launched at another try; before: " + before, remedy}
+func launchedLater(before, remedy record.Said) caution {
+	return caution{record.Say("launched_later", "why", before), remedy}
 }
 
-func preparedAnew(why string) caution {
-	return caution{text: "prepared anew, for the data set in the cache is not used: " + why}
-}
+func preparedAnew(why string) caution { return caution{text: record.Say("prepared_anew", "why", why)} }
 
 func deviceHeld(err error) caution {
-	return caution{err.Error(), "it goes when that process ends; losetup -l shows it"}
+	return caution{record.InProse(err.Error()), record.Say("device_goes")}
 }
 
 func shortDiscard(discard, need time.Duration, quota bool) caution {
-	why := "beside a neighbour CPU time is divided otherwise than later on"
+	text := record.Say("short_discard_beside", "discard", discard.Seconds(), "needed", need.Seconds())
 	if quota {
-		why = "an arm with a quota has more than its share"
+		text = record.Say("short_discard_quota", "discard", discard.Seconds(), "needed", need.Seconds())
 	}
-	return caution{fmt.Sprintf("discard: %s is too short: until %s after a thaw %s", discard, need, why),
-		fmt.Sprintf("leave discard: out of the experiment, or make it %s", need)}
+	return caution{text, record.Say("leave_discard_out", "needed", need.Seconds())}
 }
 
 func partialPeriod(window, period time.Duration) caution {
-	return caution{fmt.Sprintf("window: %s is no multiple of %s, the period of a quota: a window holds more or less of it by chance", window, period),
-		fmt.Sprintf("leave window: out of the experiment, or make it a multiple of %s", period)}
+	return caution{record.Say("partial_period", "window", window.Seconds(), "period", period.Seconds()),
+		record.Say("leave_window_out", "period", period.Seconds())}
 }
 
 // Reasons why an arm, a workload or a window is left out.
@@ -104,16 +109,13 @@ func reportedErrors(n uint64, log string) string { return fmt.Sprintf("%d errors
 // withLog adds the end of a log to an error.
 func withLog(err error, log string) string { return err.Error() + log }
 
+func stillLoading(at string, running float64) string {
+	return fmt.Sprintf("%s: the budget is over, and the statement has been running for %s", at, quantity.Duration(running))
+}
+
 const (
 	unequalRemedy = "make them equal, or compare them all the same with --set unequal=mark, which marks every result of theirs"
-	budgetRemedy  = "give the run a longer --budget, or name fewer workloads with --workload"
-)
-
-// Reasons of missing values.
-const (
-	noReading          = "the window has no reading of it"
-	loadSilent         = "the load said nothing of it in this window"
-	neighbourUnwatched = "nobody looked at the neighbour in this window"
+	longerForDump = "give the run a longer --budget, or remove the statement from the dump"
 )
 
 // clientOnHost is where the client of a server runs, a setting.

@@ -62,6 +62,9 @@ func (c Container) network() []string {
 		return []string{"--network", "none"}
 	}
 	port := fmt.Sprintf("127.0.0.1:%d:%d/tcp", c.Publish, c.Publish)
+	if c.Network == "" {
+		return []string{"--publish", port}
+	}
 	return []string{"--network", c.Network, "--publish", port}
 }
 
@@ -94,6 +97,8 @@ type State struct {
 	// host's addresses of its published ports, such as "127.0.0.1:8080".
 	Address   string
 	Published []string
+	// Network is the engine's word for the kind of network: bridge, slirp4netns, pasta, host, none.
+	Network string
 }
 
 // running are the statuses in which the engine still has to do with a container. In Podman's
@@ -115,6 +120,7 @@ func (e Engine) State(ctx context.Context, name string) (State, error) {
 			OOMKilled     bool
 		}
 		NetworkSettings networkSettings
+		HostConfig      struct{ NetworkMode string }
 	}
 	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
 		return State{}, fmt.Errorf("%s inspect: %w in %q", e.Name(), err, firstLine(out))
@@ -123,6 +129,7 @@ func (e Engine) State(ctx context.Context, name string) (State, error) {
 	return State{
 		Running: slices.Contains(running, s.Status), Pid: s.Pid, Code: s.ExitCode, OOM: s.OOMKilled,
 		Capabilities: all[0].BoundingCaps, Image: digest(all[0].Image), Address: n.address(), Published: n.published(),
+		Network: all[0].HostConfig.NetworkMode,
 	}, nil
 }
 

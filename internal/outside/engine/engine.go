@@ -46,7 +46,7 @@ type Container struct {
 	// HostNetwork shares the host's network. Otherwise the container has loopback only, or
 	// with Publish the network Network.
 	HostNetwork bool
-	Network     string // Bridge, or slirp4netns of an ordinary user's Podman
+	Network     string // Bridge; empty: the engine's default
 	Publish     int    // port of the host's loopback that is forwarded to the same port; 0: none
 	Hostname    string
 	Powerless   bool // no capabilities
@@ -63,11 +63,9 @@ type Bind struct {
 // Fact is a name with a value.
 type Fact struct{ Name, Value string }
 
-// The networks of a container with a published port.
-const (
-	Bridge = "bridge" // the default of both engines for root
-	Slirp  = "slirp4netns"
-)
+// Bridge is the network of a container with a published port, and the default of both engines for root. An ordinary
+// user's Podman has slirp4netns as its default before version 5, and pasta from then on.
+const Bridge = "bridge"
 
 // OwnerLabel is the label with the id of the run.
 const OwnerLabel = "org.tarelab.tare.run"

@@ -104,6 +104,20 @@ func TestCreateFromImage(t *testing.T) {
 	}
 }
 
+// TestNetworkFlags checks that no network is forced on a Podman that may not have it: slirp4netns is gone from version 6.
+func TestNetworkFlags(t *testing.T) {
+	for want, c := range map[string]Container{
+		"--network host": {HostNetwork: true, Publish: 4000},
+		"--network none": {},
+		"--network bridge --publish 127.0.0.1:4000:4000/tcp": {Network: Bridge, Publish: 4000},
+		"--publish 127.0.0.1:4000:4000/tcp":                  {Publish: 4000},
+	} {
+		if got := strings.Join(c.network(), " "); got != want {
+			t.Errorf("%+v: %s, want %s", c, got, want)
+		}
+	}
+}
+
 func TestState(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind *kind
@@ -130,6 +144,12 @@ func TestState(t *testing.T) {
 		"podman's is not cleaned up": {
 			&podman, `[{"BoundingCaps": ["CAP_KILL"], "Image": "1f", "State": {"Status": "stopped", "Pid": 0}}]`,
 			State{Running: true, Capabilities: []string{"CAP_KILL"}, Image: "sha256:1f"},
+		},
+		"podman 5 of an ordinary user": {
+			&podman, `[{"State": {"Status": "running", "Pid": 7}, "HostConfig": {"NetworkMode": "pasta"}}]`, State{Running: true, Pid: 7, Network: "pasta"},
+		},
+		"podman 4 of an ordinary user": {
+			&podman, `[{"State": {"Status": "running", "Pid": 7}, "HostConfig": {"NetworkMode": "slirp4netns"}}]`, State{Running: true, Pid: 7, Network: "slirp4netns"},
 		},
 		"podman's has no image": {&podman, `[{"Image": "", "State": {"Status": "created"}}]`, State{}},
 	} {

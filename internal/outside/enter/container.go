@@ -40,10 +40,27 @@ func NotHost(f proc.FS) (why, remedy string) {
 	return "", ""
 }
 
-// Run runs the command line args on the host of the container that this process is in. ok is false if it is in
-// none, or may not enter the host: the command line then runs where it is.
+// aboutHost are the commands that run on the host of a container. Others read files and stay where they are: a
+// systemd service with RootDirectory= or RootImage= is such a container, too.
+var aboutHost = []string{"run", "plan", "advise", "doctor", "cleanup", "calibrate", "cache", "image"}
+
+// isAboutHost says whether a command line is of one of these commands. Before the command there may be flags.
+func isAboutHost(args []string) bool {
+	for i := 0; i < len(args); i++ {
+		switch {
+		case !strings.HasPrefix(args[i], "-"):
+			return slices.Contains(aboutHost, args[i])
+		case args[i] == "--color", args[i] == "--lang":
+			i++ // its value
+		}
+	}
+	return false
+}
+
+// Run runs a command line about the host on the host of the container that this process is in. ok is false if it is
+// in none, may not enter the host, or the command needs no host: the command line then runs where it is.
 func Run(args []string) (code int, ok bool) {
-	if Where("/") != SeesHost || !mayEnter("/") {
+	if !isAboutHost(args) || Where("/") != SeesHost || !mayEnter("/") {
 		return 0, false
 	}
 	door, err := Find(OfContainer())

@@ -2,6 +2,7 @@ package enter
 
 import (
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -30,5 +31,17 @@ func TestContainerRuntime(t *testing.T) {
 	})
 	if pid != shim.Process.Pid || address != "/run/own.sock" || asked != 3 {
 		t.Errorf("%d at %q after %d looks, want %d", pid, address, asked, shim.Process.Pid)
+	}
+}
+
+// Commands that read files alone stay in the container, with flags before the command or without.
+func TestAboutHost(t *testing.T) {
+	for line, want := range map[string]bool{
+		"run": true, "run quick --budget 1m": true, "--color never doctor": true, "--lang=zh plan": true, "cleanup -n": true,
+		"list": false, "list run": false, "report r": false, "check run": false, "import a=run": false, "version": false, "": false, "--color run list": false,
+	} {
+		if got := isAboutHost(strings.Fields(line)); got != want {
+			t.Errorf("tare %s: %v", line, got)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/tarelab/tare/internal/base/messages"
 )
 
 // This file tells the user while a cluster does not answer. The record keeps each such time.
@@ -30,18 +32,18 @@ type aways struct {
 }
 
 // quiet tells the user, once, that a server has not answered since a time.
-func (s *silence) quiet(since time.Time, tell func(string)) {
+func (s *silence) quiet(since time.Time, tell func(messages.Message)) {
 	s.away.mu.Lock()
 	defer s.away.mu.Unlock()
 	if s.away.now != nil {
 		return
 	}
 	s.away.now = &Away{Server: s.server, From: since}
-	tell(fmt.Sprintf("the cluster at %s has not answered for %v; tare waits for it", s.server, time.Since(since).Round(time.Second)))
+	tell(messages.Say("cluster.silent", "server", s.server, "time", time.Since(since).Round(time.Second)))
 }
 
 // heard tells the user that a server answers again, if quiet has told that it does not.
-func (s *silence) heard(tell func(string)) {
+func (s *silence) heard(tell func(messages.Message)) {
 	s.away.mu.Lock()
 	defer s.away.mu.Unlock()
 	if s.away.now == nil {
@@ -50,22 +52,22 @@ func (s *silence) heard(tell func(string)) {
 	was := *s.away.now
 	was.For = time.Since(was.From)
 	s.away.now, s.away.past = nil, append(s.away.past, was)
-	tell(fmt.Sprintf("the cluster at %s answers again, after %v", s.server, was.For.Round(time.Second)))
+	tell(messages.Say("cluster.back", "server", s.server, "time", was.For.Round(time.Second)))
 }
 
 // Told sets the function that tells the user, which is called from any goroutine.
-func (s *Silences) Told(tell func(string)) {
+func (s *Silences) Told(tell func(messages.Message)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tell = tell
 }
 
-func (s *Silences) say(text string) {
+func (s *Silences) say(m messages.Message) {
 	s.mu.Lock()
 	tell := s.tell
 	s.mu.Unlock()
 	if tell != nil {
-		tell(text)
+		tell(m)
 	}
 }
 

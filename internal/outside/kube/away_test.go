@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/tarelab/tare/internal/base/messages"
 )
 
 // The user is told once when a cluster does not answer and once when it does again, however many
@@ -14,7 +16,7 @@ func TestSilencesAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
 		all := &Silences{}
-		all.Told(func(text string) { said = append(said, text) })
+		all.Told(func(m messages.Message) { said = append(said, messages.In(messages.English).Say(m)) })
 		first := &Cluster{Server: "https://a"}
 		first.Silences = all
 		second := &Cluster{Server: "https://a"}

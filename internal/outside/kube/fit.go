@@ -104,12 +104,3 @@ func ParseCPUs(text string) (int64, error) {
 	}
 	return q.MilliValue(), nil
 }
-
-// ParseBytes parses a quantity of bytes.
-func ParseBytes(text string) (int64, error) {
-	q, err := resource.ParseQuantity(text)
-	if err != nil || q.Sign() <= 0 {
-		return 0, fmt.Errorf("memory %q: want an amount such as 512Mi or 2Gi", text)
-	}
-	return q.Value(), nil
-}

@@ -88,7 +88,7 @@ func TestHelper(t *testing.T) {
 
 // The user's rights include the account's: nobody can grant rights without having them.
 func TestHelperRBAC(t *testing.T) {
-	text, err := RBAC("jane", HelperRights)
+	text, err := RBAC(For{User: "jane"}, HelperRights)
 	if err != nil {
 		t.Fatal(err)
 	}

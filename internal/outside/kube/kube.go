@@ -105,7 +105,7 @@ func (a Access) Connect() (*Cluster, error) {
 		if clientcmd.IsEmptyConfig(err) { // whose text is about clients in pods
 			err = errors.New("there is no such file, or it names no cluster")
 		}
-		return nil, hint.New(fmt.Errorf("no cluster: %s: %w", strings.Join(rules.Precedence, ", "), err),
+		return nil, hint.New(refusedError{fmt.Errorf("no cluster: %s: %w", strings.Join(rules.Precedence, ", "), err)},
 			"name a kubeconfig and a context: --kubeconfig FILE --context NAME, or set KUBECONFIG; kubectl config get-contexts lists them")
 	}
 	raw, err := loader.RawConfig()
@@ -227,11 +227,16 @@ func (c *Cluster) explain(what string, err error) error {
 	err = fmt.Errorf("%s: %w", what, err)
 	var netErr net.Error
 	var urlErr *url.Error
+	if apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err) || errors.As(err, &netErr) || errors.As(err, &urlErr) || errors.Is(err, context.DeadlineExceeded) {
+		err = refusedError{err}
+	}
 	switch {
 	case apierrors.IsUnauthorized(err):
 		return hint.New(err, fmt.Sprintf("the credentials of user %q in %s are not valid, or no longer: renew them (kubectl auth whoami shows whom the cluster sees)", c.User, c.Kubeconfig))
 	case apierrors.IsForbidden(err):
 		return hint.New(err, c.forbidden(err.Error()))
+	case connectionRemedy(err, c.Server) != "":
+		return hint.New(err, connectionRemedy(err, c.Server))
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
 		return hint.New(err, "the API server at "+c.Server+" does not answer in time")
 	case errors.As(err, &urlErr):

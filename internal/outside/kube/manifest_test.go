@@ -125,7 +125,7 @@ func TestManifestReadsBack(t *testing.T) {
 }
 
 func TestRBAC(t *testing.T) {
-	text, err := RBAC("jane")
+	text, err := RBAC(For{User: "jane"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,13 +150,13 @@ func TestRBAC(t *testing.T) {
 
 // The rights have exactly what the pods need.
 func TestRights(t *testing.T) {
-	plain, err := RBAC("jane", spec().Rights())
+	plain, err := RBAC(For{User: "jane"}, spec().Rights())
 	if err != nil || strings.Contains(string(plain), "services") {
 		t.Errorf("%v: %s", err, plain)
 	}
 	s := spec()
 	s.Service, s.Port = true, 3306
-	text, err := RBAC("jane", s.Rights(), s.Rights(), Rights{"pods": {"get", "watch"}})
+	text, err := RBAC(For{User: "jane"}, s.Rights(), s.Rights(), Rights{"pods": {"get", "watch"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,13 +64,19 @@ func usable(n *corev1.Node) error {
 	return hint.New(notReady(n), "kubectl describe node "+n.Name)
 }
 
-// Unready returns an error with the reason if a node is not ready. nil: the node is ready, or
+// ErrGone means that the cluster has no node of that name any longer.
+var ErrGone = errors.New("the node is gone: somebody, or an autoscaler, has removed it from the cluster")
+
+// Unready returns an error with the reason if a node is not ready or gone. nil: the node is ready, or
 // the cluster does not say.
 func (c *Cluster) Unready(ctx context.Context, name string) error {
 	nodes, err := c.Nodes(ctx)
 	i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == name })
-	if err != nil || i < 0 {
+	switch {
+	case err != nil:
 		return nil
+	case i < 0:
+		return hint.New(fmt.Errorf("node %s: %w", name, ErrGone), "kubectl get nodes lists the others: --nodes NAME")
 	}
 	return notReady(&nodes[i])
 }

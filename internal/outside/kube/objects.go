@@ -3,12 +3,15 @@ package kube
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tarelab/tare/internal/base/hint"
 )
 
 // Nodes lists the nodes of the cluster.
@@ -81,12 +84,29 @@ func (c *Cluster) Refuses(ctx context.Context, s PodSpec) error {
 		}
 	}
 	p := s.Pod()
-	err := c.client.Post().Namespace(p.Namespace).Resource("pods").Param("dryRun", metav1.DryRunAll).Body(p).Do(ctx).Error()
+	var got corev1.Pod
+	err := c.client.Post().Namespace(p.Namespace).Resource("pods").Param("dryRun", metav1.DryRunAll).Body(p).Do(ctx).Into(&got)
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
 		return c.explain("make pod "+p.Name, err)
 	}
-	return nil
+	if err != nil || len(got.Spec.Containers) == 0 {
+		return nil
+	}
+	return c.changedError(p, &got)
 }
+
+// changedError is the error about a pod that the cluster made another one than was asked for; nil: it did not.
+func (c *Cluster) changedError(asked, got *corev1.Pod) error {
+	what := Changed(asked, got)
+	if what == "" {
+		return nil
+	}
+	return hint.New(fmt.Errorf("the cluster changes pod %s: %s", asked.Name, what),
+		"a LimitRange or another rule of admission does it: kubectl describe limitrange -n "+asked.Namespace+"; name amounts that it leaves alone (guaranteed:cpu=1,memory=2Gi), or another --namespace")
+}
+
+// Unchanged returns an error if a pod that runs is not the one that was asked for.
+func (c *Cluster) Unchanged(asked, got *corev1.Pod) error { return c.changedError(asked, got) }
 
 // create makes an object. If a repeated attempt finds it, an earlier one made it and the
 // answer was lost.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/tarelab/tare/internal/base/messages"
 )
 
 // Pods run on without their API server, so calls to a server that does not answer are repeated for a
@@ -35,7 +37,7 @@ type silence struct {
 type Silences struct {
 	mu   sync.Mutex
 	of   map[string]*silence
-	tell func(string)
+	tell func(messages.Message)
 }
 
 func (s *Silences) at(server string) *silence {
@@ -62,7 +64,7 @@ func (c *Cluster) patiently(ctx context.Context, ask func() error) error {
 	for {
 		began := time.Now()
 		err := ask()
-		if err == nil || !isTransient(err) {
+		if err == nil || !isTransient(err) || certain(err) {
 			s.noteAnswer()
 			slow.Stop()
 			c.Heard()

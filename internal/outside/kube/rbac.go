@@ -1,7 +1,11 @@
 package kube
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -67,24 +71,48 @@ func withBasic(more []Rights) Rights {
 	return all
 }
 
+// For is whom rights are for: the objects of another user or experiment have other names, so that applying
+// them takes no rights from this one.
+type For struct{ User, Experiment string }
+
+// notInNames are characters that do not belong into the name of an object.
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// role is the name of a role with these rights and of its binding.
+func (f For) role(rights Rights) string {
+	const most = 20 // characters of each part
+	part := func(s string) string {
+		s = strings.Trim(notInNames.ReplaceAllString(strings.ToLower(s), "-"), "-")
+		return strings.Trim(s[max(0, len(s)-most):], "-") // of a service account the end is its own
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q", f.User, f.Experiment)
+	for _, name := range slices.Sorted(maps.Keys(rights)) {
+		fmt.Fprintf(h, " %q %q", name, slices.Sorted(slices.Values(rights[name])))
+	}
+	words := []string{"tare", part(f.User), part(f.Experiment), hex.EncodeToString(h.Sum(nil))[:8]}
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), "-")
+}
+
 // RBAC is a manifest of the rights that a user needs; more are the pods' rights beyond those
 // of every run.
-func RBAC(user string, more ...Rights) ([]byte, error) {
+func RBAC(whom For, more ...Rights) ([]byte, error) {
 	all := withBasic(more)
 	if all["persistentvolumeclaims"] != nil {
 		all["storage.k8s.io:storageclasses"] = []string{"list"} // to find a missing class before a run
 	}
+	name := whom.role(all)
 	role := rbacv1.ClusterRole{
-		TypeMeta: rbacType("ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: "tare"}, Rules: rules(all),
+		TypeMeta: rbacType("ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules(all),
 	}
 	binding := rbacv1.ClusterRoleBinding{
-		TypeMeta: rbacType("ClusterRoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: "tare"},
-		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "tare"},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
+		TypeMeta: rbacType("ClusterRoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: whom.User}},
 	}
 	comment := `The least that tare needs for the arms of this experiment. Namespaces are named
 when they are made, so that the rights are the cluster's: tare makes one per run,
-tare-RUN, and removes no other. Pods are listed to find what is left on the node.
+tare-RUN, and removes no other. Other users and experiments have roles of other names. Pods are listed to find what is left on the node.
 The user is the one that the cluster sees: kubectl auth whoami.
 `
 	if all["pods/exec"] != nil {

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 )
 
 // Trouble is why a pod does not run, in the cluster's words.
@@ -159,6 +160,7 @@ const (
 func (c *Cluster) AwaitRunning(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 	var since time.Time // when a trouble was first seen; zero: none
 	begun := time.Now()
+	said := begun // when the user was told last
 	for end := begun.Add(readyBound); ; {
 		p, err := c.Pod(ctx, namespace, name)
 		if err != nil {
@@ -179,6 +181,10 @@ func (c *Cluster) AwaitRunning(ctx context.Context, namespace, name string) (*co
 		if t != nil && (t.Final || time.Since(since) > troubleBound) {
 			return nil, c.troubleError(ctx, p, t)
 		}
+		if time.Since(said) > slowPod {
+			said = time.Now()
+			c.Silences.say(c.waitsFor(ctx, p, time.Since(begun)))
+		}
 		if time.Now().After(end) {
 			late := &Trouble{Reason: string(p.Status.Phase), Message: fmt.Sprintf("it does not run after %v", readyBound)}
 			return nil, c.troubleError(ctx, p, late)
@@ -187,6 +193,19 @@ func (c *Cluster) AwaitRunning(ctx context.Context, namespace, name string) (*co
 			return nil, err
 		}
 	}
+}
+
+// slowPod is how long a pod may take before the user is told, and between two such lines.
+var slowPod = 10 * time.Second
+
+// waitsFor says that a pod does not run yet, with its newest event.
+func (c *Cluster) waitsFor(ctx context.Context, p *corev1.Pod, after time.Duration) messages.Message {
+	on := []any{"pod", p.Name, "node", cmp.Or(p.Spec.NodeName, "(none yet)"), "time", after.Round(time.Second)}
+	events, err := c.Events(ctx, p.Namespace, p.Name)
+	if lines := lastEvents(events); err == nil && len(lines) > 0 {
+		return messages.Say("cluster.pod.event", append(on, "event", lines[len(lines)-1])...)
+	}
+	return messages.Say("cluster.pod", on...)
 }
 
 // stuckBy is the newest event that says why the container of a scheduled pod does not start;

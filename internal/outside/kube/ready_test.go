@@ -1,7 +1,9 @@
 package kube
 
 import (
+	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 )
 
 func withStatus(s corev1.ContainerState) *corev1.Pod {
@@ -103,5 +106,28 @@ func TestChooseNode(t *testing.T) {
 	sick.Spec.Unschedulable = true
 	if err := usable(&sick); err == nil || !strings.Contains(hint.Of(err), "uncordon") {
 		t.Errorf("%v", err)
+	}
+}
+
+// While a pod does not start, the user is told what it waits for.
+func TestSlowPodIsSaid(t *testing.T) {
+	was := slowPod
+	slowPod = time.Millisecond
+	t.Cleanup(func() { slowPod = was })
+	c := connected(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/events") {
+			say(w, http.StatusOK, corev1.EventList{Items: []corev1.Event{{Type: "Normal", Reason: "Scheduled", Message: "assigned to vm-2"}}})
+			return
+		}
+		p := corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: "helper"}}
+		p.Spec.NodeName = "vm-2"
+		say(w, http.StatusOK, p)
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var said string
+	c.Silences.Told(func(m messages.Message) { said = messages.In(messages.English).Say(m); cancel() })
+	if _, err := c.AwaitRunning(ctx, "n", "helper"); err == nil || !strings.Contains(said, "pod helper on node vm-2 does not run after") || !strings.Contains(said, "Scheduled: assigned to vm-2") {
+		t.Errorf("%q, %v", said, err)
 	}
 }

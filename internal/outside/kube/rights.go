@@ -81,7 +81,7 @@ func (c *Cluster) may(ctx context.Context, namespace string, rights Rights) erro
 	for _, r := range slices.Sorted(maps.Keys(verbs)) {
 		missing = append(missing, strings.Join(verbs[r], ", ")+" "+resourceOf(r))
 	}
-	return hint.New(fmt.Errorf("the cluster forbids user %q to %s", c.whoami(ctx), strings.Join(missing, "; ")), c.rightsRemedy())
+	return hint.New(refusedError{fmt.Errorf("the cluster forbids user %q to %s", c.whoami(ctx), strings.Join(missing, "; "))}, c.rightsRemedy())
 }
 
 // allowed asks for one right in a namespace; empty: in the whole cluster.

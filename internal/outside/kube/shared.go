@@ -20,6 +20,9 @@ var SharedRights = Rights{
 	"events":    {"list"},
 }
 
+// quotaRights are rights that tare plan uses where the user has them: for the quotas of all pods together.
+var quotaRights = Rights{"resourcequotas": {"list"}}
+
 // podObjects are objects that pods may have, with the label of the run.
 var podObjects = []string{"services", "persistentvolumeclaims"}
 
@@ -81,13 +84,15 @@ func (c *Cluster) deleteAll(ctx context.Context, namespace, resource, run string
 
 // SharedRBAC is a manifest of the rights that a user needs in a namespace that others use
 // too; more are the pods' rights beyond those of every run.
-func SharedRBAC(user, namespace string, more ...Rights) ([]byte, error) {
-	meta := metav1.ObjectMeta{Name: "tare", Namespace: namespace}
-	role := rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: meta, Rules: rules(withShared(more))}
+func SharedRBAC(whom For, namespace string, more ...Rights) ([]byte, error) {
+	all := withShared(more)
+	maps.Copy(all, quotaRights)
+	meta := metav1.ObjectMeta{Name: whom.role(all), Namespace: namespace}
+	role := rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: meta, Rules: rules(all)}
 	binding := rbacv1.RoleBinding{
 		TypeMeta: rbacType("RoleBinding"), ObjectMeta: meta,
 		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: whom.User}},
 	}
 	return Manifest(`The least that tare needs for arms in pods of this namespace, which are controlled
 from outside: no right beyond it, and none on nodes. Pods of others are not touched.

@@ -17,7 +17,7 @@ import (
 
 // In a namespace that others use too a run needs rights in that namespace alone.
 func TestSharedRBAC(t *testing.T) {
-	text, err := SharedRBAC("jane", "team")
+	text, err := SharedRBAC(For{User: "jane"}, "team")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,10 +35,10 @@ func TestSharedRBAC(t *testing.T) {
 		resources = append(resources, r.Resources...)
 	}
 	slices.Sort(resources)
-	if got := strings.Join(resources, " "); got != "events pods pods/exec" {
+	if got := strings.Join(resources, " "); got != "events pods pods/exec resourcequotas" {
 		t.Errorf("rights on %s", got)
 	}
-	if text, err = SharedRBAC("jane", "team", PodSpec{Service: true, Volume: Volume{Class: "fast"}}.Rights()); err != nil {
+	if text, err = SharedRBAC(For{User: "jane"}, "team", PodSpec{Service: true, Volume: Volume{Class: "fast"}}.Rights()); err != nil {
 		t.Fatal(err)
 	}
 	for word, want := range map[string]bool{"- services\n": true, "- persistentvolumeclaims\n": true, "- persistentvolumes\n": false, "ClusterRole": false} {

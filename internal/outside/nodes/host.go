@@ -226,8 +226,9 @@ func (h *host) attend(cmd *exec.Cmd, c *client, done <-chan error) error {
 func (h *host) cleanup() {
 	cmd := exec.Command(selfPath, Command, roleTare, "cleanup")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	const busy = 7 // another run goes on here
 	out, err := cmd.CombinedOutput()
-	if text := strings.TrimSpace(string(out)); err != nil {
+	if text := strings.TrimSpace(string(out)); err != nil && cmd.ProcessState.ExitCode() != busy {
 		fmt.Fprintf(os.Stderr, "tare: node helper: tare cleanup on node %s: %v\n%s\n", h.Node, err, text)
 	}
 }

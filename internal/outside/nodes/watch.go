@@ -2,9 +2,12 @@ package nodes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/tarelab/tare/internal/outside/kube"
 )
 
 // unreadyBound is how long the client waits for a node that is not ready. Tare there
@@ -32,6 +35,9 @@ func (h *helper) watch(ctx context.Context, out io.Writer, giveUp func(error)) {
 			since = time.Time{}
 			fmt.Fprintf(out, "tare: node %s is ready again\n", h.node.Name)
 		case err == nil:
+		case errors.Is(err, kube.ErrGone):
+			giveUp(err)
+			return
 		case since.IsZero():
 			since = time.Now()
 			fmt.Fprintf(out, "tare: %v; tare there ends after %v without a word from here, and its result is then lost\n", err, lostAfter)

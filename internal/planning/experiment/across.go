@@ -41,6 +41,9 @@ func (e *Experiment) checkAcross(where string, names, volumes []string, adds boo
 	if adds {
 		have = armNamesOf(e.Named)
 	}
+	if i := slices.IndexFunc(e.Named, func(a ArmSpec) bool { return a.Neighbour != "" }); i >= 0 && !adds {
+		s.list = append(s.list, Problem{Where: where, Text: fmt.Sprintf("several volumes would replace the arms, and with them the neighbour %s; give one, or write the arms in a file (tare presets show NAME > FILE)", e.Named[i].Neighbour)})
+	}
 	for i, v := range volumes {
 		if err := words.volume(v); err != nil {
 			s.list = append(s.list, Problem{Where: where, Text: err.Error()})

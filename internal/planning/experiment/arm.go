@@ -71,7 +71,7 @@ func armKeys(words Words) []key[ArmSpec] {
 			func(x *a) *float64 { return &x.CPUs }), func(x *a) bool { return x.CPUs != 0 }),
 		writtenIf(value("burst", "unused quota that is saved up, in CPUs", numberShape(leastQuota, mostQuota), quota("burst"), formatNumber,
 			func(x *a) *float64 { return &x.Burst }), func(x *a) bool { return x.Burst != 0 }),
-		writtenIf(value("weight", "cpu.weight: 20 is a request of half a CPU", wholeShape(1, mostWeight), weight, strconv.Itoa,
+		writtenIf(value("weight", "cpu.weight: 100 is the kernel's default", wholeShape(1, mostWeight), weight, strconv.Itoa,
 			func(x *a) *int { return &x.Weight }), func(x *a) bool { return x.Weight != 0 }),
 		writtenIf(bytesKey("memory", "memory limit", 16<<20, 1<<50, func(x *a) *int64 { return &x.Memory }), func(x *a) bool { return x.Memory != 0 }),
 		writtenIf(text("cpuset", "CPUs: 0-3,6", 1, func(x *a) *string { return &x.CPUSet }), func(x *a) bool { return x.CPUSet != "" }),
@@ -167,7 +167,11 @@ func readNamed(n *yaml.Node, words Words, s *sink) []ArmSpec {
 		arms = append(arms, a.withoutNone())
 	}
 	for _, a := range arms {
-		if have := armNamesOf(arms); a.Against != "" && (a.Against == a.Name || !slices.Contains(have, a.Against)) {
+		if a.Against != "" && a.Against == a.Name {
+			s.addProblem(s.nodeOf("arms."+a.Name), "arm %s: against: it is the arm itself; leave against out, or name another arm", a.Name)
+			continue
+		}
+		if have := armNamesOf(arms); a.Against != "" && !slices.Contains(have, a.Against) {
 			s.addProblem(s.nodeOf("arms."+a.Name), "arm %s: against: no other arm %q%s", a.Name, a.Against, hint.DidYouMean(a.Against, have))
 		}
 	}
@@ -282,6 +286,8 @@ func applyArm(arms []ArmSpec, path []string, n *yaml.Node, words Words, s *sink)
 	i := slices.IndexFunc(arms, func(a ArmSpec) bool { return a.Name == path[0] })
 	keys := armKeys(words)
 	switch {
+	case i < 0 && len(arms) == 0:
+		s.addProblem(n, "the experiment does not say what its arms have; tare presets show NAME > FILE, then name in FILE below arms: each arm, as %s: {environment: %s}", path[0], path[0])
 	case i < 0:
 		s.addProblem(n, "no arm %q%s", path[0], hint.DidYouMean(path[0], armNamesOf(arms)))
 	case len(path) == 3 && path[1] == "set":

@@ -94,7 +94,7 @@ func TestSetArmsErrors(t *testing.T) {
 		"arms.idle.seccomp=none":         `unknown seccomp "none"; valid: default, unconfined`,
 		"arms=idel":                      `unknown arm "idel"; did you mean "idle"?`,
 		"hogs.thread=1":                  `hogs (spin) has no parameter "thread"; did you mean "threads"?`,
-		"neighbours.hogs.memory=1k":      `memory: "1k" is not a size; write 64MiB or 1GiB`,
+		"neighbours.hogs.memory=1k":      `memory 1k is out of range; want 1MiB to 16384GiB`,
 		"neighbours=x":                   `neighbours is not one value`,
 		"baseline=aloen":                 `unknown baseline "aloen"; did you mean "alone"?`,
 		"size=publisched":                `no size "publisched"; did you mean "published"?`,

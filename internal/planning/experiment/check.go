@@ -96,10 +96,19 @@ func (e *Experiment) Volumes() []string {
 // environments of the ladder instead.
 func (e *Experiment) ArmsOf(w *Workload) []ArmSpec {
 	var out []ArmSpec
-	for _, a := range e.namedOf(w) {
-		if len(w.Arms) == 0 || a.Name == w.Baseline || slices.Contains(w.Arms, a.Name) {
+	all := e.namedOf(w)
+	for _, a := range all {
+		if len(w.Arms) == 0 || a.Name == w.Baseline || slices.Contains(w.Arms, a.Name) || unprotected(a, all, w.Arms) {
 			out = append(out, a)
 		}
 	}
 	return out
+}
+
+// unprotected says whether a is one of the chosen arms without its isolation: the loss of which the isolation gives back a
+// part. It stays, as the twin does.
+func unprotected(a ArmSpec, all []ArmSpec, chosen []string) bool {
+	return a.Neighbour != "" && len(a.Isolation) == 0 && slices.ContainsFunc(all, func(x ArmSpec) bool {
+		return slices.Contains(chosen, x.Name) && len(x.Isolation) > 0 && x.Neighbour == a.Neighbour && x.Environment == a.Environment && x.Volume == a.Volume
+	})
 }

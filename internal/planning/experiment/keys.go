@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/tarelab/tare/internal/base/units"
 )
 
 // key is one key of a mapping in the file, with its help, how its value is read into a T and written, and which
@@ -206,7 +208,7 @@ func ratio[T any](name, help string, least, most float64, field func(*T) *float6
 }
 
 func bytesKey[T any](name, help string, least, most int64, field func(*T) *int64) key[T] {
-	return value(name, help, bytesShape(least, most), bytesWithin(name, least, most), formatBytes, field)
+	return value(name, help, bytesShape(least, most), bytesWithin(name, least, most), units.Bytes, field)
 }
 
 func count[T any](name, help string, most int, field func(*T) *int) key[T] {

@@ -189,7 +189,7 @@ func readParam(params map[string]string, k kind, given pair, s *sink) {
 	if !ok {
 		return
 	}
-	if len(p.Words) > 0 && !slices.Contains(p.Words, v) {
+	if len(p.Words) > 0 && !p.Text && !slices.Contains(p.Words, v) {
 		s.addProblem(given.value, "unknown %s %q%s", p.Name, v, hint.DidYouMean(v, p.Words))
 		return
 	}

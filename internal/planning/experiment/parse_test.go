@@ -29,7 +29,7 @@ func TestParseForms(t *testing.T) {
 		"arms comma": "arms: host, cgroup\n",
 		"arms all":   "arms: all\n",
 		"arms null":  "arms:\n",
-		"auto":       "seed: auto\nwindow: auto\ndiscard: 0\ngenerations: auto\n",
+		"auto":       "seed: auto\nwindow: auto\ndiscard: auto\ngenerations: auto\n",
 		"ratio":      "precision: 0.02\nmargin: 2 %\n",
 	} {
 		src += "workloads: {a: {kind: commit, params: }}\n"

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/loads/workload"
 )
 
 // Set changes one value: "key=value" sets a key at the top of the file, "WORKLOAD.PARAM=value" a
@@ -97,6 +98,13 @@ func (e *Experiment) applyTop(name string, n *yaml.Node, words Words, s *sink) {
 		s.addProblem(n, "workloads is not one value; want WORKLOAD.PARAM, WORKLOAD one of %s", strings.Join(e.workloadNames(), ", "))
 		return
 	}
+	if !ok && e.applyEach(name, n, words, s) {
+		return
+	}
+	if !ok && (name == "server" || name == "service") {
+		s.addProblem(n, "unknown key %q: want --server PATH for all loads, or WORKLOAD.%s, WORKLOAD one of %s", name, name, strings.Join(e.workloadNames(), ", "))
+		return
+	}
 	if !ok {
 		s.addProblem(n, "unknown key %q%s", name, hint.DidYouMean(name, names(keys)))
 		return
@@ -106,6 +114,23 @@ func (e *Experiment) applyTop(name string, n *yaml.Node, words Words, s *sink) {
 	if name == "arms" {
 		e.dropRemoved(before)
 	}
+}
+
+// applyEach sets a parameter that bounds dumps in each workload that has it; false: it is none.
+func (e *Experiment) applyEach(name string, n *yaml.Node, words Words, s *sink) (found bool) {
+	if name != workload.StatementSize && name != workload.StatementTime {
+		return false
+	}
+	for i := range e.Workloads {
+		kind, _ := words.kind(e.Workloads[i].Kind)
+		if _, ok := kind.param(name); ok {
+			found = true
+			if e.Workloads[i].applyParam(name, n, words, s); len(s.list) > 0 {
+				break // the others would say the same
+			}
+		}
+	}
+	return found
 }
 
 // dropRemoved removes from the workloads' own choices the arms that were named before and are

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/tarelab/tare/internal/base/units"
 )
 
 // shape is a part of a JSON schema: which values a key takes.
@@ -29,7 +31,7 @@ const (
 	durationForm     = `([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)`
 	durationPattern  = `^\+?(` + durationForm + `)+$`
 	ratioPattern     = `^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *%?$`
-	bytesPattern     = `^[0-9]+(B|KiB|MiB|GiB)$`
+	bytesPattern     = `^([0-9]+ ?[bB]?|[0-9]+(\.[0-9]+)? ?[kKmMgGtTpP][iI]?[bB]?)$`
 	objectivePattern = `^ *(p50|p95|p99) *<= *(` + durationForm + `)+ *$`
 	wholePattern     = `^[0-9]+$`
 	numberPattern    = `^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`
@@ -72,7 +74,7 @@ func literal(text string) any {
 func durationShape(least, most time.Duration, auto bool) shape {
 	s := patternShape(durationPattern)
 	if auto {
-		s = anyOf(shape{"enum": []any{autoWord, "0", 0}}, s)
+		s = anyOf(shape{"enum": []any{autoWord}}, s)
 	}
 	s["title"] = formatDuration(least) + " to " + formatDuration(most)
 	return s
@@ -85,8 +87,8 @@ func ratioShape(least, most float64) shape {
 }
 
 func bytesShape(least, most int64) shape {
-	s := patternShape(bytesPattern)
-	s["title"] = formatBytes(least) + " to " + formatBytes(most)
+	s := anyOf(shape{"type": "integer", "minimum": least, "maximum": most}, patternShape(bytesPattern))
+	s["title"] = units.Bytes(least) + " to " + units.Bytes(most)
 	return s
 }
 

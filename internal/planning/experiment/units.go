@@ -2,12 +2,11 @@ package experiment
 
 import (
 	"fmt"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"math"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/tarelab/tare/internal/base/units"
 )
 
 // ParseDuration reads a duration with its unit: 200ms, 90s, 3m, 1h30m.
@@ -33,6 +32,11 @@ func formatDuration(d time.Duration) string {
 	return s
 }
 
+// BudgetFlag is the flag with a budget of so many seconds, rounded up.
+func BudgetFlag(seconds float64) string {
+	return "--budget " + formatDuration(time.Duration(quantity.RoundedUp(seconds))*time.Second)
+}
+
 // ParseRatio reads a percentage or a ratio: 1% and 0.01 are the same.
 func ParseRatio(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
@@ -55,15 +59,3 @@ func formatRatio(x float64) string {
 	}
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
-
-// parseBytes reads a size with its unit: 64MiB.
-func parseBytes(text string) (int64, error) {
-	n, err := units.IEC().Whole(text)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a size; write 64MiB or 1GiB", text)
-	}
-	return n, nil
-}
-
-// formatBytes writes the shortest text that parseBytes reads as the same size.
-func formatBytes(n int64) string { return units.IEC().Format(n) }

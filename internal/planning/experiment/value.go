@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/units"
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
@@ -50,7 +51,7 @@ var podClasses = []string{"besteffort", "burstable", "guaranteed"}
 
 func durationWithin(name string, least, most time.Duration, auto bool) func(string) (time.Duration, error) {
 	return func(text string) (time.Duration, error) {
-		if auto && (text == autoWord || text == "0") {
+		if auto && text == autoWord {
 			return 0, nil
 		}
 		d, err := ParseDuration(text)
@@ -96,12 +97,12 @@ func countUpTo(name string, most int) func(string) (int, error) {
 
 func bytesWithin(name string, least, most int64) func(string) (int64, error) {
 	return func(text string) (int64, error) {
-		b, err := parseBytes(text)
+		b, err := units.Size(text)
 		switch {
 		case err != nil:
 			return 0, fmt.Errorf("%s: %w", name, err)
 		case b < least || b > most:
-			return 0, fmt.Errorf("%s %s is out of range; want %s to %s", name, text, formatBytes(least), formatBytes(most))
+			return 0, fmt.Errorf("%s %s is out of range; want %s to %s", name, text, units.Bytes(least), units.Bytes(most))
 		}
 		return b, nil
 	}

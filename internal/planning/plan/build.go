@@ -22,7 +22,7 @@ func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []strin
 		Scratch: e.Scratch, AllowUnequal: e.Unequal == experiment.Mark, Generations: e.Generations,
 		Window: e.Window, Discard: e.Discard, PodNode: host.PodNode,
 		Record: record.Plan{
-			Schema: record.PlanSchema, Experiment: e.Name, Source: string(e.YAML()),
+			Schema: record.PlanSchema, Experiment: e.Name, Title: e.Title, Source: string(e.YAML()),
 			Command: command, Seed: e.Seed, Budget: e.Budget.Seconds(),
 			Precision: e.Precision, Margin: e.Margin, Limits: e.Limits,
 		},
@@ -51,7 +51,7 @@ func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []strin
 }
 
 // LeaveOut removes a workload from the plan, lists it in Plan.Left, and gives its time to the others.
-func (p *Plan) LeaveOut(load, reason, remedy string) {
+func (p *Plan) LeaveOut(load string, reason, remedy record.Said) {
 	p.Loads = slices.DeleteFunc(p.Loads, func(l Load) bool { return l.Name == load })
 	p.Left = slices.DeleteFunc(p.Left, func(l record.Left) bool { return l.Workload == load })
 	p.Left = append(p.Left, record.Left{Workload: load, Reason: reason, Remedy: remedy})
@@ -77,6 +77,11 @@ func (p *Plan) divideBudget() {
 type BoundsError struct{ error }
 
 func (b *BoundsError) Unwrap() error { return b.error }
+
+// ArmError means that an arm of the experiment is wrong on any host.
+type ArmError struct{ error }
+
+func (a *ArmError) Unwrap() error { return a.error }
 
 // ParamsError means that parameters of a workload are wrong or not compatible.
 type ParamsError struct {
@@ -128,6 +133,9 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 		for i := range arms {
 			arms[i].Stages, arms[i].Volume = stages, on
 		}
+	}
+	if err != nil && !errors.Is(err, facts.ErrUnsupported) {
+		return Load{}, nil, &ArmError{err}
 	}
 	if err != nil {
 		return Load{}, nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -114,7 +115,7 @@ func TestTuneForAQuota(t *testing.T) {
 		o := observed(budget, traces(1, 4, 20e3, 0.01, 0, 0.5, 60*time.Millisecond))
 		o.Least, o.Settle = l.Shortest(), l.Settle()
 		got, p := Tune(o, Lengths{})
-		if got.Discard != l.Settle() || got.Window < l.Shortest() || got.Window%quotaPeriod != 0 || !strings.Contains(p.Why, "200 ms of settle time") {
+		if got.Discard != l.Settle() || got.Window < l.Shortest() || got.Window%quotaPeriod != 0 || !strings.Contains(said.English(p.Why), "200 ms of settle time") {
 			t.Errorf("%s: %+v: %s", budget, got, p.Why)
 		}
 		if longer, ok := Longer(o, got); ok && (longer.Discard < l.Settle() || longer.Window <= got.Window) {
@@ -144,7 +145,7 @@ func TestTuneBesideANeighbour(t *testing.T) {
 		if got.Discard < l.Settle() || got.Window < l.Shortest() || len(p.Thaws) == 0 {
 			t.Errorf("a transient of %.1f: %+v, %d looks: %s", c.own, got, len(p.Thaws), p.Why)
 		}
-		if beside := strings.Contains(p.Why, "96 ms of settle time beside a neighbour"); beside != (c.own == 0) {
+		if beside := strings.Contains(said.English(p.Why), "96 ms of settle time beside a neighbour"); beside != (c.own == 0) {
 			t.Errorf("a transient of %.1f: %s", c.own, p.Why)
 		}
 	}
@@ -179,7 +180,7 @@ func TestSettleBesideOtherWork(t *testing.T) {
 			o.Traces[i].OtherWork = share
 		}
 		l, p := Tune(o, Lengths{})
-		if longer := l.Discard >= o.BesideWork; longer != want || strings.Contains(p.Why, "other processes") != want {
+		if longer := l.Discard >= o.BesideWork; longer != want || strings.Contains(said.English(p.Why), "other processes") != want {
 			t.Errorf("other processes use %v of the CPUs: %v, %q", share, l.Discard, p.Why)
 		}
 	}

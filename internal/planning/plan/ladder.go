@@ -56,8 +56,12 @@ func ladderArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 		case can.Answer != facts.Yes && isBaseline:
 			return nil, nil, noBaseline(w.Name, baseline, impossible{can})
 		case can.Answer != facts.Yes:
-			left = append(left, record.Left{Workload: w.Name, Arm: r.Name(), Reason: can.Reason, Remedy: can.Remedy})
+			left = append(left, record.Left{Workload: w.Name, Arm: r.Name(), Reason: record.InProse(can.Reason), Remedy: record.InProse(can.Remedy)})
 			continue
+		}
+		if r.Capabilities().Archive {
+			err := hint.New(needsImage(r), "in an experiment file: "+r.Name()+": {environment: "+r.Name()+", image: FILE} below arms:, with an archive that docker save wrote")
+			return nil, nil, fmt.Errorf("workload %s: arm %s: %w", w.Name, r.Name(), err)
 		}
 		have[r.Name()] = true
 		arm := PlannedArm{Env: r.Environment, Arm: record.Arm{

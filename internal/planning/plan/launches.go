@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
 )
 
 const (
 	// minLaunches is how many launches a turn has at least, if its time has room for them: a verdict
 	// needs as many.
-	minLaunches = 4
+	minLaunches = metric.LeastLaunches
 	// minBlocks is how many blocks a launch has where the time has room for minLaunches of that length.
 	minBlocks = 3
 	// leastBlocks is how many blocks a launch has at least: in short budgets, where minLaunches need it, and
@@ -24,7 +26,7 @@ const (
 // sqrt(cost of a launch / cost of a block * noise² / (2 sd²)) (Kalibera and Jones 2013, ISMM, section
 // 6), as long as there are enough launches and they take at most half of the time. noise is the standard
 // deviation of the log ratio of two windows of a block.
-func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, string) {
+func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, record.Said) {
 	block := o.block(l).Seconds()
 	launch, budget := o.Launch.Seconds(), o.budgetWithLaunch().Seconds()
 	sd := cmp.Or(o.LaunchSD, stat.UsualLaunchSD)
@@ -57,6 +59,13 @@ func Another(o Observed, l Lengths, made int) bool {
 		return o.Budget >= o.Launch+o.minTime(l)
 	}
 	return o.Budget >= 2*o.Launch+leastBlocks*o.block(l)
+}
+
+// Enough is the time of a turn in which a verdict has the launches that it needs, after so much time before the first
+// window. A later launch may take longer than the one that was seen.
+func Enough(o Observed, l Lengths, before time.Duration) time.Duration {
+	const n = metric.LeastLaunches
+	return before + time.Duration(slower*float64((n-1)*o.Launch+n*o.minTime(l)))
 }
 
 // minTime is the shortest time for which a launch measures.

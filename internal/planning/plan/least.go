@@ -21,6 +21,9 @@ func (p *Plan) Least() time.Duration {
 		if settle := l.Settle(); settle > 0 {
 			least += time.Duration(len(l.Arms)) * (settle + l.Shortest())
 		}
+		if p.Window > leastArm { // a fixed one is no part of leastArm
+			least += time.Duration(len(l.Arms)) * (p.Window + p.Discard)
+		}
 	}
 	return least
 }

@@ -14,6 +14,13 @@ import (
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
+// beyondHost is the error of an arm that this host cannot have. It is not skipped: its limits are the question.
+type beyondHost struct{ error }
+
+func beyond(err error) error { return beyondHost{err} }
+
+func (b beyondHost) Unwrap() []error { return []error{b.error, facts.ErrUnsupported} }
+
 // limitsOf returns the limits of an arm's control group that the experiment sets.
 func limitsOf(spec experiment.ArmSpec, r Rung, host facts.Host) (cgroup.Limits, error) {
 	l := cgroup.Limits{CPUs: spec.CPUs, Burst: spec.Burst, Weight: uint64(spec.Weight), Memory: uint64(spec.Memory), CPUSet: spec.CPUSet}
@@ -25,7 +32,7 @@ func limitsOf(spec experiment.ArmSpec, r Rung, host facts.Host) (cgroup.Limits, 
 	case !r.Capabilities().Grouped:
 		return l, hint.New(fmt.Errorf("%s has no control group whose limits can be set", r.Name()), "environment: cgroup, or a container")
 	case l.CPUs > float64(len(host.Control.CPUs)):
-		return l, hint.New(fmt.Errorf("cpus: %s are more than the %d CPUs that tare may use here", strconv.FormatFloat(l.CPUs, 'g', -1, 64), len(host.Control.CPUs)), "a quota beyond that limits nothing: leave cpus out")
+		return l, hint.New(beyond(fmt.Errorf("cpus: %s are more than the %d CPUs that tare may use here", strconv.FormatFloat(l.CPUs, 'g', -1, 64), len(host.Control.CPUs))), "a quota beyond that limits nothing: leave cpus out")
 	}
 	if err := burstOf(l, host); err != nil {
 		return l, err
@@ -38,7 +45,7 @@ func limitsOf(spec experiment.ArmSpec, r Rung, host facts.Host) (cgroup.Limits, 
 		return l, fmt.Errorf("cpuset %q is not a list of CPUs such as 0-3,6", l.CPUSet)
 	}
 	if have := cpuset.New(host.Control.CPUs...); !set.IsSubsetOf(have) {
-		return l, hint.New(fmt.Errorf("cpuset %s: tare may use CPU %s here", set, have), "name some of those")
+		return l, hint.New(beyond(fmt.Errorf("cpuset %s: tare may use CPU %s here", set, have)), "name some of those")
 	}
 	if host.Groups != nil {
 		if err := host.Groups.Can("cpuset"); err != nil {

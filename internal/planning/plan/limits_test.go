@@ -19,7 +19,7 @@ func TestBuildLimits(t *testing.T) {
 	e := asked("commit")
 	e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, {Name: "x", Environment: "cgroup", CPUs: 1, Burst: 1}}
 	e.Workloads[0].Baseline = "host"
-	if p, err := Build(e, c, host, nil); err != nil || len(p.Left) != 1 || p.Left[0].Arm != "x" || p.Left[0].Reason == "" {
+	if p, err := Build(e, c, host, nil); err != nil || len(p.Left) != 1 || p.Left[0].Arm != "x" || p.Left[0].Reason.IsZero() {
 		t.Errorf("a burst on a host without control groups: %v, %+v", err, p)
 	}
 	for _, x := range []struct {

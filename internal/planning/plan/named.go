@@ -61,7 +61,7 @@ func (b builder) arms() ([]PlannedArm, []record.Left, error) {
 			// The arm is only there as the baseline, and a pod is the baseline instead (see
 			// chooseBaseline). The user did not choose the arm, so it is not reported as skipped.
 		default:
-			left = append(left, record.Left{Workload: b.w.Name, Arm: spec.Name, Reason: not.Reason, Remedy: not.Remedy})
+			left = append(left, record.Left{Workload: b.w.Name, Arm: spec.Name, Reason: record.InProse(not.Reason), Remedy: record.InProse(not.Remedy)})
 		}
 	}
 	if len(arms) == 0 || arms[0].Name != b.w.Baseline {
@@ -191,7 +191,7 @@ func checkContainer(a PlannedArm, r Rung) error {
 	}
 	switch {
 	case can.Archive && a.Container.Image == "":
-		return hint.New(fmt.Errorf("%s needs an image", r.Name()), "image: FILE, an archive of docker save")
+		return needsImage(r)
 	case a.Container == environment.Container{}, can.Archive && a.Container == onlyImage:
 		return nil
 	case !can.Container:
@@ -209,6 +209,11 @@ func checkContainer(a PlannedArm, r Rung) error {
 		return hint.New(errors.New("network: the workload has no server that would be reached over one"), "leave network out")
 	}
 	return nil
+}
+
+// needsImage is the error of an environment that gets its programs from an image, and has none.
+func needsImage(r Rung) error {
+	return hint.New(fmt.Errorf("%s needs an image", r.Name()), "image: FILE, an archive of docker save")
 }
 
 // containerSupport says whether an environment supports the container settings that were chosen. Without

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -98,7 +99,7 @@ func TestBuildAway(t *testing.T) {
 			if strings.Contains(l.Arm, "guaranteed") || l.Arm == "best" {
 				continue
 			}
-			if !strings.Contains(l.Reason, "n1") || !strings.Contains(l.Remedy, "--node-helper") {
+			if !strings.Contains(said.English(l.Reason), "n1") || !strings.Contains(said.English(l.Remedy), "--node-helper") {
 				t.Errorf("%+v", l)
 			}
 		}
@@ -150,7 +151,7 @@ func TestNeighbourOfAService(t *testing.T) {
 	arm := func(name, as string, isolated bool) PlannedArm {
 		a := PlannedArm{Arm: record.Arm{Name: name, Environment: "host", RunsAs: as}, Neighbour: &Neighbour{}}
 		if isolated {
-			a.Isolation = []isolation.Settings{{Neighbour: []string{"cpu"}, Live: true}}
+			a.Arm.Isolation, a.Isolation = []string{"cpu.weight"}, []isolation.Settings{{Neighbour: []string{"cpu"}, Live: true}}
 		}
 		return a
 	}

@@ -83,3 +83,22 @@ const (
 	firstPassShare = 0.3
 	firstPassMost  = 13 * time.Second
 )
+
+// AtLeast raises shares of a time that are below their least to that, and takes the difference from what the others have
+// beyond theirs. If all together have too little for that, the shares stay.
+func AtLeast(shares, least []time.Duration) []time.Duration {
+	out, short, beyond := slices.Clone(shares), time.Duration(0), time.Duration(0)
+	for i, s := range shares {
+		short += max(least[i]-s, 0)
+		beyond += max(s-least[i], 0)
+	}
+	if short == 0 || short > beyond {
+		return out
+	}
+	for i, s := range shares {
+		if out[i] = max(s, least[i]); s > least[i] {
+			out[i] -= time.Duration(float64(s-least[i]) * float64(short) / float64(beyond))
+		}
+	}
+	return out
+}

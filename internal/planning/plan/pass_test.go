@@ -3,6 +3,9 @@ package plan
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/loads/sysbench"
@@ -38,4 +41,26 @@ func TestTheFirstPassIsForQuickLaunches(t *testing.T) {
 	if got := p.FirstPass(&p.Loads[0]); got != nil {
 		t.Errorf("four arms have a first pass: %v", got)
 	}
+}
+
+// The sum of the shares stays, and where it suffices each has its least; a share that is enough grows not.
+func TestAtLeast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 6).Draw(t, "loads")
+		times := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "ns")) }), n, n)
+		shares, least := times.Draw(t, "shares"), times.Draw(t, "least")
+		out := AtLeast(shares, least)
+		var before, after, needed time.Duration
+		for i := range shares {
+			before, after, needed = before+shares[i], after+out[i], needed+least[i]
+		}
+		if d := after - before; d < -6 || d > 6 { // nanoseconds of rounding
+			t.Errorf("%v became %v", before, after)
+		}
+		for i := range shares {
+			if needed <= before && out[i] < least[i] || needed > before && out[i] != shares[i] || shares[i] >= least[i] && out[i] > shares[i] {
+				t.Errorf("%v of least %v became %v", shares, least, out)
+			}
+		}
+	})
 }

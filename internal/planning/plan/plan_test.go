@@ -9,6 +9,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/loads/workload"
@@ -236,7 +237,7 @@ func TestBuildPublished(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if left := len(p.Left) == 1 && p.Left[0].Reason == "no port" && p.Left[0].Remedy == "network: host"; left != x.left {
+		if left := len(p.Left) == 1 && said.English(p.Left[0].Reason) == "no port" && said.English(p.Left[0].Remedy) == "network: host"; left != x.left {
 			t.Errorf("%+v: left out %+v", x, p.Left)
 		}
 	}
@@ -250,7 +251,7 @@ func TestBuildLeavesOutByName(t *testing.T) {
 	if got := arms(p.Loads[0]); got != "host< twin< cgroup<host container<cgroup cpu-limit<" {
 		t.Errorf("without rootfs: %s", got)
 	}
-	if len(p.Left) != 1 || p.Left[0].Arm != "rootfs" || p.Left[0].Reason != "no rootfs here" || p.Left[0].Remedy != "install rootfs" {
+	if len(p.Left) != 1 || p.Left[0].Arm != "rootfs" || said.English(p.Left[0].Reason) != "no rootfs here" || said.English(p.Left[0].Remedy) != "install rootfs" {
 		t.Errorf("left out: %+v", p.Left)
 	}
 }

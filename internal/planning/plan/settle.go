@@ -24,7 +24,7 @@ const (
 
 // settle returns the shortest settle time after which no arm has a transient of its own beyond
 // leastTransient and beyond the noise of the traces, what it saw, and in words why.
-func settle(o Observed) (time.Duration, []record.ThawNoise, string) {
+func settle(o Observed) (time.Duration, []record.ThawNoise, record.Said) {
 	var seen []record.ThawNoise
 	for _, d := range settleTimes {
 		arm, off, half := transient(o.Traces, ticks(d))
@@ -142,7 +142,7 @@ func halvesRatio(w *record.Window) float64 {
 // Uneven names an arm whose rate in a window is off by more than 1 % because of a transient of its
 // own, and says how that was seen; empty: no such arm is known. The run asks after every launch, so
 // that sure is far beyond chance. Halves with few operations are too noisy to ask for longer windows.
-func (h *Halves) Uneven() (arm, why string) {
+func (h *Halves) Uneven() (arm string, why record.Said) {
 	const sure, least, off, most = 4, 40, 0.01, 0.05
 	for _, n := range h.names {
 		if len(h.of[n]) < least {
@@ -153,5 +153,5 @@ func (h *Halves) Uneven() (arm, why string) {
 			return n, halvesDiffer(n, math.Expm1(e.Mean), e.SE)
 		}
 	}
-	return "", ""
+	return "", record.Said{}
 }

@@ -72,7 +72,7 @@ type Lengths struct {
 func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	out := fixed
 	p := record.Pilot{Pause: o.Pause}
-	settleWhy, least := settleAsked, fixed.Discard
+	settleWhy, least := record.Say("settle_time_asked"), fixed.Discard
 	others := otherWork(o.Traces)
 	busy := others >= competing && o.BesideWork > o.Settle
 	if busy {
@@ -91,7 +91,7 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 			}
 		}
 	}
-	windowWhy := windowAsked
+	windowWhy := record.Say("window_asked")
 	if fixed.Window == 0 {
 		out, p.Slots, windowWhy = tuneWindow(o, least, fixed)
 	}
@@ -130,7 +130,7 @@ func usualSettle(w time.Duration) time.Duration {
 // tuneWindow chooses the window that reaches a given precision soonest with the noise of the longest
 // trace, and says why. A slot is possible if its settle time is at least least, if enough blocks fit
 // into the budget, and if its window is at least twice as long as settle time and switch together.
-func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []record.SlotNoise, string) {
+func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []record.SlotNoise, record.Said) {
 	var seen []record.SlotNoise
 	out, cost := fixed, math.Inf(1)
 	trace := longest(o.Traces)

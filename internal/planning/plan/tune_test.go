@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -88,7 +89,7 @@ func TestHalvesShowATransient(t *testing.T) {
 		}
 		return h
 	}
-	if arm, why := blocks(-0.05, 0.05, 100).Uneven(); arm != "own" || !strings.Contains(why, "windows of own") {
+	if arm, why := blocks(-0.05, 0.05, 100).Uneven(); arm != "own" || !strings.Contains(said.English(why), "windows of own") {
 		t.Errorf("%q: %s", arm, why)
 	}
 	h := blocks(-0.05, 0.05, 100)
@@ -133,7 +134,7 @@ func TestNoiseDecidesTheWindow(t *testing.T) {
 func TestFixedLengthsAreKept(t *testing.T) {
 	ts := traces(3, 4, 1000, 0.1, 0, 0, 0)
 	l, p := Tune(observed(time.Minute, ts), Lengths{Window: time.Second, Discard: 30 * time.Millisecond, Generations: 9})
-	if l.Window != time.Second || l.Discard != 30*time.Millisecond || l.Generations != 9 || !strings.Contains(p.Why, "as asked") {
+	if l.Window != time.Second || l.Discard != 30*time.Millisecond || l.Generations != 9 || !strings.Contains(said.English(p.Why), "as asked") {
 		t.Errorf("%+v: %s", l, p.Why)
 	}
 	if l, _ = Tune(observed(time.Minute, ts), Lengths{Window: 60 * time.Millisecond}); l.Discard != 10*time.Millisecond {
@@ -163,7 +164,7 @@ func TestTuneIsAlwaysPossible(t *testing.T) {
 		o.Launch = time.Duration(rapid.Int64Range(0, int64(20*time.Second)).Draw(rt, "launch"))
 		o.Stands = rapid.Bool().Draw(rt, "stands")
 		l, p := Tune(o, Lengths{})
-		if l.Window < slots[0].Window || l.Discard <= 0 || l.Blocks < 2 || l.Generations < 1 || p.Why == "" {
+		if l.Window < slots[0].Window || l.Discard <= 0 || l.Blocks < 2 || l.Generations < 1 || p.Why.IsZero() {
 			rt.Fatalf("%+v: %s", l, p.Why)
 		}
 		block := float64(o.Arms) * (l.Window + l.Discard + o.Switch).Seconds()

@@ -11,7 +11,7 @@ import (
 // than zero.
 func TuneWindowed(o Observed, asked workload.Windowed, fixed Lengths) (Lengths, record.Pilot) {
 	out := fixed
-	windowWhy := lengthsAsked
+	windowWhy := record.Say("lengths_asked")
 	if out.Discard == 0 {
 		out.Discard = max(asked.Discard, o.Settle)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/record"
 )
 
 // Sentences of the planning for users, without its errors: why an arm is left out, with the remedy,
@@ -105,86 +106,74 @@ func bytes(n int64) string {
 }
 
 // Reasons of the settle time (record.Pilot.Why). Ratios and half-widths are 1 for 100 %.
-const settleAsked = "settle time as asked"
-
-func settleForQuota(d time.Duration) string { return formatLength(d) + " of settle time for a quota" }
-
-func settleBesideNeighbour(d time.Duration) string {
-	return formatLength(d) + " of settle time beside a neighbour"
+func settleForQuota(d time.Duration) record.Said {
+	return record.Say("settle_time_quota", "settle", d.Seconds())
 }
 
-func settleBesideWork(d time.Duration, share float64) string {
-	return fmt.Sprintf("%s of settle time beside other processes, which used %.0f %% of the CPUs: the arms compete with them in different ways", formatLength(d), 100*share)
+func settleBesideNeighbour(d time.Duration) record.Said {
+	return record.Say("settle_time_beside_neighbour", "settle", d.Seconds())
 }
 
-func noiseHidesTransient(half float64, taken time.Duration) string {
-	return fmt.Sprintf("noise (±%.0f %%) hides the transient after a thaw, %s taken until the windows tell", 100*half, formatLength(taken))
+func settleBesideWork(d time.Duration, share float64) record.Said {
+	return record.Say("settle_time_beside_work", "settle", d.Seconds(), "share", share)
 }
 
-func noTransient(after time.Duration, off, half float64, arm string) string {
-	return fmt.Sprintf("after %s no arm has a transient of its own (at most %.1f %% ±%.1f %%, %s)", formatLength(after), 100*math.Abs(off), 100*half, arm)
+func noiseHidesTransient(half float64, taken time.Duration) record.Said {
+	return record.Say("noise_hides_transient", "half", half, "settle", taken.Seconds())
 }
 
-func fewForTransient(taken time.Duration) string {
-	return fmt.Sprintf("too few operations to see a transient after a thaw, %s taken", formatLength(taken))
+func noTransient(after time.Duration, off, half float64, arm string) record.Said {
+	return record.Say("no_transient", "settle", after.Seconds(), "off", math.Abs(off), "half", half, "arm", arm)
 }
 
-func transientLeft(after time.Duration, off, half float64, taken time.Duration) string {
-	return fmt.Sprintf("%s after a thaw an arm still has a transient of its own (%.1f %% ±%.1f %%), %s taken", formatLength(after), 100*math.Abs(off), 100*half, formatLength(taken))
+func fewForTransient(taken time.Duration) record.Said {
+	return record.Say("few_operations_for_transient", "settle", taken.Seconds())
+}
+
+func transientLeft(after time.Duration, off, half float64, taken time.Duration) record.Said {
+	return record.Say("transient_left", "after", after.Seconds(), "off", math.Abs(off), "half", half, "settle", taken.Seconds())
 }
 
 // halvesDiffer is why the windows are too short; off is a ratio less 1, se that of a log ratio.
-func halvesDiffer(arm string, off, se float64) string {
-	return fmt.Sprintf("the first half of the windows of %s is %+.1f %% off the second, against the baseline (standard error %.1f %%)", arm, 100*off, 100*se)
+func halvesDiffer(arm string, off, se float64) record.Said {
+	return record.Say("halves_uneven", "arm", arm, "off", off, "error", se)
 }
 
 // Reasons of the window.
-const (
-	windowAsked  = "window as asked"
-	lengthsAsked = "lengths as asked"
-)
 
-func onlyShortest(taken time.Duration) string {
-	return fmt.Sprintf("the budget is too short to compare window lengths, %s taken, the shortest that are possible", formatLength(taken))
+func onlyShortest(taken time.Duration) record.Said {
+	return record.Say("only_shortest_windows", "window", taken.Seconds())
 }
 
-func notCompared(taken time.Duration) string {
-	return fmt.Sprintf("the budget is too short to compare window lengths, %s taken", formatLength(taken))
+func notCompared(taken time.Duration) record.Said {
+	return record.Say("windows_not_compared", "window", taken.Seconds())
 }
 
-func slowOperations(window time.Duration) string {
-	return fmt.Sprintf("operations are slow: %s windows hold some of every arm", formatLength(window))
+func slowOperations(window time.Duration) record.Said {
+	return record.Say("slow_operations", "window", window.Seconds())
 }
 
-func shortestPossible(window time.Duration) string {
-	return fmt.Sprintf("the shortest windows that are possible, %s", formatLength(window))
+func shortestPossible(window time.Duration) record.Said {
+	return record.Say("shortest_windows", "window", window.Seconds())
 }
 
-func soonestOnNoise(window time.Duration) string {
-	return fmt.Sprintf("%s windows reach a width soonest on this noise", formatLength(window))
+func soonestOnNoise(window time.Duration) record.Said {
+	return record.Say("soonest_on_noise", "window", window.Seconds())
 }
 
-func toolRunsAnew(window, more time.Duration) string {
-	return fmt.Sprintf("the tool runs anew for each window of %s and needs %s more each time", formatLength(window), formatLength(more))
+func toolRunsAnew(window, more time.Duration) record.Said {
+	return record.Say("tool_runs_anew", "window", window.Seconds(), "more", more.Seconds())
 }
 
 // Reasons of launches and blocks; launch and block are in seconds.
 
-func oneLaunch(blocks int) string {
-	return fmt.Sprintf("one launch of %d blocks: the budget has no room for more", blocks)
-}
+func oneLaunch(blocks int) record.Said { return record.Say("one_launch_of_blocks", "blocks", blocks) }
 
-func someLaunches(launches, blocks int, launch, block float64) string {
-	return fmt.Sprintf("about %d launches of %d blocks (a launch takes %.1f s, a block %.2g s)", launches, blocks, launch, block)
+func someLaunches(launches, blocks int, launch, block float64) record.Said {
+	return record.Say("launches_of_blocks", "launches", launches, "blocks", blocks, "launch_seconds", launch, "block_seconds", block)
 }
 
 // everyReason is the whole of record.Pilot.Why.
-func everyReason(reasons ...string) string { return strings.Join(reasons, "; ") }
-
-// length formats a duration as a person writes it: "50 ms", "1.2 s".
-func formatLength(d time.Duration) string {
-	if d < time.Second {
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%g s", math.Round(10*d.Seconds())/10)
+func everyReason(reasons ...record.Said) record.Said {
+	return record.Say("reasons", "reasons", reasons)
 }

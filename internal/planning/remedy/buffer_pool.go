@@ -20,6 +20,7 @@ func bufferPool() Remedy {
 			want := l.cache(whole(l.Params["tables"])*whole(l.Params["size"])*rowBytes, now)
 			t := change(l.set("buffer_pool", strconv.FormatInt(want>>20, 10)+"M"), record.OnServer, record.KeyBufferPool,
 				strconv.FormatInt(want, 10), strconv.FormatInt(now, 10))
+			t.Gives = memory(want - now)
 			return t, now > 0 && want > 0 && want != now
 		},
 	}

@@ -26,7 +26,7 @@ func Candidates(l Lost, causes []record.CauseShare) []Candidate {
 		c := candidate(l, r, t)
 		for _, cause := range causes {
 			c.For = append(c.For, matching(r, cause)...)
-			c.Expected += cmp.Or(t.Part, r.Part) * expected(r, cause)
+			c.Expected += r.Part * expected(r, cause)
 		}
 		if c.Expected > 0 {
 			out = append(out, c)
@@ -43,7 +43,7 @@ func candidate(l Lost, r Remedy, t Trial) Candidate {
 		name = "with-" + name
 	}
 	c := Candidate{Spec: t.Arm, sets: []string{r.Sets}, Candidate: record.Candidate{
-		Remedies: []string{r.Name}, Does: []string{r.Does}, Arm: name, For: []record.LossCause{}, Apply: t.Apply, Undo: t.Undo, Gives: []string{r.Gives},
+		Remedies: []string{r.Name}, Does: []string{r.Does}, Arm: name, For: []record.LossCause{}, Apply: t.Apply, Undo: t.Undo, Gives: []string{cmp.Or(t.Gives, r.Gives)},
 	}}
 	c.Spec.Name = name
 	if t.Not != nil {

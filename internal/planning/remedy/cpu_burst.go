@@ -12,7 +12,9 @@ func cpuBurst() Remedy {
 				setting(record.OnNeighbour, record.KeyCPUMax, l.quarter()), setting(record.OnNeighbour, record.KeyCPUBurst, l.quarter()),
 			}
 			undo := []record.RemedySetting{setting(record.OnNeighbour, record.KeyCPUMax, ""), setting(record.OnNeighbour, record.KeyCPUBurst, "0")}
-			return l.isolated("cpu.burst=25%", apply, undo)
+			t, ok := l.isolated("cpu.burst=25%", apply, undo)
+			t.Gives = l.unused()
+			return t, ok
 		},
 	}
 }

@@ -11,7 +11,7 @@ func cpuManager() Remedy {
 			name, _ := l.levels()
 			return Trial{
 				Apply: one(record.OnLoad, record.KeyCPUManager, "static"), Undo: one(record.OnLoad, record.KeyCPUManager, "none"),
-				Not: &record.Left{Reason: "the policy is the node's, and pods move when it changes", Remedy: "set cpuManagerPolicy: static on a node without pods, then measure there"},
+				Not: &record.Left{Reason: record.InProse("the policy is the node's, and pods move when it changes"), Remedy: record.InProse("set cpuManagerPolicy: static on a node without pods, then measure there")},
 			}, l.Can.Pod && name == "guaranteed"
 		},
 	}

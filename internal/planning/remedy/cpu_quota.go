@@ -15,9 +15,16 @@ func cpuQuota() Remedy {
 		For:   []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourCaches},
 		Gives: "CPU time that nobody uses", Part: 0.6, Sets: "cpu quota",
 		On: func(l Lost) (Trial, bool) {
-			return l.beside("cpu.quota=25%", record.KeyCPUMax, l.quarter(), "")
+			t, ok := l.beside("cpu.quota=25%", record.KeyCPUMax, l.quarter(), "")
+			t.Gives = l.unused()
+			return t, ok
 		},
 	}
+}
+
+// unused is what the neighbour may not use, also when nobody else does.
+func (l Lost) unused() string {
+	return "up to " + amount((1-quarter)*float64(len(l.CPUs))) + " that nobody uses"
 }
 
 // quarter is a quarter of the CPUs, in CPU seconds per second.

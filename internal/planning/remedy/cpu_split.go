@@ -23,7 +23,9 @@ func cpuSplit() Remedy {
 				setting(record.OnLoad, record.KeyCPUSet, cpuset.New(l.CPUs[:n-last]...).String()),
 			}
 			undo := []record.RemedySetting{setting(record.OnNeighbour, record.KeyCPUSet, ""), setting(record.OnLoad, record.KeyCPUSet, "")}
-			return l.isolated(fmt.Sprintf("cpuset.split=%d", last), apply, undo)
+			t, ok := l.isolated(fmt.Sprintf("cpuset.split=%d", last), apply, undo)
+			t.Gives = amount(float64(last)) + " of the load and " + amount(float64(n-last)) + " of the neighbour, also when free"
+			return t, ok
 		},
 	}
 }

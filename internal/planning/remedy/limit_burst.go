@@ -6,11 +6,14 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
+// used is the part of a limit from which a load leaves nothing to save up.
+const used = 0.9
+
 func limitBurst() Remedy {
 	return Remedy{
 		Name: "limit-burst", Does: "the load keeps its CPU limit, and may use as much again of what it left before",
 		For:   []record.LossCause{record.LossCPULimit},
-		Gives: "CPU time of others for a moment", Needs: "Linux 5.14", Part: 0.4, Sets: "cpu burst",
+		Gives: "CPU time of others for a moment", Needs: "Linux 5.14", Part: 0.9, Sets: "cpu burst",
 		On: func(l Lost) (Trial, bool) {
 			a := l.arm()
 			a.Burst = a.CPUs
@@ -18,7 +21,9 @@ func limitBurst() Remedy {
 			if l.Arm.Burst > 0 {
 				was = strconv.FormatFloat(l.Arm.Burst, 'g', -1, 64)
 			}
-			return change(a, record.OnLoad, record.KeyCPUBurst, l.limit(), was), a.Burst > l.Arm.Burst
+			t := change(a, record.OnLoad, record.KeyCPUBurst, l.limit(), was)
+			t.Gives = "up to " + amount(a.Burst-l.Arm.Burst) + " of others for a moment"
+			return t, a.Burst > l.Arm.Burst && l.Received < used*l.Arm.CPUs
 		},
 	}
 }

@@ -16,16 +16,27 @@ func limitRemoved() Remedy {
 			a := l.arm()
 			if class, levels := l.levels(); levelOf(levels, "cpu-limit") != "" {
 				a.Environment = withoutLevel(class, levels, "cpu-limit")
-				return change(a, record.OnLoad, record.KeyPodCPULimit, "", decimal(cpusOf(levelOf(levels, "cpu-limit")))), true
+				limit := cpusOf(levelOf(levels, "cpu-limit"))
+				t := change(a, record.OnLoad, record.KeyPodCPULimit, "", decimal(limit))
+				t.Gives = unbound(amount(limit))
+				return t, true
 			}
 			limited := a.CPUs > 0
 			if name, _ := l.levels(); name == "cpu-limit" {
 				a.Environment, limited = strings.Replace(a.Environment, "cpu-limit", "cgroup", 1), true
 			}
 			a.CPUs, a.Burst = 0, 0
-			return change(a, record.OnLoad, record.KeyCPUMax, "", l.limit()), limited
+			t := change(a, record.OnLoad, record.KeyCPUMax, "", l.limit())
+			if l.Arm.CPUs > 0 {
+				t.Gives = unbound(amount(l.Arm.CPUs))
+			}
+			return t, limited
 		},
 	}
+}
+
+func unbound(limit string) string {
+	return "the bound of " + limit + " on what the load takes from others"
 }
 
 // limit is the CPU limit of the arm; empty: none of its own.

@@ -19,8 +19,12 @@ func pinned() Remedy {
 				return Trial{}, false
 			}
 			a.CPUs, a.CPUSet = 0, cpuset.New(l.CPUs[:n]...).String()
+			gives := ""
+			if n < len(l.CPUs) {
+				gives = "the other " + amount(float64(len(l.CPUs)-n)) + ", also when free"
+			}
 			return Trial{
-				Arm:   a,
+				Arm: a, Gives: gives,
 				Apply: []record.RemedySetting{setting(record.OnLoad, record.KeyCPUSet, a.CPUSet), setting(record.OnLoad, record.KeyCPUMax, "")},
 				Undo:  []record.RemedySetting{setting(record.OnLoad, record.KeyCPUMax, l.limit()), setting(record.OnLoad, record.KeyCPUSet, "")},
 			}, true

@@ -20,8 +20,10 @@ func podGuaranteed() Remedy {
 			n := len(l.CPUs) - 1 // the node reserves a part of one
 			a := l.arm()
 			a.Environment = joinLevels("guaranteed", levels, fmt.Sprintf("cpu=%d", n), "memory=2Gi")
-			return Trial{Arm: a, Apply: guaranteed("guaranteed", strconv.Itoa(n), strconv.Itoa(guaranteedMemory)), Undo: reversed(guaranteed(name, "", ""))},
-				l.Can.Pod && name != "guaranteed" && n > 0
+			return Trial{
+				Arm: a, Apply: guaranteed("guaranteed", strconv.Itoa(n), strconv.Itoa(guaranteedMemory)), Undo: reversed(guaranteed(name, "", "")),
+				Gives: amount(float64(n)) + " and 2 GiB, for other pods, and CPU time above the limit",
+			}, l.Can.Pod && name != "guaranteed" && n > 0
 		},
 	}
 }

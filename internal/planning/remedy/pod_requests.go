@@ -21,7 +21,7 @@ func podRequests() Remedy {
 			name, levels := l.levels()
 			a := l.arm()
 			a.Environment = joinLevels("burstable", levels, "cpu=100m", "memory=256Mi")
-			return Trial{Arm: a, Apply: []record.RemedySetting{
+			return Trial{Arm: a, Gives: amount(0.1) + " and 256 MiB, for other pods", Apply: []record.RemedySetting{
 				setting(record.OnLoad, record.KeyPodClass, "burstable"), setting(record.OnLoad, record.KeyPodCPURequest, requestCPU),
 				setting(record.OnLoad, record.KeyPodMemoryRequest, strconv.Itoa(requestMemory)),
 			}, Undo: []record.RemedySetting{

@@ -11,6 +11,7 @@ package remedy
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -22,7 +23,7 @@ type Remedy struct {
 	Name  string // the name of the arm that tests it
 	Does  string // what is set, in words
 	For   []record.LossCause
-	Gives string // what it gives up
+	Gives string // what it gives up, where Trial.Gives has no amount
 	Needs string // of kernel or cluster; empty: nothing
 	// Part is the part of such a loss that it usually gives back. It decides the order of the candidates
 	// and nothing else.
@@ -41,11 +42,15 @@ type Lost struct {
 	// Params are the parameters of the load, with those that the arm sets.
 	Params map[string]string
 	Server bool // the load has one
+	// Service: the arm runs as a service of the host, in a control group of its own.
+	Service bool
 	// Taken are names that the arms of candidates must not have.
 	Taken  []string
 	Can    environment.Capabilities
 	CPUs   []int  // of the host, that tare may use
 	Memory uint64 // of the host, in bytes; 0: unknown
+	// Received is the CPU time that the arm received, in CPU seconds per second; 0: unknown.
+	Received float64
 	// NeighbourInPod: what protects from the neighbour is set by the cluster.
 	NeighbourInPod bool
 }
@@ -54,8 +59,7 @@ type Lost struct {
 type Trial struct {
 	Arm         experiment.ArmSpec
 	Apply, Undo []record.RemedySetting
-	// Part replaces Remedy.Part; 0: it holds.
-	Part float64
+	Gives       string // what it gives up, with the amount; empty: Remedy.Gives
 	// Not is the reason why no arm can test the remedy; Arm is empty then.
 	Not *record.Left
 }
@@ -133,6 +137,15 @@ func setting(on record.SettingOn, key record.SettingKey, value string) record.Re
 
 func one(on record.SettingOn, key record.SettingKey, value string) []record.RemedySetting {
 	return []record.RemedySetting{setting(on, key, value)}
+}
+
+// amount is CPUs in words.
+func amount(cpus float64) string {
+	text := strconv.FormatFloat(cpus, 'g', 3, 64)
+	if text == "1" {
+		return "1 CPU"
+	}
+	return text + " CPUs"
 }
 
 // Spec is an arm of a record as an experiment defines it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/remedy"
@@ -61,7 +62,7 @@ func checkTrial(t *testing.T, name string, l remedy.Lost, trial remedy.Trial, ki
 		t.Errorf("%s: applied by %v, undone by %v", name, trial.Apply, trial.Undo)
 	}
 	if trial.Not != nil {
-		if trial.Not.Reason == "" || trial.Not.Remedy == "" || trial.Arm.Environment != "" {
+		if trial.Not.Reason.IsZero() || said.English(trial.Not.Remedy) == "" || trial.Arm.Environment != "" {
 			t.Errorf("%s: %+v", name, trial)
 		}
 		return
@@ -162,6 +163,49 @@ func TestNamesThatAreTaken(t *testing.T) {
 	got := remedy.Candidates(l, []record.CauseShare{{Causes: []record.LossCause{record.LossNeighbourCPU}}})
 	if got[0].Arm != "with-cpu-idle" || got[0].Spec.Name != "with-cpu-idle" || got[0].Remedies[0] != "cpu-idle" {
 		t.Errorf("%+v", got[0])
+	}
+}
+
+// A remedy that can have no effect takes no arm: a policy between two control groups, whose weights decide, and unused
+// quota of a load that leaves none.
+func TestUselessRemedies(t *testing.T) {
+	policy, _ := remedy.Find("sched-idle")
+	burst, _ := remedy.Find("limit-burst")
+	for shape, l := range remedytest.Losses(t) {
+		if _, ok := policy.On(l); ok != (l.Arm.Environment == "ungrouped") {
+			t.Errorf("sched-idle on %s: %v", shape, ok)
+		}
+		if l.Arm.CPUs == 0 {
+			continue
+		}
+		for received, want := range map[float64]bool{0: true, 0.6: true, 0.99: false} {
+			l.Received = received * l.Arm.CPUs
+			if _, ok := burst.On(l); ok != want {
+				t.Errorf("limit-burst on %s, which used %v of its limit: %v", shape, received, ok)
+			}
+		}
+	}
+}
+
+// What a remedy gives up has an amount where its settings are an amount of CPU or memory; without a memory limit the
+// kernel's OOM killer chooses.
+func TestGivesUpAmounts(t *testing.T) {
+	amounts := []record.SettingKey{record.KeyCPUMax, record.KeyCPUBurst, record.KeyMemoryMax, record.KeyPodCPULimit, record.KeyPodCPURequest, record.KeyBufferPool, record.KeySharedBuffers}
+	number := regexp.MustCompile(`\d (CPU|CPUs|[KMG]iB)\b`)
+	for shape, l := range remedytest.Losses(t) {
+		for _, c := range remedy.Candidates(l, []record.CauseShare{{Causes: record.LossCauses()}}) {
+			has := slices.ContainsFunc(c.Apply, func(s record.RemedySetting) bool { return slices.Contains(amounts, s.Key) })
+			text := strings.Join(c.Gives, "; ")
+			if strings.Contains(l.Arm.Environment, "cpu-limit") && c.Arm == "no-cpu-limit" && !l.Can.Pod {
+				continue // the limit of this layer is a number of the host's CPUs
+			}
+			if has && !number.MatchString(text) {
+				t.Errorf("%s on %s gives up %q", c.Arm, shape, text)
+			}
+			if c.Arm == "no-memory-limit" && !strings.Contains(text, "OOM killer") {
+				t.Errorf("%s: %q", c.Arm, text)
+			}
+		}
 	}
 }
 

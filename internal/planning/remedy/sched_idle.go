@@ -9,10 +9,7 @@ func schedIdle() Remedy {
 		Gives: "the neighbour's turn while the load works", Part: 0.8, Sets: "sched policy",
 		On: func(l Lost) (Trial, bool) {
 			t, ok := l.beside("sched.idle", record.KeySched, "idle", "")
-			if l.Can.Grouped { // between two groups the weights of the groups decide
-				t.Part = 0.05
-			}
-			return t, ok
+			return t, ok && !l.Can.Grouped && !l.Service // between two groups the weights of the groups decide
 		},
 	}
 }

@@ -20,6 +20,7 @@ func sharedBuffers() Remedy {
 			want := l.cache(whole(l.Params["scale"])*scaleBytes, now)
 			t := change(l.set("shared_buffers", strconv.FormatInt(want>>20, 10)+"M"), record.OnServer, record.KeySharedBuffers,
 				strconv.FormatInt(want, 10), strconv.FormatInt(now, 10))
+			t.Gives = memory(want - now)
 			return t, now > 0 && want > 0 && want != now
 		},
 	}

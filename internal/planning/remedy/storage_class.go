@@ -16,7 +16,7 @@ func storageClass() Remedy {
 			class, claimed := strings.CutPrefix(levelOf(levels, "volume"), "pvc:")
 			return Trial{
 				Apply: one(record.OnLoad, record.KeyStorageClass, "CLASS"), Undo: one(record.OnLoad, record.KeyStorageClass, class),
-				Not: &record.Left{Reason: "the other classes are unknown", Remedy: "measure each: environments with volume=pvc:CLASS; kubectl get storageclass lists them"},
+				Not: &record.Left{Reason: record.InProse("the other classes are unknown"), Remedy: record.InProse("measure each: environments with volume=pvc:CLASS; kubectl get storageclass lists them")},
 			}, l.Can.Pod && claimed
 		},
 	}

@@ -19,10 +19,13 @@ func wholeCPUs() Remedy {
 			a := l.arm()
 			a.CPUs = math.Ceil(l.Arm.CPUs)
 			t := change(a, record.OnLoad, record.KeyCPUMax, strconv.Itoa(int(a.CPUs)), l.limit())
+			t.Gives = taken(a.CPUs - l.Arm.CPUs)
 			return t, a.CPUs > l.Arm.CPUs && int(a.CPUs) <= len(l.CPUs)
 		},
 	}
 }
+
+func taken(more float64) string { return "up to " + amount(more) + " of others" }
 
 // wholePod rounds up the limit of a pod, with the request of a Guaranteed one, which stays in its class.
 func (l Lost) wholePod(class, levels string) (Trial, bool) {
@@ -38,7 +41,7 @@ func (l Lost) wholePod(class, levels string) (Trial, bool) {
 	}
 	a := l.arm()
 	a.Environment, _ = withLevel(class, levels, level, decimal(want))
-	t := Trial{Arm: a}
+	t := Trial{Arm: a, Gives: taken(want - was)}
 	for _, k := range keys {
 		t.Apply = append(t.Apply, setting(record.OnLoad, k, decimal(want)))
 		t.Undo = append(t.Undo, setting(record.OnLoad, k, decimal(was)))

@@ -48,11 +48,23 @@ func (x row) csv(seed uint64) []string {
 	for _, r := range []*record.Ratio{x.Typical, x.Total, x.Own} {
 		line = append(line, Ratio(r)...)
 	}
+	var bound [2]string
+	if b := x.Bound; b != nil {
+		bound = [2]string{Number(b.Low), Number(b.High)}
+	}
 	return append(line,
-		x.Verdict.String(), Cell(x.Reason), strconv.FormatBool(x.Exploratory),
+		x.Verdict.String(), code(x.Reason), strconv.FormatBool(x.Exploratory),
 		probability(x.P), probability(x.Adjusted), strconv.Itoa(x.Blocks), strconv.Itoa(x.Generations),
 		Known(x.Detectable), Number(x.Needed), Known(x.Slow),
-		strconv.FormatBool(x.Intermittent), Cell(x.Unequal), strconv.FormatUint(seed, 10), Known(x.Observed))
+		strconv.FormatBool(x.Intermittent), code(x.Unequal), strconv.FormatUint(seed, 10), Known(x.Observed), bound[0], bound[1], Known(x.AtMost))
+}
+
+// code is the code of what is said, or the text of what has none.
+func code(s record.Said) string {
+	if text, ok := s.Value("text").(string); ok && s.Code == record.Prose {
+		return Cell(text)
+	}
+	return s.Code
 }
 
 // Ratio is a ratio and the two ends of its interval; empty where there is none.

@@ -99,7 +99,7 @@ func families(e *record.Effects) []*family {
 
 func effectLabel(e *record.Effects, x record.Effect) labels {
 	l := labels{{"experiment", e.Experiment}, {"workload", x.Workload}, {"metric", x.Metric}, {"arm", x.Arm}, {"baseline", x.Baseline}}
-	if x.Unequal != "" {
+	if !x.Unequal.IsZero() {
 		return l.with("unequal", "true")
 	}
 	return l
@@ -115,7 +115,7 @@ func ratioFamilies(what, help string, e *record.Effects, effects []record.Effect
 		for _, r := range []struct {
 			estimate string
 			*record.Ratio
-		}{{"typical", x.Typical}, {"total", x.Total}} {
+		}{{"typical", x.Typical}, {"total", x.Total}, {"bound", x.Bound}} {
 			if r.Ratio == nil {
 				continue
 			}
@@ -133,7 +133,7 @@ func ratioFamilies(what, help string, e *record.Effects, effects []record.Effect
 func verdictFamily(e *record.Effects) *family {
 	f := &family{name: "tare_effect_verdict", help: helpVerdict}
 	for _, x := range e.Effects {
-		for v := record.Undecided; v <= record.NoLoss; v++ {
+		for v := record.Undecided; v <= record.LessCPU; v++ {
 			is := 0.0
 			if x.Verdict == v {
 				is = 1
@@ -149,7 +149,7 @@ func withheldFamily(e *record.Effects) *family {
 	f := &family{name: "tare_effect_withheld", help: helpWithheld}
 	for _, x := range slices.Concat(e.Effects, e.Twin) {
 		if x.Typical == nil {
-			f.add(effectLabel(e, x).with("reason", x.Reason), 1)
+			f.add(effectLabel(e, x).with("reason", code(x.Reason)), 1)
 		}
 	}
 	return f
@@ -192,8 +192,6 @@ func levelFamily(metric, unit string) family {
 	case !ok || m.Unit != unit:
 	case metric == catalogue.Throughput.Name:
 		return family{name: "tare_arm_operations_per_second", unit: "operations_per_second", help: helpThroughput}
-	case metric == catalogue.Efficiency.Name:
-		return family{name: "tare_arm_operations_per_cpu_second", unit: "operations_per_cpu_second", help: helpEfficiency}
 	case metric == catalogue.CPUPerOp.Name:
 		return family{name: "tare_arm_cpu_seconds_per_operation", help: helpCPUPerOp}
 	case m.Quantile > 0:

@@ -9,7 +9,7 @@ import (
 
 // An effect without an interval has no sample of a ratio, and one that says why.
 func TestWithheldInOpenMetrics(t *testing.T) {
-	e := &record.Effects{Effects: []record.Effect{{Workload: "spin", Metric: "throughput", Arm: "container", Baseline: "host", Reason: "2 blocks"}}}
+	e := &record.Effects{Effects: []record.Effect{{Workload: "spin", Metric: "throughput", Arm: "container", Baseline: "host", Reason: record.InProse("2 blocks")}}}
 	var b strings.Builder
 	if err := OpenMetrics(&b, e); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func Columns() []Column {
 		{"own_ratio", own},
 		{"own_low", low},
 		{"own_high", high},
-		{"verdict", "`cost`, `gain`, `negligible`, `no_loss`, `undecided` or `invalid`"},
+		{"verdict", "`slower`, `faster`, `no_loss`, `no_difference`, `undecided` or `invalid`; of CPU time per operation also `more_cpu` and `less_cpu`"},
 		{"reason", "why undecided, invalid or empty"},
 		{"exploratory", "true: a metric other than the primary one (false discovery rate 10 %)"},
 		{"p_value", "of the typical ratio"},
@@ -39,5 +39,8 @@ func Columns() []Column {
 		{"unequal", "how the durability of the two arms differs; empty: it does not"},
 		{"seed", "seed of the run"},
 		{"observed_ratio", "of imported figures: ratio of the tools' own numbers, without an interval"},
+		{"bound_low", "least ratio that typical ratio, total and dropped windows allow"},
+		{"bound_high", "largest ratio that they allow"},
+		{"at_most", "largest loss that they allow, as a ratio (of `no_difference` the largest difference); empty: none, or unknown"},
 	}
 }

@@ -31,7 +31,7 @@ func composeKeys() map[record.SettingKey]form {
 	number := func(v string) any { x, _ := strconv.ParseFloat(v, 64); return x }
 	return map[record.SettingKey]form{
 		record.KeyCPUIdle: no(noComposeKey), record.KeyCPUBurst: no(noComposeKey), record.KeyMemoryHigh: no(noComposeKey),
-		record.KeyCPUWeight: service(func(v string) any { return number(shares(v)) }, "cpu_shares").orReset("cpu_shares"),
+		record.KeyCPUWeight: service(func(v string) any { return number(shares(v)) }, "cpu_shares").orReset("cpu_shares").showing(converted),
 		record.KeyCPUMax:    service(number, "cpus").orReset("cpus").noting(composeDeploy),
 		record.KeyCPUSet:    service(word, "cpuset"),
 		record.KeySched:     no(noSched),
@@ -74,8 +74,9 @@ func compose() Target {
 		}
 		return Snippet{
 			File: "compose.tare.yaml", Lines: yamlLines(file),
-			Then: []string{"docker compose --file compose.yaml --file compose.tare.yaml up --detach " + x.Name},
-			Undo: []string{"docker compose up --detach " + x.Name, "rm compose.tare.yaml"},
+			Then:  []string{"docker compose --file compose.yaml --file compose.tare.yaml up --detach " + x.Name},
+			Check: c.inContainer(x, "docker inspect", "$(docker compose ps --quiet "+x.Name+")"),
+			Undo:  []string{"docker compose up --detach " + x.Name, "rm compose.tare.yaml"},
 		}
 	}
 	return t

@@ -17,7 +17,7 @@ import (
 )
 
 // cpus are CPUs that this host may not have.
-var cpus = regexp.MustCompile(`(--cpuset-cpus)=\S+`)
+var cpus = regexp.MustCompile(`(--cpuset-cpus)=[0-9,-]+`)
 
 // Podman makes a container with the flags of every remedy.
 func TestPodmanTakesTheFlags(t *testing.T) {
@@ -33,10 +33,14 @@ func TestPodmanTakesTheFlags(t *testing.T) {
 	line := func(m made, name string) string {
 		l := m.Lines[len(m.Lines)-1]
 		for _, r := range [][2]string{
-			{"podman run --detach --name db", storage + " create --name " + name}, {" example.org/none", " --rootfs " + filepath.Join(dir, "fs") + " /bin/true"},
+			{"podman run --detach --name db", storage + " create --name " + name}, {" --volumes-from db-before", ""}, {" example.org/none", " --rootfs " + filepath.Join(dir, "fs") + " /bin/true"},
+			{"podman update", storage + " create --name " + name}, // the same flags
 			{"=/srv/db:", "=" + filepath.Join(dir, "srv") + ":"}, {"=db-socket:", "=" + filepath.Join(dir, "srv") + ":"},
 		} {
 			l = strings.Replace(l, r[0], r[1], 1)
+		}
+		if strings.HasSuffix(l, " db") {
+			l = strings.TrimSuffix(l, "db") + "--rootfs " + filepath.Join(dir, "fs") + " /bin/true"
 		}
 		l = cpus.ReplaceAllString(l, "$1=0")
 		if !fileThere("/sys/fs/cgroup/cgroup.controllers") { // Podman refuses --cgroup-conf with version 1
@@ -63,47 +67,65 @@ func TestDockerParsesTheFlags(t *testing.T) {
 			t.Errorf("%s: %s\n%s", m.remedy, last, out)
 		}
 	}
-	out := run(t, false, env, "sh", "-c", strings.Replace(last, "--name", "--container-name", 1))
+	out := run(t, false, env, "sh", "-c", strings.Replace(last, "docker update", "docker update --container-name=x", 1))
 	if !strings.Contains(out, "unknown flag") {
 		t.Errorf("a wrong flag: %s", out)
 	}
 }
 
-// A daemon puts a container with the settings in the place of one that runs, with its data, and the way back
-// starts the first one again.
+// A daemon sets limits in the container that runs, what is read back is what the kernel has, and the way back is the
+// limit of before. For the rest it puts a container in its place, with its data, also those in a volume without a name,
+// and the way back starts the first one again.
 func TestDockerAppliesAndUndoes(t *testing.T) {
 	testneed.Tool(t, "busybox")
 	enginetest.Docker(t)
 	dir := t.TempDir()
 	image(t, dir, "tare-lines")
-	run(t, true, nil, "docker", "run", "--detach", "--network=none", "--name", "lines", "tare-lines")
+	run(t, true, nil, "docker", "run", "--detach", "--network=none", "--volume", "/data", "--cpus=0.3", "--memory=64m", "--name", "lines", "tare-lines")
 	run(t, true, nil, "docker", "exec", "lines", "/busybox", "sh", "-c", "echo kept >/data/rows")
 	first := inspected(t, "lines")
+	thing := Thing{Name: "lines", Image: "tare-lines", Data: "/data", Cgroup: "v1"}
+	if fileThere("/sys/fs/cgroup/cgroup.controllers") {
+		thing.Cgroup = "v2"
+	}
 	set := func(key record.SettingKey, value string) record.RemedySetting {
 		return record.RemedySetting{On: record.OnLoad, Key: key, Value: value}
 	}
-	s := docker().Of(Thing{Name: "lines", Image: "tare-lines", Data: "/data"}, []record.RemedySetting{
-		set(record.KeyCPUMax, "0.5"), set(record.KeyCPUWeight, "250"), set(record.KeyMemoryMax, "67108864"), set(record.KeyCPUSet, "0"),
-		set(record.KeyNetwork, "host"), set(record.KeySeccomp, "unconfined"), set(record.KeyVolume, "dir:"+filepath.Join(dir, "srv")),
-	}, nil)
-	for _, l := range s.Lines {
-		run(t, true, nil, "sh", "-c", l)
+	commands := func(all []string) (out string) {
+		for _, l := range all {
+			out += run(t, true, nil, "sh", "-c", l)
+		}
+		return out
 	}
-	got := inspected(t, "lines")
-	h := got.HostConfig
-	if got.ID == first.ID || !got.State.Running || h.NanoCpus != 5e8 || h.CPUShares != 6530 || h.Memory != 64<<20 || h.CpusetCpus != "0" || h.NetworkMode != "host" || fmt.Sprint(h.SecurityOpt) != "[seccomp=unconfined]" {
-		t.Errorf("%v\n%+v", s.Lines, got)
+	live := docker().Of(thing, []record.RemedySetting{set(record.KeyCPUMax, "0.5"), set(record.KeyMemoryMax, ""), set(record.KeyCPUSet, "0")},
+		[]record.RemedySetting{set(record.KeyCPUSet, ""), set(record.KeyMemoryMax, "67108864"), set(record.KeyCPUMax, "0.3")})
+	commands(live.Lines)
+	if got, read := inspected(t, "lines"), strings.Fields(commands(live.Check)); got.ID != first.ID || !got.State.Running || !slices.Contains(read, "50000") || slices.Contains(read, "67108864") || !slices.Contains(read, "0") {
+		t.Errorf("%v: %+v, %v", live.Lines, got, read)
 	}
-	if out := run(t, true, nil, "docker", "exec", "lines", "/busybox", "cat", "/data/rows"); out != "kept\n" {
-		t.Errorf("the data are %q", out)
+	commands(live.Undo)
+	if got, read := inspected(t, "lines"), strings.Fields(commands(live.Check)); got.ID != first.ID || !slices.Contains(read, "30000") || !slices.Contains(read, "67108864") {
+		t.Errorf("%v: %v", live.Undo, read)
 	}
-	for _, l := range s.Undo {
-		run(t, true, nil, "sh", "-c", l)
+	for _, settings := range [][]record.RemedySetting{
+		{set(record.KeyCPUMax, "0.5"), set(record.KeyNetwork, "host"), set(record.KeySeccomp, "unconfined")},
+		{set(record.KeyNetwork, "host"), set(record.KeyVolume, "dir:"+filepath.Join(dir, "srv"))},
+	} {
+		s := docker().Of(thing, settings, nil)
+		commands(s.Lines)
+		got, read := inspected(t, "lines"), commands(s.Check)
+		if h := got.HostConfig; got.ID == first.ID || !got.State.Running || h.NetworkMode != "host" || !strings.Contains(read, "host") || len(settings) == 3 && (h.NanoCpus != 5e8 || fmt.Sprint(h.SecurityOpt) != "[seccomp=unconfined]") {
+			t.Errorf("%v\n%+v, %s", s.Lines, got, read)
+		}
+		if out := run(t, true, nil, "docker", "exec", "lines", "/busybox", "cat", "/data/rows"); out != "kept\n" {
+			t.Errorf("the data are %q", out)
+		}
+		commands(s.Undo)
+		if got := inspected(t, "lines"); got.ID != first.ID || !got.State.Running || got.HostConfig.NetworkMode != "none" {
+			t.Errorf("after the way back: %+v", got)
+		}
 	}
-	if got := inspected(t, "lines"); got.ID != first.ID || !got.State.Running || got.HostConfig.NanoCpus != 0 {
-		t.Errorf("after the way back: %+v", got)
-	}
-	run(t, true, nil, "docker", "rm", "--force", "lines")
+	run(t, true, nil, "docker", "rm", "--force", "--volumes", "lines")
 }
 
 type inspection struct {
@@ -172,7 +194,7 @@ func TestComposeTakesTheFile(t *testing.T) {
 		}
 	}
 	every := every(t, compose())
-	if got := merged(every); fmt.Sprint(got["cpu_shares"]) != "6530" || !strings.Contains(fmt.Sprint(got["blkio_config"]), "device_write_bps") || got["mem_limit"] != "134217728" {
+	if got := merged(every); fmt.Sprint(got["cpu_shares"]) != "2560" || !strings.Contains(fmt.Sprint(got["blkio_config"]), "device_write_bps") || got["mem_limit"] != "134217728" {
 		t.Errorf("%v", got)
 	}
 	wrong := every

@@ -2,6 +2,7 @@ package handover
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,8 +55,11 @@ type form struct {
 	add       func(*document, Thing, string)
 	unset     func(*document) // writes that the default holds; nil: the user takes the setting out
 	note      string
-	no        string // the reason why the target has none of this
-	elsewhere bool   // no is because another target or setting does it
+	differs   func(string) string // the note on what reading back may show instead of a value; nil: it shows the value
+	live      bool                // it is set while the thing runs
+	no        string              // the reason why the target has none of this
+	no1       string              // the reason why it has none with control groups of version 1
+	elsewhere bool                // no is because another target or setting does it
 }
 
 // write returns the reason why the setting is not written.
@@ -63,6 +67,8 @@ func (f form) write(d *document, x Thing, value string) string {
 	switch {
 	case f.no != "":
 		return f.no
+	case f.no1 != "" && x.version1():
+		return f.no1
 	case value != "":
 		f.add(d, x, value)
 	case f.unset != nil:
@@ -71,6 +77,9 @@ func (f form) write(d *document, x Thing, value string) string {
 		return removed
 	}
 	d.note(f.note)
+	if f.differs != nil && value != "" {
+		d.note(f.differs(value))
+	}
 	return ""
 }
 
@@ -101,13 +110,31 @@ func (f form) noting(note string) form {
 	return f
 }
 
+// showing is the note on what reading back may show.
+func (f form) showing(differs func(string) string) form {
+	f.differs = differs
+	return f
+}
+
+// whileItRuns is a form that needs no new process.
+func (f form) whileItRuns() form {
+	f.live = true
+	return f
+}
+
+// version2 is a form for hosts with control groups of version 2.
+func (f form) version2() form {
+	f.no1 = needsVersion2
+	return f
+}
+
 func asIs(value string) string { return value }
 
-// shares is a weight of version 2 as shares of version 1, in which engines write it. runc and crun turn it back
-// into a weight: 1 + (shares - 2) * 9999 / 262142.
+// shares is a weight of version 2 as shares of version 1: the kernel's defaults are 100 and 1024. With version 2 a
+// runtime makes a weight of the shares, each version of a runtime by its own rule.
 func shares(weight string) string {
-	n, _ := strconv.Atoi(weight)
-	return strconv.Itoa(2 + ((n-1)*262142+9998)/9999)
+	n, _ := strconv.ParseFloat(weight, 64)
+	return strconv.FormatFloat(max(2, math.Round(n*1024/100)), 'f', 0, 64)
 }
 
 // percent is CPU seconds per second as systemd has it.

@@ -18,6 +18,7 @@ type Thing struct {
 	Data   string // the data directory inside the container
 	Socket string // the directory of the server's Unix socket inside the container
 	Device string // the block device under the data, for limits of bytes per second
+	Cgroup string // v1, v2 or hybrid, as record.Host has it; empty: not known
 }
 
 // Snippet has the lines for one target.
@@ -26,6 +27,7 @@ type Snippet struct {
 	File    string   // to put Lines into; empty: Lines are commands
 	Lines   []string // nothing to set here: none
 	Then    []string // commands when the file is written
+	Check   []string // commands that read the settings back
 	Notes   []string // what must be known before
 	Undo    []string // commands
 	Skipped []Skipped
@@ -46,7 +48,7 @@ type Target struct {
 	forms  map[record.SettingKey]form
 	others string // the reason for keys without a form
 	// refuses is the reason why these settings cannot be applied together; nil: they always can.
-	refuses func(change) string
+	refuses func(Thing, change) string
 	whole   func(Thing, change) Snippet
 }
 
@@ -54,7 +56,7 @@ type Target struct {
 func Targets() []Target {
 	return []Target{
 		docker(), podman(), compose(), quadlet(), unit(), workload(), resize(), kustomize(), helm(), kubelet(),
-		mysql(), postgres(), redis(),
+		mariadb(), mysql(), postgres(), redis(),
 	}
 }
 
@@ -63,6 +65,20 @@ type change struct {
 	on          record.SettingOn
 	apply, undo []record.RemedySetting
 	document
+}
+
+// live reports whether all settings are set while the thing runs.
+func (c change) live(forms map[record.SettingKey]form) bool {
+	return !slices.ContainsFunc(c.apply, func(s record.RemedySetting) bool { return !forms[s.Key].live })
+}
+
+// back is the change that sets the values of before.
+func (c change) back(x Thing, forms map[record.SettingKey]form) document {
+	out := document{tree: map[string]any{}}
+	for _, s := range c.undo {
+		forms[s.Key].write(&out, x, s.Value)
+	}
+	return out
 }
 
 // was is the value before the remedy; empty: the default.
@@ -93,7 +109,7 @@ func (t Target) Of(x Thing, apply, undo []record.RemedySetting) Snippet {
 			f = form{no: t.others, elsewhere: true}
 		}
 		reason := noValue
-		if plain.MatchString(s.Value) {
+		if plain.MatchString(s.Value) && plain.MatchString(c.was(s.Key)) {
 			reason = f.write(&c.document, x, s.Value)
 		}
 		if reason != "" {
@@ -105,7 +121,7 @@ func (t Target) Of(x Thing, apply, undo []record.RemedySetting) Snippet {
 	if len(c.apply) == 0 {
 		return out
 	}
-	if reason := t.reason(c, out.Skipped); reason != "" {
+	if reason := t.reason(x, c, out.Skipped); reason != "" {
 		for _, s := range c.apply {
 			out.Skipped = append(out.Skipped, Skipped{Key: s.Key, Reason: reason})
 		}
@@ -117,14 +133,14 @@ func (t Target) Of(x Thing, apply, undo []record.RemedySetting) Snippet {
 }
 
 // reason is why the settings are not applied; empty: they are. A part of a remedy is another one, which is not proved.
-func (t Target) reason(c change, skipped []Skipped) string {
+func (t Target) reason(x Thing, c change, skipped []Skipped) string {
 	for _, s := range skipped {
 		if !s.Elsewhere {
 			return s.Reason
 		}
 	}
 	if t.refuses != nil {
-		return t.refuses(c)
+		return t.refuses(x, c)
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -77,10 +78,13 @@ func checkAnswered(t *testing.T, name string, target Target, apply []record.Reme
 		}
 	}
 	lines := len(got.Lines) > 0
+	if lines != (len(got.Check) > 0) {
+		t.Errorf("%s: %v is read back by %v", name, got.Lines, got.Check)
+	}
 	if lines == (len(got.Skipped) == len(own)) || lines != (len(got.Undo) > 0) || !lines && len(got.Then)+len(got.Notes) > 0 || lines && (got.File != "") != (len(got.Then) > 0) {
 		t.Errorf("%s, settings %v: %+v", name, own, got)
 	}
-	for _, l := range slices.Concat(got.Lines, got.Then, got.Undo, got.Notes) {
+	for _, l := range slices.Concat(got.Lines, got.Then, got.Check, got.Undo, got.Notes) {
 		if strings.TrimSpace(l) == "" || strings.Contains(l, "%!") || strings.HasPrefix(l, "[Container] ") {
 			t.Errorf("%s: line %q", name, l)
 		}
@@ -106,8 +110,10 @@ func TestValuesAreValues(t *testing.T) {
 			for _, end := range []string{"; id", "'", "\n", "$(id)", "`id`", " x"} {
 				bad := s
 				bad.Value += end
-				if got := target.Of(Thing{}, []record.RemedySetting{bad}, nil); len(got.Lines) > 0 || len(got.Skipped) != 1 || got.Skipped[0].Reason != noValue {
-					t.Errorf("%s, %+v: %+v", target.Name, bad, got)
+				for _, got := range []Snippet{target.Of(Thing{}, []record.RemedySetting{bad}, nil), target.Of(Thing{}, []record.RemedySetting{s}, []record.RemedySetting{bad})} {
+					if len(got.Lines) > 0 || len(got.Skipped) != 1 || got.Skipped[0].Reason != noValue {
+						t.Errorf("%s, %+v: %+v", target.Name, bad, got)
+					}
 				}
 			}
 		}
@@ -185,11 +191,89 @@ func TestEveryRemedyHasLines(t *testing.T) {
 	}
 }
 
-// shares come back as the same weight by the formula of runc and crun.
-func TestSharesAreTheWeight(t *testing.T) {
-	for weight, want := range map[string]string{"1": "2", "100": "2598", "10000": "262144"} {
+// shares are the part of the kernel's default that the weight is, and no runtime's rule. What the runtime makes of
+// them is read from the kernel, with every target that has shares.
+func TestSharesAreReadBack(t *testing.T) {
+	for weight, want := range map[string]string{"1": "10", "50": "512", "100": "1024", "10000": "102400"} {
 		if got := shares(weight); got != want {
 			t.Errorf("weight %s is %s shares, want %s", weight, got, want)
+		}
+	}
+	for _, target := range Targets() {
+		s := target.Of(Thing{Name: "db"}, []record.RemedySetting{{On: record.OnLoad, Key: record.KeyCPUWeight, Value: "50"}}, nil)
+		text := strings.Join(s.Lines, "\n")
+		if has := strings.Contains(text, "shares"); has != slices.Contains(s.Notes, converted("50")) {
+			t.Errorf("%s: %+v", target.Name, s)
+		}
+	}
+}
+
+// With control groups of version 1 no line needs version 2, and what is read back is where version 1 has it.
+func TestVersionsOfControlGroups(t *testing.T) {
+	for _, target := range Targets() {
+		for _, s := range everyKey(&target) {
+			if len(target.Of(Thing{Cgroup: "v2"}, []record.RemedySetting{s}, nil).Lines) == 0 {
+				continue
+			}
+			for _, version := range []string{"v1", "hybrid", "v2", ""} {
+				got := target.Of(Thing{Cgroup: version}, []record.RemedySetting{s}, nil)
+				text := strings.Join(slices.Concat(got.Lines, got.Then, got.Check, got.Undo), "\n")
+				old := version == "v1" || version == "hybrid"
+				for _, word := range []string{"--cgroup-conf", "CPUWeight=idle", "AllowedCPUs", "MemoryHigh", "/etc/containers/systemd"} {
+					if old && strings.Contains(text, word) {
+						t.Errorf("%s, %s with %s: %s", target.Name, s.Key, version, text)
+					}
+				}
+				if len(got.Lines) == 0 && (!old || got.Skipped[0].Reason != needsVersion2) {
+					t.Errorf("%s, %s with %q: %+v", target.Name, s.Key, version, got)
+				}
+				if at := regexp.MustCompile(`/sys/fs/cgroup(/(cpu|cpuset|memory|blkio)(\$|/))?`).FindStringSubmatch(text); at != nil && (at[1] != "") != old && !strings.Contains(text, "/sys/fs/cgroup$") {
+					t.Errorf("%s, %s with %q is read at %s", target.Name, s.Key, version, text)
+				}
+			}
+		}
+	}
+}
+
+// Files that add to others have a name that is read last.
+func TestFilesAreReadLast(t *testing.T) {
+	for _, target := range Targets() {
+		for _, s := range everyKey(&target) {
+			file := target.Of(Thing{}, []record.RemedySetting{s}, nil).File
+			if !strings.Contains(filepath.Dir(file), ".d") {
+				continue
+			}
+			for _, other := range []string{"50-server.cnf", "50-CPUQuota.conf", "99-last.conf", "override.conf", "server.cnf", "z.conf"} {
+				if filepath.Base(file) < other {
+					t.Errorf("%s: %s is read before %s", target.Name, file, other)
+				}
+			}
+		}
+	}
+}
+
+// What an engine or systemd sets while the thing runs ends nothing and starts nothing anew.
+func TestLiveSettings(t *testing.T) {
+	anew := regexp.MustCompile(`\b(restart|stop|rm --force|run --detach|rename)\b`)
+	live := map[string][]record.SettingKey{
+		"docker": {record.KeyCPUMax, record.KeyCPUWeight, record.KeyCPUSet, record.KeyMemoryMax}, "podman": {record.KeyCPUMax, record.KeyCPUWeight, record.KeyCPUSet, record.KeyMemoryMax},
+		"systemd": {record.KeyCPUMax, record.KeyCPUWeight, record.KeyCPUSet, record.KeyMemoryMax, record.KeyCPUIdle, record.KeyMemoryHigh, record.KeyIOWeight},
+	}
+	for _, target := range Targets() {
+		for _, key := range live[target.Name] {
+			for _, s := range everyKey(&target) {
+				for _, value := range []string{s.Value, ""} {
+					if s.Key != key || value == "" && target.forms[key].unset == nil {
+						continue
+					}
+					was := s
+					s.Value, was.Value = value, map[string]string{"": s.Value}[value]
+					got := target.Of(Thing{}, []record.RemedySetting{s}, []record.RemedySetting{was})
+					if text := strings.Join(slices.Concat(got.Lines, got.Then, got.Undo), "\n"); len(got.Lines) == 0 || anew.MatchString(text) {
+						t.Errorf("%s, %s=%s: %s", target.Name, key, value, text)
+					}
+				}
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package handover
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/tarelab/tare/record"
 )
@@ -97,15 +98,15 @@ func workload() Target {
 		name := kind + "/" + x.Name
 		return Snippet{
 			Notes: []string{newPods},
-			Lines: []string{"kubectl patch " + name + " --patch '" + jsonOf(patch) + "'"},
-			Undo:  []string{"kubectl rollout undo " + name},
+			Lines: []string{"kubectl patch " + name + " --patch '" + jsonOf(patch) + "'"}, Check: c.ofPods(x, name),
+			Undo: []string{"kubectl rollout undo " + name},
 		}
 	}
 	return t
 }
 
-// resize changes a running pod in place: amounts of the same class that had a value before, because one that is
-// set cannot be taken away.
+// resize changes a running pod in place, in its class. An amount that had no value before cannot be taken away in
+// place: the way back is then a new pod.
 func resize() Target {
 	t := Target{Name: "kubectl resize", on: onThing, forms: podFields(), others: notInPod, refuses: notInPlace}
 	t.whole = func(x Thing, c change) Snippet {
@@ -113,10 +114,15 @@ func resize() Target {
 		for _, s := range c.apply {
 			podFields()[s.Key].write(&back, x, c.was(s.Key))
 		}
-		return Snippet{
+		s := Snippet{
 			Notes: []string{resizeVersion},
 			Lines: []string{resizing(x, c)}, Undo: []string{resizing(x, change{document: back})},
+			Check: []string{"kubectl get pod/" + x.Pod + " --output jsonpath='{.status.containerStatuses[*].resources}'"},
 		}
+		if slices.ContainsFunc(c.apply, func(s record.RemedySetting) bool { return c.was(s.Key) == "" }) {
+			s.Notes, s.Undo = append(s.Notes, resizeAdds), []string{"kubectl delete pod/" + x.Pod}
+		}
+		return s
 	}
 	return t
 }
@@ -131,14 +137,14 @@ func isAmount(key record.SettingKey) bool {
 	return false
 }
 
-func notInPlace(c change) string {
+func notInPlace(_ Thing, c change) string {
 	for _, s := range c.apply {
 		switch {
 		case !isAmount(s.Key):
 			return noResize
 		case c.was(record.KeyPodClass) != "":
 			return noResizeClass
-		case s.Value == "" || c.was(s.Key) == "":
+		case s.Value == "":
 			return noResizeRemoval
 		}
 	}
@@ -155,14 +161,14 @@ func kustomize() Target {
 	const file = "tare-patch.yaml"
 	t := Target{Name: "kustomize", on: onThing, forms: podFields(), others: notInPod}
 	t.whole = func(x Thing, c change) Snippet {
-		kind, _ := c.kind()
+		kind, word := c.kind()
 		return Snippet{
 			File: file, Notes: []string{kustomization},
 			Lines: yamlLines(map[string]any{
 				"apiVersion": "apps/v1", "kind": kind, "metadata": map[string]any{"name": x.Name},
 				"spec": map[string]any{"template": map[string]any{"spec": c.spec(x)}},
 			}),
-			Then: []string{"kustomize edit add patch --path " + file, "kubectl apply --kustomize ."},
+			Then: []string{"kustomize edit add patch --path " + file, "kubectl apply --kustomize ."}, Check: c.ofPods(x, word+"/"+x.Name),
 			Undo: []string{"kustomize edit remove patch --path " + file, "rm " + file, "kubectl apply --kustomize ."},
 		}
 	}
@@ -181,8 +187,9 @@ func helm() Target {
 		}
 		return Snippet{
 			File: file, Lines: yamlLines(values), Notes: []string{chartKeys},
-			Then: []string{"helm upgrade " + x.Name + " CHART --reuse-values --values " + file},
-			Undo: []string{"helm rollback " + x.Name, "rm " + file},
+			Then:  []string{"helm upgrade " + x.Name + " CHART --reuse-values --values " + file},
+			Check: []string{"helm get values " + x.Name, "helm get manifest " + x.Name},
+			Undo:  []string{"helm rollback " + x.Name, "rm " + file},
 		}
 	}}
 }
@@ -196,7 +203,7 @@ func kubelet() Target {
 		emptied := []string{"kubectl drain NODE --ignore-daemonsets", "systemctl stop kubelet"}
 		filled := []string{"rm /var/lib/kubelet/cpu_manager_state", "systemctl start kubelet", "kubectl uncordon NODE"}
 		return Snippet{
-			File: file, Lines: c.lines, Then: append(emptied, filled...),
+			File: file, Lines: c.lines, Then: append(emptied, filled...), Check: []string{"kubectl get --raw /api/v1/nodes/NODE/proxy/configz"},
 			Undo: append(append(emptied[:2:2], "sed -i 's/^cpuManagerPolicy: .*/cpuManagerPolicy: none/' "+file), filled...),
 		}
 	}

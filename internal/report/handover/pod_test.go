@@ -70,10 +70,10 @@ func TestKubectlTakesThePatch(t *testing.T) {
 	}
 }
 
-// A running pod takes the amounts that it has already, in its class.
+// A running pod takes other amounts, and new ones, in its class. The way back of a new one is a new pod.
 func TestResizeIsForAmounts(t *testing.T) {
 	for _, m := range all(t, resize()) {
-		if name, _, _ := strings.Cut(m.remedy, " "); name != "whole-cpus" && name != "memory-doubled" {
+		if name, _, _ := strings.Cut(m.remedy, " "); !slices.Contains([]string{"whole-cpus", "memory-doubled", "cpu-quota"}, name) {
 			t.Errorf("%s: %v", m.remedy, m.Lines)
 		}
 	}
@@ -85,12 +85,15 @@ func TestResizeIsForAmounts(t *testing.T) {
 		`[kubectl patch pod/db-0 --subresource resize --patch '{"spec":{"containers":[{"name":"db","resources":{"limits":{"cpu":"1.5"}}}]}}']` {
 		t.Errorf("%+v", s)
 	}
+	added := resize().Of(Thing{Name: "db", Pod: "db-0"}, set(record.KeyCPUMax, "0.8"), set(record.KeyCPUMax, ""))
+	if len(added.Lines) != 1 || fmt.Sprint(added.Undo) != "[kubectl delete pod/db-0]" || !slices.Contains(added.Notes, resizeAdds) {
+		t.Errorf("%+v", added)
+	}
 	for _, c := range []struct {
 		apply, undo []record.RemedySetting
 		reason      string
 	}{
 		{set(record.KeyCPUMax, ""), set(record.KeyCPUMax, "1.5"), noResizeRemoval},
-		{set(record.KeyCPUMax, "2"), set(record.KeyCPUMax, ""), noResizeRemoval},
 		{set(record.KeyNetwork, "host"), nil, noResize},
 		{set(record.KeyPodCPURequest, "2"), slices.Concat(set(record.KeyPodCPURequest, "1"), set(record.KeyPodClass, "burstable")), noResizeClass},
 	} {

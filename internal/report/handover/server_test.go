@@ -26,7 +26,7 @@ func TestMariaDBReadsTheFile(t *testing.T) {
 		write(t, file, lines...)
 		return run(t, true, nil, tool, "--defaults-file="+file, "--help", "--verbose")
 	}
-	for _, m := range append(all(t, mysql()), every(t, mysql())) {
+	for _, m := range append(all(t, mariadb()), every(t, mariadb())) {
 		out := help(m.Lines)
 		for _, l := range m.Lines[1:] {
 			key, value, _ := strings.Cut(l, " = ")
@@ -41,6 +41,51 @@ func TestMariaDBReadsTheFile(t *testing.T) {
 	write(t, file, "[mysqld]", "innodb_buffer_pool = 1")
 	if out, _ := exec.Command(tool, "--defaults-file="+file, "--help", "--verbose").CombinedOutput(); !strings.Contains(string(out), "innodb_buffer_pool") {
 		t.Error("a wrong line is not seen")
+	}
+}
+
+// The server reads the file of a remedy last, whatever else the directories of Debian's package have: what stands in it
+// holds.
+func TestMariaDBReadsTheFileLast(t *testing.T) {
+	tool := testneed.Tool(t, "mariadbd")
+	dir := t.TempDir()
+	s := mariadb().Of(Thing{}, []record.RemedySetting{{On: record.OnServer, Key: record.KeyBufferPool, Value: "268435456"}}, nil)
+	main, own := filepath.Join(dir, "my.cnf"), filepath.Join(dir, strings.TrimPrefix(s.File, "/etc/mysql"))
+	write(t, main, "!includedir "+filepath.Join(dir, "conf.d"), "!includedir "+filepath.Join(dir, "mariadb.conf.d"))
+	for _, other := range []string{"conf.d/zzz.cnf", "mariadb.conf.d/50-server.cnf", "mariadb.conf.d/99-mine.cnf", "mariadb.conf.d/my-own.cnf"} {
+		write(t, filepath.Join(dir, other), "[mysqld]", "innodb_buffer_pool_size = 8388608")
+	}
+	defaults := func() []string {
+		return strings.Fields(run(t, true, nil, tool, "--defaults-file="+main, "--print-defaults"))
+	}
+	if all := defaults(); all[len(all)-1] != "--innodb_buffer_pool_size=8388608" {
+		t.Fatalf("%v", all)
+	}
+	write(t, own, s.Lines...)
+	if all := defaults(); all[len(all)-1] != "--innodb_buffer_pool_size=268435456" {
+		t.Errorf("%v", all)
+	}
+}
+
+// A server that can set a value while it runs is not restarted.
+func TestServersSetWhatTheyCan(t *testing.T) {
+	set := func(key record.SettingKey, value string) record.RemedySetting {
+		return record.RemedySetting{On: record.OnServer, Key: key, Value: value}
+	}
+	for _, c := range []struct {
+		apply, undo []record.RemedySetting
+		then, back  string
+	}{
+		{[]record.RemedySetting{set(record.KeyBufferPool, "268435456")}, []record.RemedySetting{set(record.KeyBufferPool, "8388608")},
+			`mysql --execute "SET GLOBAL innodb_buffer_pool_size = 268435456"`, `mysql --execute "SET GLOBAL innodb_buffer_pool_size = 8388608"`},
+		{[]record.RemedySetting{set(record.KeyIOCapacity, "2000")}, []record.RemedySetting{set(record.KeyIOCapacity, "")},
+			`mysql --execute "SET GLOBAL innodb_io_capacity = 2000"`, "systemctl restart mysql"},
+		{[]record.RemedySetting{set(record.KeyFlushMethod, "fsync")}, []record.RemedySetting{set(record.KeyFlushMethod, "O_DIRECT")}, "systemctl restart mysql", "systemctl restart mysql"},
+	} {
+		s := mysql().Of(Thing{}, c.apply, c.undo)
+		if !slices.Equal(s.Then, []string{c.then}) || s.Undo[len(s.Undo)-1] != c.back {
+			t.Errorf("%v, back %v", s.Then, s.Undo)
+		}
 	}
 }
 
@@ -86,7 +131,7 @@ func TestRedisReadsTheFile(t *testing.T) {
 			}
 		}
 	}
-	write(t, filepath.Join(dir, "50-tare.conf"), strings.Split(here.Replace(strings.Join(s.Lines, "\n")), "\n")...)
+	write(t, filepath.Join(dir, last+".conf"), strings.Split(here.Replace(strings.Join(s.Lines, "\n")), "\n")...)
 	commands(s.Then)
 	ctx, cancel := context.WithCancel(t.Context())
 	server := exec.CommandContext(ctx, tool, main)
@@ -101,7 +146,7 @@ func TestRedisReadsTheFile(t *testing.T) {
 		t.Error(out)
 	}
 	commands(s.Undo)
-	if main := run(t, true, nil, "cat", main); strings.Contains(main, "include") || !strings.Contains(main, "port 0") || fileThere(filepath.Join(dir, "50-tare.conf")) {
+	if main := run(t, true, nil, "cat", main); strings.Contains(main, "include") || !strings.Contains(main, "port 0") || fileThere(filepath.Join(dir, last+".conf")) {
 		t.Errorf("after the way back: %s", main)
 	}
 }

@@ -2,6 +2,7 @@ package handover
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,19 +26,19 @@ func serviceKeys() map[record.SettingKey]form {
 				return []string{"CPUWeight="}
 			}
 			return []string{"CPUWeight=idle"}
-		}),
-		record.KeyCPUWeight: flat("CPUWeight=%s", asIs).or("CPUWeight="),
-		record.KeyCPUMax:    flat("CPUQuota=%s", percent).or("CPUQuota="),
+		}).whileItRuns().version2(),
+		record.KeyCPUWeight: flat("CPUWeight=%s", asIs).or("CPUWeight=").whileItRuns(),
+		record.KeyCPUMax:    flat("CPUQuota=%s", percent).or("CPUQuota=").whileItRuns(),
 		record.KeyCPUBurst:  no(noBurstOfUnits),
-		record.KeyCPUSet:    flat("AllowedCPUs=%s", asIs).or("AllowedCPUs="),
+		record.KeyCPUSet:    flat("AllowedCPUs=%s", asIs).or("AllowedCPUs=").whileItRuns().version2(),
 		record.KeySched:     flat("CPUSchedulingPolicy=%s", asIs).or("CPUSchedulingPolicy=other"),
-		record.KeyIOWeight:  flat("IOWeight=%s", asIs).or("IOWeight="),
+		record.KeyIOWeight:  flat("IOWeight=%s", asIs).or("IOWeight=").whileItRuns(),
 		record.KeyIOBytes: lines(func(x Thing, rate string) []string {
 			limit := x.Device + " " + rate
 			return []string{"IOReadBandwidthMax=" + limit, "IOWriteBandwidthMax=" + limit}
-		}).or("IOReadBandwidthMax=", "IOWriteBandwidthMax="),
-		record.KeyMemoryHigh: flat("MemoryHigh=%s", asIs).or("MemoryHigh="),
-		record.KeyMemoryMax:  flat("MemoryMax=%s", asIs).or("MemoryMax="),
+		}).or("IOReadBandwidthMax=", "IOWriteBandwidthMax=").whileItRuns(),
+		record.KeyMemoryHigh: flat("MemoryHigh=%s", asIs).or("MemoryHigh=").whileItRuns().version2(),
+		record.KeyMemoryMax:  flat("MemoryMax=%s", asIs).or("MemoryMax=").whileItRuns(),
 		record.KeyQoSLevel:   no(noQoS),
 		record.KeyNetwork:    no(noUnitNetwork),
 		record.KeyConnect:    no(noUnitSocket),
@@ -48,19 +49,27 @@ func serviceKeys() map[record.SettingKey]form {
 	}
 }
 
-// dropIn is a file that adds to a unit.
-func dropIn(dir, suffix string) func(Thing, []string) Snippet {
-	return func(x Thing, lines []string) Snippet {
-		file := dir + "/" + x.Name + suffix + ".d/50-tare.conf"
-		again := []string{"systemctl daemon-reload", "systemctl restart " + x.Name}
-		return Snippet{File: file, Lines: lines, Then: again, Undo: append([]string{"rm " + file}, again...)}
+// last is the name of files that add to others: their directories are read in the order of the names.
+const last = "zz-tare"
+
+// dropIn is a file that adds to a unit. systemd sets the control groups of units anew when it reloads them, so that
+// only what is no setting of these needs a restart.
+func dropIn(dir, suffix string, x Thing, lines []string, live bool) Snippet {
+	file := dir + "/" + x.Name + suffix + ".d/" + last + ".conf"
+	again := []string{"systemctl daemon-reload"}
+	if !live {
+		again = append(again, "systemctl restart "+x.Name)
 	}
+	return Snippet{File: file, Lines: lines, Then: again, Undo: append([]string{"rm " + file}, again...)}
 }
 
 func unit() Target {
-	whole := dropIn("/etc/systemd/system", ".service")
 	t := Target{Name: "systemd", on: onThing, forms: serviceKeys(), others: notInUnit}
-	t.whole = func(x Thing, c change) Snippet { return whole(x, append([]string{"[Service]"}, c.lines...)) }
+	t.whole = func(x Thing, c change) Snippet {
+		s := dropIn("/etc/systemd/system", ".service", x, append([]string{"[Service]"}, c.lines...), c.live(t.forms))
+		s.Check = c.ofUnit(x)
+		return s
+	}
 	return t
 }
 
@@ -92,9 +101,23 @@ func quadletKeys() map[record.SettingKey]form {
 	return table
 }
 
+// isInside says whether Quadlet sets a key on the container, and not on its unit.
+func isInside(key record.SettingKey) bool {
+	return slices.Contains([]record.SettingKey{
+		record.KeyCPUMax, record.KeyCPUBurst, record.KeyMemoryMax, record.KeyNetwork, record.KeyConnect, record.KeyVolume, record.KeySeccomp,
+	}, key)
+}
+
+// onVersion1 is why Quadlet sets nothing.
+func onVersion1(x Thing, _ change) string {
+	if x.version1() {
+		return needsVersion2
+	}
+	return ""
+}
+
 func quadlet() Target {
-	whole := dropIn("/etc/containers/systemd", ".container")
-	t := Target{Name: "quadlet", on: onThing, forms: quadletKeys(), others: notInContainer}
+	t := Target{Name: "quadlet", on: onThing, forms: quadletKeys(), others: notInContainer, refuses: onVersion1}
 	t.whole = func(x Thing, c change) Snippet {
 		var container, service, all []string
 		for _, l := range c.lines {
@@ -110,8 +133,14 @@ func quadlet() Target {
 		if len(service) > 0 {
 			all = append(append(all, "[Service]"), service...)
 		}
-		s := whole(x, all)
+		s := dropIn("/etc/containers/systemd", ".container", x, all, len(container) == 0 && c.live(t.forms))
 		s.Notes = []string{quadletDropIns}
+		of := func(inside bool) change {
+			part := c
+			part.apply = slices.DeleteFunc(slices.Clone(c.apply), func(s record.RemedySetting) bool { return isInside(s.Key) != inside })
+			return part
+		}
+		s.Check = append(of(false).ofUnit(x), of(true).inContainer(x, "podman inspect", "systemd-"+x.Name)...)
 		return s
 	}
 	return t

@@ -25,7 +25,7 @@ func TestSystemdKnowsTheLines(t *testing.T) {
 	add := func(name string, lines []string) {
 		file := filepath.Join(dir, name+".service")
 		write(t, file, "[Service]", "ExecStart=/bin/true")
-		write(t, filepath.Join(dir, name+".service.d/50-tare.conf"), lines...)
+		write(t, filepath.Join(dir, name+".service.d/"+last+".conf"), lines...)
 		files = append(files, file)
 	}
 	for i, m := range append(all(t, unit()), defaults(t, unit())) {
@@ -33,11 +33,11 @@ func TestSystemdKnowsTheLines(t *testing.T) {
 	}
 	every := every(t, unit())
 	add("every", every.Lines)
-	if out := verify(files...); strings.Contains(out, "50-tare.conf") {
+	if out := verify(files...); strings.Contains(out, last+".conf") {
 		t.Error(out)
 	}
 	add("wrong", append(every.Lines, "CPUBurst=1"))
-	if out := verify(files...); !strings.Contains(out, "wrong.service.d/50-tare.conf") {
+	if out := verify(files...); !strings.Contains(out, "wrong.service.d/"+last+".conf") {
 		t.Errorf("a wrong line is not seen: %s", out)
 	}
 }
@@ -53,7 +53,7 @@ func TestQuadletTakesTheLines(t *testing.T) {
 	env := []string{"QUADLET_UNIT_DIRS=" + dir}
 	add := func(name string, lines []string) {
 		write(t, filepath.Join(dir, name+".container"), "[Container]", "Image=example.org/none", "PodmanArgs=--cpus=1.5", "[Service]", "CPUQuota=150%")
-		write(t, filepath.Join(dir, name+".container.d/50-tare.conf"), lines...)
+		write(t, filepath.Join(dir, name+".container.d/"+last+".conf"), lines...)
 	}
 	var files []string
 	snippets := append(all(t, quadlet()), every(t, quadlet()), defaults(t, quadlet()))

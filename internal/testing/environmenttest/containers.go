@@ -26,6 +26,8 @@ type Choice struct {
 	Volume bool
 	// Limited is a quota of half a CPU, the first CPU and 256 MiB of memory.
 	Limited bool
+	// Limits are those of an effect.
+	Limits cgroup.Limits
 }
 
 // ofContainers is the table of levels. An entry has one choice, or two that are independent.
@@ -110,6 +112,7 @@ func (c Choice) apply(t *testing.T, spec *environment.Spec) {
 	if c.Volume {
 		spec.Volume = t.TempDir()
 	}
+	spec.Limits = c.Limits
 	if c.Limited {
 		var set unix.CPUSet
 		if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -127,7 +130,7 @@ func (c Choice) apply(t *testing.T, spec *environment.Spec) {
 func (f *fixture) limited(t *testing.T) {
 	t.Helper()
 	l := f.spec.Limits
-	if l == (cgroup.Limits{}) {
+	if !f.opts.Choice.Limited {
 		return
 	}
 	settings, err := f.arm.Settings()
@@ -145,6 +148,7 @@ func (f *fixture) limited(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
 		}
 	}
+	f.swapLimited(t, got)
 }
 
 // chosen compares the choice with the kernel's state of a process in the arm, without using the
@@ -190,5 +194,20 @@ func (f *fixture) chosen(t *testing.T, p process) {
 	port := c.Network == environment.NetworkPublished || c.Network == environment.NetworkEngine
 	if published := place.Dial != place.Listen; published != port {
 		t.Errorf("network %s: listens at %s, is reached at %s", c.Network, place.Listen, place.Dial)
+	}
+}
+
+// swapLimited compares the limit of swap with the kernel's: as Docker has it, the memory limit again.
+func (f *fixture) swapLimited(t *testing.T, got map[string]string) {
+	t.Helper()
+	g := f.arm.Place().Group
+	for file, want := range map[string]uint64{"memory.swap.max": f.spec.Limits.Memory, "memory.memsw.limit_in_bytes": 2 * f.spec.Limits.Memory} {
+		text, err := g.Read("memory", file)
+		if err != nil {
+			continue // the other version, or swap is not accounted
+		}
+		if text != fmt.Sprint(want) || got["memory.swap.limit"] != fmt.Sprint(f.spec.Limits.Memory) {
+			t.Errorf("%s reads %s, want %d; the settings say %q", file, text, want, got["memory.swap.limit"])
+		}
 	}
 }

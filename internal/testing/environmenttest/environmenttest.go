@@ -177,7 +177,7 @@ func (s suite) description(t *testing.T) {
 	}
 	spec := newSpec(t, s, nil)
 	for _, c := range s.env.Changes(spec) {
-		if c.What == "" {
+		if c.What.Key == "" {
 			t.Errorf("a change without a name: %+v", c)
 		}
 	}

@@ -34,6 +34,9 @@ func Load(args []string) int {
 	}
 	do, ok := modes[args[1]]
 	if !ok {
+		do, ok = effectModes[args[1]]
+	}
+	if !ok {
 		return fail(fmt.Errorf("do not know %q", args[1]))
 	}
 	return do(w, args[0], args[2:])

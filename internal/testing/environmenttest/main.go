@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/undo/journal/steps"
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
@@ -37,6 +39,8 @@ func Main(m *testing.M, roles []hidden.Role, envs []environment.Environment) int
 	}
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
+		case launch.GuardCommand:
+			exitNow(launch.GuardMain(steps.Kinds()))
 		case Command:
 			exitNow(Load(os.Args[2:]))
 		case holdCommand:

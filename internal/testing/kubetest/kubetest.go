@@ -80,7 +80,7 @@ func (a *Admin) Do(t *testing.T, method, path string, body []byte) (int, []byte)
 // Grant gives a user the rights that tare plan --rbac prints, until the end of the test.
 func (a *Admin) Grant(t *testing.T, user string, more ...kube.Rights) {
 	t.Helper()
-	text, err := kube.RBAC(user, more...)
+	text, err := kube.RBAC(kube.For{User: user, Experiment: t.Name()}, more...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ func Losses(t *testing.T) map[string]remedy.Lost {
 	}
 	add("oltp neighbour", "oltp", experiment.ArmSpec{Environment: "cgroup", Neighbour: "hogs"}, false)
 	add("oltp host", "oltp", experiment.ArmSpec{Environment: "host", Neighbour: "hogs"}, false)
+	add("oltp ungrouped", "oltp", experiment.ArmSpec{Environment: "ungrouped", Neighbour: "hogs"}, false)
 	add("sysbench docker", "sysbench", experiment.ArmSpec{Environment: "docker", CPUs: 1.5, Memory: 256 << 20}, true)
 	add("sysbench small", "sysbench", experiment.ArmSpec{Environment: "cgroup", Set: map[string]string{"buffer_pool": "5M"}}, true)
 	add("pgbench docker", "pgbench", experiment.ArmSpec{Environment: "docker", Set: map[string]string{"shared_buffers": "1M"}}, true)
@@ -39,6 +40,9 @@ func Losses(t *testing.T) map[string]remedy.Lost {
 	add("sysbench guaranteed", "sysbench", experiment.ArmSpec{Environment: "guaranteed:cpu=1,volume=pvc:fast"}, true)
 	add("sysbench throttled", "sysbench", experiment.ArmSpec{Environment: "burstable:cpu=100m,cpu-limit=500m"}, true)
 	add("sysbench half", "sysbench", experiment.ArmSpec{Environment: "guaranteed:cpu=500m,memory=1Gi"}, true)
+	service := all["oltp host"]
+	service.Service = true
+	all["oltp host"] = service
 	loop := all["sysbench docker"]
 	loop.Volume = "loop:ext4"
 	all["sysbench loop"] = loop

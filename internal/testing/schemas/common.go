@@ -41,7 +41,7 @@ var common = map[string]string{
 	"Dropped.reasons": "windows by reason", "Effects.calibrated": "last calibration of this host", "Effects.room": "what was free at the worst moment",
 	"Arm.runs_as": "as what an arm without a container competes for CPUs: `service`, `session` or `root group`", "ArmResult.runs_as": "as `Arm.runs_as`",
 	"Kernel.per": "`second`, `operation`, `request`, or empty for a level", "expected.low": "smallest half-width to expect", "expected.high": "largest half-width to expect",
-	"Parts.most": "the factor that is shown to differ, the larger one if both are: `cpu` or `efficiency`; empty: neither",
+	"Parts.most": "the factor that is shown to differ, the larger one if both are: `cpu` or `cpu_per_op`; empty: neither",
 
 	"Advice.stages": "the results on which it rests", "Advice.losses": "the largest loss of each load",
 	"AdviceLoss.standing": "how far the remedy is proved", "AdviceStage.kind": "what the stage is for", "NextStep.kind": "kind of advice",
@@ -69,15 +69,14 @@ var common = map[string]string{
 	"Difference.what": "the property", "Difference.weight": "its consequence for the comparison", "Side.run": "identifier of the run", "Unequal.differences": "how the durability differs",
 	"Effects.workloads": "results of each load", "Effects.arms": "levels of each arm", "Effects.effects": "each arm against its baseline", "Effects.twin": "the baseline again, against itself",
 	"Effects.prices": "tables of neighbours", "Effects.kernel": "what the kernel counted, by metric and arm", "Effect.intermittent": "true: the loss comes in bursts",
-	"Parts.cpu_per_second": "ratio of CPU time received", "Parts.operations_per_cpu_second": "ratio of operations per CPU second", "Checks.ok": "true: the check found nothing", "Checks.ratio": "what it compared",
+	"Parts.cpu_per_second": "ratio of CPU time received", "Parts.cpu_per_op": "ratio of CPU time per operation", "Checks.ok": "true: the check found nothing", "Checks.ratio": "what it compared",
 	"ModeDifference.slow": "mean in the slower mode", "ModeDifference.fast": "mean in the faster mode",
 
 	"doctorAnswer.checks": "what the host has", "doctorAnswer.arms": "whether each environment can be had", "doctorAnswer.loads": "whether the programs of each load are installed",
 	"doctorAnswer.noise": "noise of the host", "doctorAnswer.expected": "half-widths to expect of a run", "doctorAnswer.leftovers": "runs that left something",
 	"checkAnswer.answer": "yes, no or unknown", "leftoverRuns.run": "identifier of the run", "leftoverRuns.live": "true: it goes on", "leftoverRuns.pid": "process id of the run",
-	"leftoverRuns.steps": "what is not undone", "expected.seconds": "length of the run", "Noise.loops": "each kind of work", "Noise.sleep": "delay of wake-ups", "Noise.because": "what decided the word",
+	"leftoverRuns.steps": "what is not undone", "leftoverRuns.damage": "why the journal is kept", "expected.seconds": "length of the run", "Noise.loops": "each kind of work", "Noise.sleep": "delay of wake-ups", "Noise.because": "what decided the word",
 	"Loop.slice_seconds": "length of a slice", "Loop.slices": "number of slices", "Loop.lags": "correlation by distance", "Loop.word": "quiet, shared or hostile", "Lag.seconds": "distance in seconds",
-	"Lag.correlation": "correlation", "Sleep.sleeps": "number of sleeps", "appliedAnswer.id": "identifier, for `tare advise --undo`", "appliedAnswer.target": "on what it is set",
-	"appliedAnswer.setting": "the setting", "appliedAnswer.now": "what it is now", "appliedAnswer.until": "when it ends", "appliedAnswer.overdue": "true: it should have ended",
+	"Lag.correlation": "correlation", "Sleep.sleeps": "number of sleeps",
 	"planJSON.changes": "what each arm changes on the host", "planJSON.expected_seconds": "longest time of the run", "armChanges.changes": "changes that no arm before makes", "hostChange.what": "what is changed",
 }

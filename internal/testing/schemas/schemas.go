@@ -18,8 +18,9 @@ type Shape = map[string]any
 
 // Maker makes schemas. It collects the problems: fields that nothing describes.
 type Maker struct {
-	// Own are the schemas of types that write their JSON themselves.
-	Own map[reflect.Type]Shape
+	// Own are the schemas of types that write their JSON themselves, Uses other types that such a schema refers to.
+	Own  map[reflect.Type]Shape
+	Uses map[reflect.Type]reflect.Type
 	// Besides are rules of a type that Go cannot express.
 	Besides map[reflect.Type]Shape
 
@@ -29,7 +30,7 @@ type Maker struct {
 
 // New makes a Maker. top is the directory of the module, whose path is module.
 func New(top, module string) *Maker {
-	return &Maker{Own: map[reflect.Type]Shape{}, Besides: map[reflect.Type]Shape{}, source: newSource(top, module)}
+	return &Maker{Own: map[reflect.Type]Shape{}, Uses: map[reflect.Type]reflect.Type{}, Besides: map[reflect.Type]Shape{}, source: newSource(top, module)}
 }
 
 // Schema is the schema of a type. Its property schema, if it has one, is name. address is where the schema can be read.
@@ -149,6 +150,9 @@ var (
 // value is the schema of a value of any type.
 func (m *Maker) value(t reflect.Type, definitions Shape) Shape {
 	if own, ok := m.Own[t]; ok {
+		if other, ok := m.Uses[t]; ok {
+			m.value(other, definitions)
+		}
 		return m.define(t, definitions, func() Shape { return own })
 	}
 	if t == timeType {

@@ -48,8 +48,11 @@ func Run(t *testing.T, env environment.Environment, host facts.Host) {
 			if name == "mysql" || name == "percona" {
 				t.Skip("the same description as mariadb, in a root file system of its own elsewhere")
 			}
-			testServer(t, env, host, s.Describe())
+			testServer(t, env, host, s.Describe(), false)
 		})
+		if name == "mariadb" || name == "postgres" || name == "clickhouse" {
+			t.Run(name+" behind the wall", func(t *testing.T) { testServer(t, env, host, s.Describe(), true) })
+		}
 	}
 	t.Run("load", func(t *testing.T) { testLoad(t, env, host, false) })
 	t.Run("client", func(t *testing.T) { testLoad(t, env, host, true) })
@@ -141,15 +144,15 @@ var statements = map[string][]string{
 	"redis":    {"SET a b", "GET a", "DEL a"},
 }
 
-// testServer runs a server in an arm and checks its processes from their start on.
-func testServer(t *testing.T, env environment.Environment, host facts.Host, d db.Description) {
+// testServer runs a server in an arm, also behind the wall, and checks its processes from their start on.
+func testServer(t *testing.T, env environment.Environment, host facts.Host, d db.Description, walled bool) {
 	p := emptyDataSet(t, d.Name)
 	arm, spec, log := open(t, env, host, p.Dir)
 	at := arm.Place()
 	if at.Sandboxed {
 		t.Skip("the processes run on the sandbox's kernel, and this host's /proc does not show them")
 	}
-	params := fmt.Sprintf(`{"dir":%q,"program":%q,"listen":%q}`, at.Volume, p.Program, at.Listen)
+	params := fmt.Sprintf(`{"dir":%q,"program":%q,"listen":%q,"walled":%v,"own_root":%v}`, at.Volume, p.Program, at.Listen, walled, at.OwnRoot)
 	running, err := arm.Start(t.Context(), environment.Process{Args: []string{serve.Command, d.Name, params}, Log: log})
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +186,7 @@ func (w watch) ask(t *testing.T, d db.Description, p dataset.Prepared, running e
 	// A Unix socket in an overlay can be reached only by its path in the overlay, not by its path in
 	// the overlay's upper directory.
 	dir := filepath.Join(fmt.Sprintf("/proc/%d/root", running.Pid()), w.arm.Place().Volume)
-	c, err := serve.Connect(db.Address{Protocol: d.Protocol, Dir: dir, User: db.User, Secret: secret, Database: db.Database})
+	c, err := serve.Connect(db.Address{Protocol: d.Protocol, Dir: dir, User: db.User, Secret: secret, Database: db.Database, Given: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func TestRunsAndSteps(t *testing.T) {
 		t.Errorf("opened twice: %v", err)
 	}
 	for _, s := range []Step{
-		unknown("future", ""), scratch{"relative"}, scratch{"/home/user"}, scratch{"/x/tare-r12"}, scratch{"/x/tare-other"},
+		scratch{"relative"}, scratch{"/home/user"}, scratch{"/x/tare-r12"}, scratch{"/x/tare-other"},
 	} {
 		if _, err := j.Add(s); err == nil {
 			t.Errorf("took %+v", s)

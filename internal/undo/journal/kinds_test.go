@@ -65,7 +65,18 @@ func (c counted) Undo(u *Undoing) error {
 var kinds = Kinds{KindOf[scratch](), KindOf[counted](), KindOf[asking]()}
 
 // unknown is a step of a kind that is not in the list.
-func unknown(kind, path string) Step { return unread{kind: kind, Path: path} }
+func unknown(kind, path string) Step { return future{kind, path} }
+
+type future struct {
+	kind string
+	Path string `json:"path,omitempty"`
+}
+
+func (f future) Kind() string      { return f.kind }
+func (f future) String() string    { return f.kind + " " + f.Path }
+func (future) Lasts() bool         { return true }
+func (future) Check(string) error  { return nil }
+func (future) Undo(*Undoing) error { return nil }
 
 // text is a step as it is in a journal.
 func text(s Step) []byte {

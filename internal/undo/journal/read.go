@@ -41,8 +41,7 @@ func parse(data []byte, kinds Kinds) (content, error) {
 		if len(text) == 0 {
 			continue
 		}
-		var l line
-		err := json.Unmarshal(text, &l)
+		l, err := readLine(text)
 		if err != nil && end == c.whole && bytes.IndexByte(raw, 0) >= 0 {
 			c.whole = end - len(raw) // after a power cut: the line was not synced, so its change was not made
 			continue
@@ -55,14 +54,34 @@ func parse(data []byte, kinds Kinds) (content, error) {
 			errs = append(errs, fmt.Errorf("line %d of the journal: %w", number, err))
 		}
 	}
-	if c.header.Schema == "" {
+	switch c.header.Schema {
+	case Schema:
+	case "":
 		errs = append(errs, errors.New("the journal has no header"))
+	default: // its steps may mean something else
+		c.steps, errs = nil, []error{fmt.Errorf("the journal's format is %.40q, and this tare reads %s", c.header.Schema, Schema)}
 	}
 	return c, errors.Join(errs...)
 }
 
+// readLine parses a line. One with a member that this version does not know is an error: what it says would be lost.
+func readLine(text []byte) (l line, err error) {
+	var members map[string]json.RawMessage
+	if err = json.Unmarshal(text, &members); err != nil {
+		return l, err
+	}
+	for name := range members {
+		if !slices.Contains([]string{"header", "step", "token", "done"}, name) {
+			return l, fmt.Errorf("unknown member %.40q, of another version of tare", name)
+		}
+	}
+	return l, json.Unmarshal(text, &l)
+}
+
 func (c *content) add(l line, kinds Kinds) error {
 	switch {
+	case l.Header != nil && c.header.Schema != "":
+		return errors.New("a second header")
 	case l.Header != nil:
 		c.header = *l.Header
 	case l.Step != nil && string(l.Step) != "null":
@@ -73,6 +92,8 @@ func (c *content) add(l line, kinds Kinds) error {
 		c.steps = append(c.steps, pending{l.Token, s})
 	case l.Done != 0:
 		c.steps = slices.DeleteFunc(c.steps, func(p pending) bool { return p.token == l.Done })
+	default:
+		return errors.New("neither header, nor step, nor note")
 	}
 	return nil
 }
@@ -89,8 +110,6 @@ type Leftover struct {
 	// Steps are not undone, oldest first. There are none if the run was killed after it had
 	// undone its last step.
 	Steps []Step
-	// Held are the Held steps, oldest first; Steps has the others.
-	Held []Held
 	// Err is about the parts of the journal that cannot be read.
 	Err error
 	// Foreign says that others could have written the journal: Undo refuses it.
@@ -130,7 +149,9 @@ func readLeftover(stateDir, run string, kinds Kinds) Leftover {
 	}
 	defer f.Close()
 	c, err := load(f, kinds)
-	l.Err = err
+	if err != nil {
+		l.Err = damaged(journalFile(stateDir, run), err)
+	}
 	if foreign := trust.File(f); foreign != nil {
 		l.Foreign, l.Err = true, foreign
 	}
@@ -140,11 +161,7 @@ func readLeftover(stateDir, run string, kinds Kinds) Leftover {
 	c.header.Run = run
 	l.Header = c.header
 	for _, p := range c.steps {
-		if h, ok := p.step.(Held); ok {
-			l.Held = append(l.Held, h)
-		} else {
-			l.Steps = append(l.Steps, p.step)
-		}
+		l.Steps = append(l.Steps, p.step)
 	}
 	return l
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -41,8 +42,7 @@ func KindOf[S Step]() Kind {
 // Kinds are the kinds of steps that can be read and undone.
 type Kinds []Kind
 
-// Read parses a step. A step of a kind that is not in the list is returned too; its Check
-// fails.
+// Read parses a step. A kind that is not in the list is an error: another version of tare wrote the step.
 func (k Kinds) Read(text []byte) (Step, error) {
 	var head struct {
 		Kind string `json:"kind"`
@@ -52,9 +52,7 @@ func (k Kinds) Read(text []byte) (Step, error) {
 	}
 	i := slices.IndexFunc(k, func(k Kind) bool { return k.Name == head.Kind })
 	if i < 0 {
-		u := unread{kind: head.Kind}
-		_ = json.Unmarshal(text, &u) // a newer version may use these names for other types
-		return u, nil
+		return nil, fmt.Errorf("step of unknown kind %q, of another version of tare: %.200s", head.Kind, text)
 	}
 	return k[i].read(text)
 }
@@ -76,28 +74,14 @@ func Text(s Step) ([]byte, error) {
 	return append(text, fields[1:]...), nil
 }
 
-// unread is a step of a kind that is not in the list, with the fields that most kinds have.
-type unread struct {
-	kind string
-	Path string `json:"path,omitempty"`
-	ID   string `json:"id,omitempty"`
-}
-
-func (u unread) Kind() string   { return u.kind }
-func (u unread) String() string { return u.kind + " " + u.Path + u.ID }
-func (u unread) Lasts() bool    { return true }
-
-func (u unread) Check(string) error {
-	return fmt.Errorf("step of unknown kind %q: written by a newer tare? clean up with that one", u.kind)
-}
-
-func (u unread) Undo(g *Undoing) error { return u.Check(g.Run) }
+// ErrNotOwn means that a step names something that is not the run's: Undo never undoes it.
+var ErrNotOwn = errors.New("not tare's own")
 
 // check is the step's Check; the error names the kind and the run.
 func check(s Step, run string) error {
 	err := s.Check(run)
-	if _, unknown := s.(unread); unknown || err == nil {
-		return err
+	if err == nil {
+		return nil
 	}
-	return fmt.Errorf("%s step of %s: not tare's own: %w", s.Kind(), run, err)
+	return fmt.Errorf("%s step of %s: %w: %w", s.Kind(), run, ErrNotOwn, err)
 }

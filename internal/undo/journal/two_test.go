@@ -18,7 +18,7 @@ func TestTwoCleanups(t *testing.T) {
 	if err := lock(f); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := undo(dir, "r1", kinds, leaveHeld, time.Millisecond); !errors.Is(err, ErrLive) {
+	if _, err := undo(dir, "r1", kinds, time.Millisecond); !errors.Is(err, ErrLive) {
 		t.Errorf("undone beside another cleanup: %v", err)
 	}
 	if left, err := Leftovers(dir, kinds); err != nil || len(left) != 1 || !left[0].Live || !left[0].Killed {

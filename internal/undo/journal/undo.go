@@ -17,11 +17,29 @@ import (
 // ErrLive means that the run, or another cleanup of it, still goes on.
 var ErrLive = errors.New("the run is still going on, or another cleanup of it")
 
+// ErrDamaged means that a journal, or a line of it, cannot be read, or is of another version of tare.
+var ErrDamaged = errors.New("damaged")
+
+// damaged is the error about a journal that Undo keeps, with what ends it.
+func damaged(path string, why error) error {
+	return hint.New(fmt.Errorf("%s is %w and is kept: %w", path, ErrDamaged, why),
+		"each line names a change: take back by hand what is left of it, then rm "+hint.Quote(path))
+}
+
+// Kept is the error about a journal with a step that is never undone; nil: the report has none.
+func (r Report) Kept(stateDir, run string) error {
+	for _, f := range r.Failed {
+		if errors.Is(f.Err, ErrNotOwn) {
+			return damaged(journalFile(stateDir, run), ErrNotOwn)
+		}
+	}
+	return nil
+}
+
 // Report is the result of Undo.
 type Report struct {
 	Undone []Step
 	Failed []Failure
-	kept   bool // a Held step was not touched
 }
 
 // Failure is a step that could not be undone.
@@ -32,15 +50,15 @@ type Failure struct {
 
 // Undo undoes the steps that a run left when its process ended, the newest first. It goes on
 // after errors, and removes the journal if no step is left. It may be repeated, and waits for
-// another Undo of the same run. A step of a kind that is not in kinds fails. Failed steps are
-// in the report; the error is about the journal itself.
-// A Held step is not touched, and keeps the journal.
+// another Undo of the same run. A journal with a line that cannot be read, or a step of a kind that is not in kinds, is
+// damaged: the others are undone, and it is kept. Failed steps are in the report; the error is about the journal
+// itself.
 func Undo(stateDir, run string, kinds Kinds) (Report, error) {
-	return undo(stateDir, run, kinds, leaveHeld, undoBound)
+	return undo(stateDir, run, kinds, undoBound)
 }
 
-// undo is Undo with a choice for Held steps and a time limit for the wait for another Undo.
-func undo(stateDir, run string, kinds Kinds, held heldMode, within time.Duration) (Report, error) {
+// undo is Undo with a time limit for the wait for another Undo.
+func undo(stateDir, run string, kinds Kinds, within time.Duration) (Report, error) {
 	if err := checkRun(run); err != nil {
 		return Report{}, err
 	}
@@ -63,12 +81,11 @@ func undo(stateDir, run string, kinds Kinds, held heldMode, within time.Duration
 		return Report{}, fmt.Errorf("undo run %s: %w", run, ErrLive)
 	}
 	if err != nil { // the readable steps are undone, and the journal stays as it is
-		return c.undo(run, nil, held), hint.New(fmt.Errorf("%s is damaged and is kept: %w", path, err),
-			"it names what is left, a line each; remove it when nothing of the run is there any longer")
+		return c.undo(run, nil), damaged(path, err)
 	}
 	_ = f.Truncate(int64(c.whole)) // note appends whole lines: cut off a torn last line
-	r := c.undo(run, f, held)
-	if len(r.Failed) > 0 || r.kept {
+	r := c.undo(run, f)
+	if len(r.Failed) > 0 {
 		return r, nil
 	}
 	return r, removeIfThere(path)
@@ -105,25 +122,18 @@ func removeIfThere(path string) error {
 
 // undo undoes each step, the newest first, and then tries failed steps once more: undoing the older
 // steps may have ended a process or emptied a directory.
-func (c content) undo(run string, f *os.File, held heldMode) Report {
+func (c content) undo(run string, f *os.File) Report {
 	var r Report
 	boot := c.header.writtenIn()
 	u := &Undoing{Run: run, Late: time.Now().Add(lateBound), StartUnknown: boot == unknownBoot}
 	left := c.steps
-	if held == leaveHeld {
-		left = slices.DeleteFunc(slices.Clone(left), func(p pending) bool { return isHeld(p.step) })
-		r.kept = len(left) < len(c.steps)
-	}
 	var stay []Failure // not tried again, see Stays
 	for u.Round = 1; u.Round <= 2; u.Round++ {
 		var failed []pending
 		r.Failed = nil
 		for _, p := range slices.Backward(left) {
 			u.token = p.token
-			var err error
-			if held != forgetHeld || !isHeld(p.step) {
-				err = undoStep(p.step, boot, u)
-			}
+			err := undoStep(p.step, boot, u)
 			switch {
 			case err == nil:
 				r.Undone = append(r.Undone, p.step)

@@ -43,6 +43,41 @@ func TestUndoDamaged(t *testing.T) {
 	}
 }
 
+// A journal of another format, without a header, of no bytes or with a line of another version is kept as it is. Nothing
+// of another format is undone.
+func TestUndoOfAnotherVersion(t *testing.T) {
+	dir, target := t.TempDir(), t.TempDir()
+	own := filepath.Join(target, "tare-r1")
+	dead(t, dir, "r1", nil, scratch{own})
+	whole, err := os.ReadFile(journalFile(dir, "r1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		text   string
+		undoes bool
+	}{
+		"another format":   {strings.Replace(string(whole), Schema, "tare/journal/v2", 1), false},
+		"another line":     {string(whole) + `{"change":{}}` + "\n", true},
+		"no header":        {string(whole[strings.IndexByte(string(whole), '\n')+1:]), true},
+		"half of a header": {string(whole[:20]), false},
+		"no bytes":         {"", false},
+	} {
+		if err := errors.Join(os.WriteFile(journalFile(dir, "r1"), []byte(c.text), 0o600), os.MkdirAll(own, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			_, err := Undo(dir, "r1", kinds)
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), journalFile(dir, "r1")) || !strings.Contains(hint.Of(err), "rm "+journalFile(dir, "r1")) || gone(own) != c.undoes {
+				t.Errorf("%s: %v, %s, undone: %v", name, err, hint.Of(err), gone(own))
+			}
+		}
+		if now, err := os.ReadFile(journalFile(dir, "r1")); err != nil || string(now) != c.text {
+			t.Errorf("%s: the journal is %q, %v", name, now, err)
+		}
+	}
+}
+
 // A journal that cannot be read because the disk fails is kept.
 func TestUndoUnreadable(t *testing.T) {
 	testneed.Root(t)

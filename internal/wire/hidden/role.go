@@ -1,6 +1,7 @@
 package hidden
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -33,7 +34,7 @@ func Run(roles []Role, args []string) (code int, ok bool) {
 	}
 	r := roles[i]
 	if !r.takes(len(args) - 1) {
-		fmt.Fprintf(os.Stderr, "tare %s: want %s; only tare itself starts this\n", r.Name, r.Args)
+		fmt.Fprintf(os.Stderr, "tare %s: want %s; only tare itself starts this\n", r.Name, cmp.Or(r.Args, "no argument"))
 		return wrongArguments, true
 	}
 	return r.Run(args[1:]), true

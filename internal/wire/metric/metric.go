@@ -27,18 +27,19 @@ type Metric struct {
 // The metrics of loads that count operations, latencies or CPU time.
 var (
 	Throughput = Metric{Name: "throughput", Unit: "1/s", Better: +1, Label: "throughput", Head: "throughput"}
-	// Efficiency is operations per second of CPU time that the arm used.
-	Efficiency = Metric{Name: "efficiency", Unit: "1/s", Better: +1, Label: "operations per CPU second", Head: "ops/CPU s"}
 	P50        = Quantile(0.50)
 	P95        = Quantile(0.95)
 	P99        = Quantile(0.99)
-	// CPUPerOp is 1 over Efficiency.
-	CPUPerOp = Metric{Name: "cpu_per_op", Unit: "s", Better: -1, Label: "CPU time per operation", Head: "CPU/op"}
+	CPUPerOp   = Metric{Name: "cpu_per_op", Unit: "s", Better: -1, Label: "CPU time per operation", Head: "CPU/op"}
 	// InstructionsPerOp and CyclesPerOp come from the CPU's performance counters, where the host has
 	// them.
 	InstructionsPerOp = Metric{Name: "instructions_per_op", Unit: "1", Better: -1, Label: "instructions per operation", Head: "instr/op"}
 	CyclesPerOp       = Metric{Name: "cycles_per_op", Unit: "1", Better: -1, Label: "cycles per operation", Head: "cycles/op"}
 )
+
+// LeastBeyond is the least number of operations beyond a latency quantile in all windows of an arm; with fewer it is
+// missing.
+const LeastBeyond = 40
 
 // Quantile is the latency quantile q, 0 to 1.
 func Quantile(q float64) Metric {
@@ -48,7 +49,7 @@ func Quantile(q float64) Metric {
 
 // All lists the metrics that tare computes itself, in the order of display.
 func All() []Metric {
-	return []Metric{Throughput, Efficiency, P50, P95, P99, CPUPerOp, InstructionsPerOp, CyclesPerOp}
+	return []Metric{Throughput, P50, P95, P99, CPUPerOp, InstructionsPerOp, CyclesPerOp}
 }
 
 // Find finds a metric of a load by name. A metric that the load declares itself comes before one of
@@ -80,17 +81,36 @@ func Better(declared []record.Metric, name string) int {
 	return m.Better
 }
 
+// reciprocal is the name by which the records of November 2026 call 1 over CPUPerOp.
+const reciprocal = "efficiency"
+
 // Judged lists the metrics of a load whose intervals hold simultaneously, as the plan fixed them. The
 // plans of older records do not list them: there it is the primary metric, and, if that is throughput
-// and the windows have CPU time (cpu), also efficiency.
+// and the windows have CPU time (cpu), also CPU time per operation.
 func Judged(load record.Workload, cpu bool) []string {
 	switch {
 	case len(load.Judged) > 0:
-		return load.Judged
+		return current(load.Judged)
 	case load.Primary == Throughput.Name && cpu:
-		return []string{Throughput.Name, Efficiency.Name}
+		return []string{Throughput.Name, CPUPerOp.Name}
 	}
 	return []string{load.Primary}
+}
+
+// Of lists the metrics of a load.
+func Of(load record.Workload) []string { return current(load.Metrics) }
+
+// current gives the metrics of a record today's names, each once.
+func current(names []string) (out []string) {
+	for _, n := range names {
+		if n == reciprocal {
+			n = CPUPerOp.Name
+		}
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // QuantileName is the name of a latency quantile q (0 to 1): p99.9 for 0.999.

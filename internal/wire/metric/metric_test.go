@@ -25,7 +25,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	declared := []record.Metric{{Name: "bytes", Unit: "B/s", Better: +1}, {Name: "p95", Unit: "B", Better: +1}}
-	for name, want := range map[string]int{"throughput": +1, "efficiency": +1, "cpu_per_op": -1, "p99": -1, "bytes": +1, "p95": +1, "nothing": 0} {
+	for name, want := range map[string]int{"throughput": +1, "cpu_per_op": -1, "p99": -1, "bytes": +1, "p95": +1, "nothing": 0} {
 		if got := Better(declared, name); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)
 		}
@@ -57,7 +57,8 @@ func TestJudged(t *testing.T) {
 		want []string
 	}{
 		"fixed in the plan": {record.Workload{Primary: "throughput", Judged: []string{"throughput"}}, true, []string{"throughput"}},
-		"an old record":     {record.Workload{Primary: "throughput"}, true, []string{"throughput", "efficiency"}},
+		"an old record":     {record.Workload{Primary: "throughput"}, true, []string{"throughput", "cpu_per_op"}},
+		"named otherwise":   {record.Workload{Primary: "throughput", Judged: []string{"throughput", "efficiency"}}, true, []string{"throughput", "cpu_per_op"}},
 		"no CPU time":       {record.Workload{Primary: "throughput"}, false, []string{"throughput"}},
 		"of latencies":      {record.Workload{Primary: "p50"}, true, []string{"p50"}},
 	} {

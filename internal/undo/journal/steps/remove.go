@@ -32,6 +32,11 @@ func RemoveDirectory(path string) error {
 	}
 	w := walker{fd: parent}
 	defer func() { unix.Close(w.fd) }()
+	// A file system that is read-only says so before it says that there is no such entry.
+	var st unix.Stat_t
+	if err := unix.Fstatat(parent, filepath.Base(path), &st, unix.AT_SYMLINK_NOFOLLOW); notThere(err) {
+		return nil
+	}
 	if err := w.remove(filepath.Base(path)); err != nil {
 		return fmt.Errorf("remove %s: %w", path, err)
 	}

@@ -186,3 +186,28 @@ func TestRemoveInARace(t *testing.T) {
 	}
 	t.Logf("a directory was moved away while the walker was in it %d times", moved)
 }
+
+// A directory that is not there is removed, on every file system and below everything that may stand in its place.
+func TestRemoveWhatIsNotThere(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	places := []string{dir, filepath.Join(dir, "none"), file, "/proc", "/sys"}
+	if os.Geteuid() == 0 {
+		for _, options := range []uintptr{unix.MS_RDONLY, 0} {
+			disk := t.TempDir()
+			if err := unix.Mount("tmpfs", disk, "tmpfs", options, ""); err != nil {
+				t.Skip(err)
+			}
+			t.Cleanup(func() { unix.Unmount(disk, unix.MNT_DETACH) })
+			places = append(places, disk)
+		}
+	}
+	for _, place := range places {
+		if err := RemoveDirectory(filepath.Join(place, "tare-r1")); err != nil {
+			t.Errorf("below %s: %v", place, err)
+		}
+	}
+}

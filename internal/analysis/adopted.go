@@ -1,0 +1,45 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
+
+// AdoptedLines are the settings of the user's server that are used otherwise or not at all: one line for
+// each reason.
+func AdoptedLines(all []record.Adopted) (lines []string) {
+	var reasons []string
+	of := map[string][]string{}
+	for _, a := range all {
+		text := a.Name
+		if a.Used != "" {
+			text = fmt.Sprintf("%s %s instead of %s", a.Name, a.Used, a.Value)
+		}
+		if !slices.Contains(reasons, a.Why) {
+			reasons = append(reasons, a.Why)
+		}
+		if !slices.Contains(of[a.Why], text) {
+			of[a.Why] = append(of[a.Why], text)
+		}
+	}
+	const most = 12 // names in a line
+	for _, why := range reasons {
+		names := of[why]
+		if more := len(names) - most; more > 0 {
+			names = append(slices.Clone(names[:most]), fmt.Sprintf(adoptedMore, more))
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s", strings.Join(names, ", "), why))
+	}
+	return lines
+}
+
+// adoptedWarnings say which settings of the user's server the arms do not have.
+func adoptedWarnings(all []record.Adopted) (warnings []record.Warning) {
+	for _, line := range AdoptedLines(all) {
+		warnings = append(warnings, record.Warning{Text: record.InProse(fmt.Sprintf(adoptedWarning, line))})
+	}
+	return warnings
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"cmp"
+
+	"github.com/tarelab/tare/internal/arms/inspect"
+	"github.com/tarelab/tare/internal/host/volume"
+	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/record"
+)
+
+// sharedLines says which volumes of a workload share what their comparison is about.
+func sharedLines(p *plan.Plan) (lines []string) {
+	if p.PodNode != "" {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, l := range p.Loads {
+		var all []volume.Volume
+		for _, a := range l.Arms {
+			all = append(all, a.Volume)
+		}
+		for _, line := range volume.Shared("/", cmp.Or(p.Scratch, inspect.DefaultScratch), all) {
+			if !seen[line] {
+				lines = append(lines, line)
+			}
+			seen[line] = true
+		}
+	}
+	return lines
+}
+
+// withShared adds the lines of sharedLines to the warnings of a run.
+func withShared(lines []string, others func() []record.Warning) func() []record.Warning {
+	return func() (all []record.Warning) {
+		for _, line := range lines {
+			all = append(all, record.Warning{Text: record.InProse(line), Remedy: record.InProse("name a directory on another file system, disk or server")})
+		}
+		if others != nil {
+			all = append(all, others()...)
+		}
+		return all
+	}
+}
