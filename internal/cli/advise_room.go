@@ -82,7 +82,7 @@ func (a *attempt) supported() []int {
 	for len(tried) > 1 && (len(tried) > mostCandidates || !a.hasRoom(tried)) {
 		n := a.spare(tried)
 		c := &a.candidates[tried[n]]
-		c.Skipped = &record.Left{Workload: a.loss.Workload, Arm: c.Arm, Reason: record.InProse(tooLittle), Remedy: record.InProse(moreBudget)}
+		c.Skipped = &record.Left{Workload: a.loss.Workload, Arm: c.Arm, Reason: record.Say("no_room_for_more"), Remedy: record.Say("longer_budget")}
 		tried = slices.Delete(tried, n, n+1)
 	}
 	return tried

@@ -91,7 +91,7 @@ func (in Language) proofSheet(a *record.Advice, l record.AdviceLoss, details boo
 	case l.Remedy == nil:
 	case proved:
 		c := l.Candidates[*l.Remedy]
-		add("advise.label.remedy", in.msg("advise.remedy", "name", strings.Join(c.Remedies, " + "), "does", in.semicolons(in.proseAll(c.Does)...)))
+		add("advise.label.remedy", in.msg("advise.remedy", "name", strings.Join(c.Remedies, " + "), "does", in.semicolons(in.staticAll(c.Does)...)))
 		add("advise.label.set", in.settingSentence(c))
 		if !details {
 			add("advise.label.lines", in.lineTargets(a.Host, c))
@@ -152,7 +152,7 @@ func (in Language) settingList(all []record.RemedySetting) string {
 		if value == "" {
 			value = in.text("advise.default")
 		}
-		out = append(out, in.text("advise.setting", "on", in.prose(string(s.On)), "key", s.Key, "value", value))
+		out = append(out, in.text("advise.setting", "on", string(s.On), "key", s.Key, "value", value))
 	}
 	return in.commas(out...)
 }
@@ -179,7 +179,7 @@ func (in Language) priceSentence(r *record.RemedyResult, c record.Candidate) sen
 	if r != nil && r.Kept != nil {
 		s = in.msg("advise.keeps", "kept", parts100(r.Kept.Ratio, r.Kept.Low, r.Kept.High))
 	}
-	return in.joined("join.semicolon", s, in.msg("advise.gives", "list", in.list(in.proseAll(c.Gives))))
+	return in.joined("join.semicolon", s, in.msg("advise.gives", "list", in.list(in.saidAll(c.Gives))))
 }
 
 // standingSentence says why no remedy is proved; empty where one is.

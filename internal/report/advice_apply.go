@@ -17,7 +17,7 @@ func (in Language) applying(h record.Host, l record.AdviceLoss) block {
 	b := block{title: in.text("advise.apply")}
 	c := l.Candidates[*l.Remedy]
 	for _, on := range []record.SettingOn{record.OnLoad, record.OnNeighbour, record.OnServer} {
-		var without arrange.Grouped[string]
+		var without arrange.Grouped[record.Said]
 		for _, s := range snippets(h, c, on) {
 			if len(s.Lines) > 0 {
 				b.listings = append(b.listings, in.listings(on, s)...)
@@ -28,7 +28,7 @@ func (in Language) applying(h record.Host, l record.AdviceLoss) block {
 			}
 		}
 		for reason, targets := range without.All() {
-			b.notes = append(b.notes, in.msg("advise.apply.none", "targets", in.list(targets), "on", in.prose(string(on)), "reason", in.prose(reason)))
+			b.notes = append(b.notes, in.msg("advise.apply.none", "targets", in.list(targets), "on", string(on), "reason", in.said(reason)))
 		}
 	}
 	if len(b.listings) == 0 && len(b.notes) == 0 {
@@ -65,13 +65,13 @@ func (in Language) lineTargets(h record.Host, c record.Candidate) sentence {
 
 // listings are a file and commands, and how they are undone. The title has what must be known before.
 func (in Language) listings(on record.SettingOn, s handover.Snippet) []listing {
-	subject := in.prose(string(on))
+	subject := string(on)
 	title := sentence{{in.text("advise.apply.target", "target", s.Target, "on", subject), strong}}
 	if s.File != "" {
 		title = in.msg("join.colon", "subject", title, "what", cell{s.File, code})
 	}
 	if len(s.Notes) > 0 {
-		title = in.msg("join.remark", "subject", title, "what", in.semicolons(in.proseAll(s.Notes)...))
+		title = in.msg("join.remark", "subject", title, "what", in.semicolons(in.saidAll(s.Notes)...))
 	}
 	all := []listing{{title, s.Lines}}
 	if len(s.Then) > 0 {

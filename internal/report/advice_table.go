@@ -67,7 +67,7 @@ func (in Language) candidateSettings(l record.AdviceLoss) block {
 func (in Language) stages(a *record.Advice) (b block) {
 	for _, s := range a.Stages {
 		b.items = append(b.items, item{
-			label: cell{in.prose(string(s.Kind)), plain},
+			label: cell{in.text("advise.stage.kind", "kind", s.Kind), plain},
 			text:  in.msg("advise.stage", "load", s.Workload, "time", quantity.Duration(s.Seconds), "seed", s.Seed, "dir", s.Dir),
 		})
 	}

@@ -18,7 +18,7 @@ func advices() map[string]*record.Advice {
 		return []record.RemedySetting{{On: record.OnNeighbour, Key: key, Value: value}}, []record.RemedySetting{{On: record.OnNeighbour, Key: key, Value: was}}
 	}
 	remedy := func(name, does, gives string, gained, regained, kept float64, word record.AnswerWord, key record.SettingKey, value, was string) record.Candidate {
-		c := record.Candidate{Remedies: []string{name}, Does: []string{does}, Arm: name, For: []record.LossCause{record.LossNeighbourCPU}, Gives: []string{gives}}
+		c := record.Candidate{Remedies: []string{name}, Does: []string{does}, Arm: name, For: []record.LossCause{record.LossNeighbourCPU}, Gives: []record.Said{record.Say(gives)}}
 		c.Apply, c.Undo = set(key, value, was)
 		c.Result = &record.RemedyResult{Gained: ratio(gained), Left: ratio(gained * 0.3), Regained: share(regained), Kept: ratio(kept), Launches: 6, Answer: record.Says{Word: word, Bound: 0.02}}
 		return c
@@ -36,22 +36,22 @@ func advices() map[string]*record.Advice {
 			{Causes: []record.LossCause{record.LossNeighbourCaches}, Share: share(0.14), By: record.ByParts},
 		},
 		Candidates: []record.Candidate{
-			remedy("cpu-idle", "the neighbour runs only on CPU time that nobody else wants", "the neighbour's turn while the load works", 3.2, 0.96, 0.05, record.SaysFaster, record.KeyCPUIdle, "1", "0"),
-			remedy("cpu-quota", "the neighbour uses at most a quarter of the CPU time", "CPU time that nobody uses", 2.1, 0.5, 0.4, record.SaysFaster, record.KeyCPUMax, "0.5", ""),
-			remedy("sched-idle", "the neighbour's threads have the policy SCHED_IDLE", "the neighbour's turn", 1.001, 0.0, 1, record.SaysNoDifference, record.KeySched, "idle", ""),
+			remedy("cpu-idle", "the neighbour runs only on CPU time that nobody else wants", "gives_neighbour_turn", 3.2, 0.96, 0.05, record.SaysFaster, record.KeyCPUIdle, "1", "0"),
+			remedy("cpu-quota", "the neighbour uses at most a quarter of the CPU time", "gives_unused_cpu", 2.1, 0.5, 0.4, record.SaysFaster, record.KeyCPUMax, "0.5", ""),
+			remedy("sched-idle", "the neighbour's threads have the policy SCHED_IDLE", "gives_neighbour_turn", 1.001, 0.0, 1, record.SaysNoDifference, record.KeySched, "idle", ""),
 			{Remedies: []string{"qos-level"}, Does: []string{"offline"}, Arm: "qos-level", Skipped: &record.Left{Arm: "qos-level", Reason: record.InProse("this kernel's control groups have no cpu.qos_level"), Remedy: record.InProse("a kernel of openEuler")}},
 		},
 	}
 	proved.Proof = &record.RemedyResult{Stage: "3-proof", Gained: ratio(3.2), Left: ratio(0.97), Regained: share(0.957), Kept: ratio(0.05), Launches: 9, Answer: record.Says{Word: record.SaysFaster}}
 	helpless := proved
-	helpless.Remedy, helpless.Proof, helpless.Standing, helpless.Reason = nil, nil, record.StandingNoHelp, record.InProse("every remedy that this host can have was measured, and none is faster")
+	helpless.Remedy, helpless.Proof, helpless.Standing, helpless.Reason = nil, nil, record.StandingNoHelp, record.Say("none_faster")
 	helpless.Candidates = proved.Candidates[2:]
 	helpless.Causes = []record.CauseShare{{Causes: []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourDisk}, By: record.ByDesign, Tells: record.InProse("arms with cpu.idle, io.max")}}
-	both := remedy("cpu-quota", "", "", 2.67, 1.1, 0.4, record.SaysUndecided, record.KeyCPUMax, "0.5", "")
+	both := remedy("cpu-quota", "", "gives_unused_cpu", 2.67, 1.1, 0.4, record.SaysUndecided, record.KeyCPUMax, "0.5", "")
 	both.Remedies, both.Arm = []string{"cpu-idle", "cpu-split"}, "both"
 	both.Result.Regained = nil
 	unproved := proved
-	unproved.Standing, unproved.Reason = record.StandingUndecided, record.InProse("the stages contradict each other: the loss is -70.0 % [-70.6, -69.4] in 1-loss and -32.0 % [-34.0, -30.0] in 3-proof")
+	unproved.Standing, unproved.Reason = record.StandingUndecided, record.Say("stages_contradict", "stage", "1-loss", "lost", record.Ratio{Ratio: 0.3, Low: 0.294, High: 0.306}, "stage_again", "3-proof", "lost_again", record.Ratio{Ratio: 0.68, Low: 0.66, High: 0.7})
 	unproved.Candidates = append(slices.Clone(proved.Candidates), both)
 	unproved.Differs = []string{"neighbour=hogs", "memory=4294967296"}
 	noisy := slices.Clone(stages)

@@ -24,6 +24,25 @@ func (in Language) clause(s record.Said) string { return strings.TrimRight(in.sa
 // prose is a text that the record has in English.
 func (in Language) prose(english string) string { return in.catalog.Sentence(english) }
 
+// saidAll are several sentences.
+func (in Language) saidAll(all []record.Said) (out []string) {
+	for _, s := range all {
+		out = append(out, in.said(s))
+	}
+	return out
+}
+
+// static is a text without values.
+func (in Language) static(english string) string { return in.catalog.Static(english) }
+
+// staticAll are several of them.
+func (in Language) staticAll(english []string) (out []string) {
+	for _, s := range english {
+		out = append(out, in.static(s))
+	}
+	return out
+}
+
 // phrase is a sentence of the record or a value: one word is a name, and stays.
 func (in Language) phrase(english string) string {
 	if !strings.Contains(english, " ") {

@@ -18,8 +18,8 @@ var spoken = map[string][]string{
 	"analysis": nil, "analysis/compare": nil, "analysis/gate": nil,
 	"host/doctor": nil, "host/isolation": nil, "host/probe": nil, "planning/plan": nil, "measure/run": nil, "measure/session": nil,
 	"logs/clickhouse": nil, "logs/csv": nil, "logs/fio": nil, "logs/format": nil, "logs/hyperfine": nil, "logs/importer": nil, "logs/kubefio": nil,
-	"logs/observed": nil, "logs/pgbench": nil, "logs/redis": nil, "logs/sysbench": nil, "report/handover": nil,
-	"linux/storage": {"Warnings", "nfs", "ceph"}, "planning/remedy": {"Does", "Gives", "Needs"},
+	"logs/observed": nil, "logs/pgbench": nil, "logs/redis": nil, "logs/sysbench": nil,
+	"linux/storage": {"Warnings", "nfs", "ceph"}, "planning/remedy": {"Does", "Needs"},
 	"loads/workload": {"Title"}, "loads/fio": {"Title"}, "loads/redis": {"Title"}, "loads/pgbench": {"Title"}, "loads/clickhouse": {"Title"}, "loads/sysbench": {"Title"},
 	"arms/chroot": {"Title"}, "arms/oci": {"Title"}, "arms/engines": {"Title"}, "arms/ungrouped": {"Title"}, "arms/layers": {"Title"}, "arms/gvisor": {"Title"},
 	"arms/beside": {"Title"}, "arms/pods": {"Title"}, "host/durability": {"Class", "classOf", "Compare", "Facts"},
@@ -224,7 +224,7 @@ func TestEverySentenceHasAPattern(t *testing.T) {
 			if slices.Contains(unsaid[dir], english) {
 				continue
 			}
-			if to, ok := zh.translate(english, 0); !ok && !program.ofErrors(english, filler) {
+			if to, ok := zh.translate(english, 0); !ok && zh.Static(english) == english && !program.ofErrors(english, filler) {
 				t.Errorf("%s: no pattern for %q (%s)", dir, english, to)
 			}
 		}

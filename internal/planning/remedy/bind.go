@@ -6,7 +6,7 @@ func bind() Remedy {
 	return Remedy{
 		Name: "bind", Does: "the data are in a directory of the host, which the container mounts",
 		For:   []record.LossCause{record.LossOverlay, record.LossVolume},
-		Gives: "data that are deleted with the container", Part: 0.8, Sets: "volume",
+		Gives: record.Say("gives_data_of_container"), Part: 0.8, Sets: "volume",
 		On: func(l Lost) (Trial, bool) {
 			a := l.arm()
 			a.Volume = "bind"

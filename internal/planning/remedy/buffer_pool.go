@@ -14,7 +14,7 @@ func bufferPool() Remedy {
 	return Remedy{
 		Name: "buffer-pool", Does: "InnoDB's buffer pool holds the data and fits into the memory",
 		For:   []record.LossCause{record.LossServer, record.LossVolume, record.LossNeighbourDisk, record.LossMemoryLimit, record.LossPod, record.LossOverlay},
-		Gives: "memory", Part: 0.7, Sets: "buffer pool",
+		Gives: record.Say("gives_memory"), Part: 0.7, Sets: "buffer pool",
 		On: func(l Lost) (Trial, bool) {
 			now := workload.Bytes(l.Params, "buffer_pool")
 			want := l.cache(whole(l.Params["tables"])*whole(l.Params["size"])*rowBytes, now)

@@ -43,7 +43,7 @@ func candidate(l Lost, r Remedy, t Trial) Candidate {
 		name = "with-" + name
 	}
 	c := Candidate{Spec: t.Arm, sets: []string{r.Sets}, Candidate: record.Candidate{
-		Remedies: []string{r.Name}, Does: []string{r.Does}, Arm: name, For: []record.LossCause{}, Apply: t.Apply, Undo: t.Undo, Gives: []string{cmp.Or(t.Gives, r.Gives)},
+		Remedies: []string{r.Name}, Does: []string{r.Does}, Arm: name, For: []record.LossCause{}, Apply: t.Apply, Undo: t.Undo, Gives: []record.Said{cmp.Or(t.Gives, r.Gives)},
 	}}
 	c.Spec.Name = name
 	if t.Not != nil {

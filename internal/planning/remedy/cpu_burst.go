@@ -6,7 +6,7 @@ func cpuBurst() Remedy {
 	return Remedy{
 		Name: "cpu-burst", Does: "the neighbour uses at most a quarter of the CPU time, and as much again of what it left before",
 		For:   []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourCaches},
-		Gives: "CPU time that nobody uses", Needs: "Linux 5.14", Part: 0.5, Sets: "cpu quota",
+		Gives: record.Say("gives_unused_cpu"), Needs: "Linux 5.14", Part: 0.5, Sets: "cpu quota",
 		On: func(l Lost) (Trial, bool) {
 			apply := []record.RemedySetting{
 				setting(record.OnNeighbour, record.KeyCPUMax, l.quarter()), setting(record.OnNeighbour, record.KeyCPUBurst, l.quarter()),

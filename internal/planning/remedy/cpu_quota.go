@@ -13,7 +13,7 @@ func cpuQuota() Remedy {
 	return Remedy{
 		Name: "cpu-quota", Does: "the neighbour uses at most a quarter of the CPU time",
 		For:   []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourCaches},
-		Gives: "CPU time that nobody uses", Part: 0.6, Sets: "cpu quota",
+		Gives: record.Say("gives_unused_cpu"), Part: 0.6, Sets: "cpu quota",
 		On: func(l Lost) (Trial, bool) {
 			t, ok := l.beside("cpu.quota=25%", record.KeyCPUMax, l.quarter(), "")
 			t.Gives = l.unused()
@@ -23,8 +23,8 @@ func cpuQuota() Remedy {
 }
 
 // unused is what the neighbour may not use, also when nobody else does.
-func (l Lost) unused() string {
-	return "up to " + amount((1-quarter)*float64(len(l.CPUs))) + " that nobody uses"
+func (l Lost) unused() record.Said {
+	return record.Say("gives_up_to_unused", "cpus", (1-quarter)*float64(len(l.CPUs)))
 }
 
 // quarter is a quarter of the CPUs, in CPU seconds per second.

@@ -11,7 +11,7 @@ func cpuSplit() Remedy {
 	return Remedy{
 		Name: "cpu-split", Does: "the neighbour and the load have CPUs of their own",
 		For:   []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourCaches},
-		Gives: "CPUs of the other side, also when they are free", Needs: "two CPUs", Part: 0.55, Sets: "cpuset",
+		Gives: record.Say("gives_cpus_of_other"), Needs: "two CPUs", Part: 0.55, Sets: "cpuset",
 		On: func(l Lost) (Trial, bool) {
 			n := len(l.CPUs)
 			last := max(1, n/4)
@@ -24,7 +24,7 @@ func cpuSplit() Remedy {
 			}
 			undo := []record.RemedySetting{setting(record.OnNeighbour, record.KeyCPUSet, ""), setting(record.OnLoad, record.KeyCPUSet, "")}
 			t, ok := l.isolated(fmt.Sprintf("cpuset.split=%d", last), apply, undo)
-			t.Gives = amount(float64(last)) + " of the load and " + amount(float64(n-last)) + " of the neighbour, also when free"
+			t.Gives = record.Say("gives_cpus_of_both", "load", last, "neighbour", n-last)
 			return t, ok
 		},
 	}

@@ -10,7 +10,7 @@ func defaultWeight() Remedy {
 	return Remedy{
 		Name: "default-weight", Does: "the load has the default weight in the division of CPU time",
 		For:   []record.LossCause{record.LossOtherWork},
-		Gives: "CPU time of others, where all want it", Part: 0.8, Sets: "cpu share",
+		Gives: record.Say("gives_cpu_of_others"), Part: 0.8, Sets: "cpu share",
 		On: func(l Lost) (Trial, bool) {
 			a := l.arm()
 			a.Weight = 0

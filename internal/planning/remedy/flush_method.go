@@ -10,7 +10,7 @@ func flushMethod() Remedy {
 	return Remedy{
 		Name: "flush-method", Does: "InnoDB flushes the same files in another way",
 		For:   []record.LossCause{record.LossVolume, record.LossNeighbourDisk, record.LossOverlay},
-		Gives: "memory: fsync keeps pages in the page cache too", Part: 0.2, Sets: "flush method",
+		Gives: record.Say("gives_page_cache"), Part: 0.2, Sets: "flush method",
 		On: func(l Lost) (Trial, bool) {
 			now := l.Params["flush_method"]
 			want := flushMethods[now]

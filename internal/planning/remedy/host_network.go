@@ -11,7 +11,7 @@ func hostNetwork() Remedy {
 	return Remedy{
 		Name: "host-network", Does: "the server uses the network of the host",
 		For:   []record.LossCause{record.LossVeth, record.LossNAT, record.LossPod},
-		Gives: "a network of its own: ports are the host's", Part: 0.9, Sets: "network",
+		Gives: record.Say("gives_network"), Part: 0.9, Sets: "network",
 		On: func(l Lost) (Trial, bool) {
 			a, ok := l.reachedBy(environment.NetworkHost)
 			return change(a, record.OnLoad, record.KeyNetwork, "host", l.Arm.Network), ok

@@ -11,7 +11,7 @@ func ioCapacity() Remedy {
 	return Remedy{
 		Name: "io-capacity", Does: "InnoDB writes up to 2000 pages per second in the background",
 		For:   []record.LossCause{record.LossVolume, record.LossNeighbourDisk},
-		Gives: "disk time of others", Part: 0.15, Sets: "io capacity",
+		Gives: record.Say("gives_disk_of_others"), Part: 0.15, Sets: "io capacity",
 		On: func(l Lost) (Trial, bool) {
 			now, has := l.Params["server_options"]
 			options := "--innodb-io-capacity=2000"

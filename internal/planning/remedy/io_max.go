@@ -13,7 +13,7 @@ func ioMax() Remedy {
 	return Remedy{
 		Name: "io-max", Does: "the neighbour reads and writes at most 10 MiB/s each",
 		For:   []record.LossCause{record.LossNeighbourDisk},
-		Gives: "disk time that nobody uses", Part: 0.8, Sets: "io limit",
+		Gives: record.Say("gives_unused_disk"), Part: 0.8, Sets: "io limit",
 		On: func(l Lost) (Trial, bool) {
 			return l.beside("io.max=10MiB/s", record.KeyIOBytes, strconv.Itoa(diskBytes), "")
 		},

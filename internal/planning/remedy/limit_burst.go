@@ -13,7 +13,7 @@ func limitBurst() Remedy {
 	return Remedy{
 		Name: "limit-burst", Does: "the load keeps its CPU limit, and may use as much again of what it left before",
 		For:   []record.LossCause{record.LossCPULimit},
-		Gives: "CPU time of others for a moment", Needs: "Linux 5.14", Part: 0.9, Sets: "cpu burst",
+		Gives: record.Say("gives_cpu_for_a_moment"), Needs: "Linux 5.14", Part: 0.9, Sets: "cpu burst",
 		On: func(l Lost) (Trial, bool) {
 			a := l.arm()
 			a.Burst = a.CPUs
@@ -22,7 +22,7 @@ func limitBurst() Remedy {
 				was = strconv.FormatFloat(l.Arm.Burst, 'g', -1, 64)
 			}
 			t := change(a, record.OnLoad, record.KeyCPUBurst, l.limit(), was)
-			t.Gives = "up to " + amount(a.Burst-l.Arm.Burst) + " of others for a moment"
+			t.Gives = record.Say("gives_up_to_for_a_moment", "cpus", a.Burst-l.Arm.Burst)
 			return t, a.Burst > l.Arm.Burst && l.Received < used*l.Arm.CPUs
 		},
 	}

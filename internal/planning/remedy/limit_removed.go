@@ -11,14 +11,14 @@ func limitRemoved() Remedy {
 	return Remedy{
 		Name: "no-cpu-limit", Does: "the load has no CPU limit",
 		For:   []record.LossCause{record.LossCPULimit},
-		Gives: "the bound on what the load takes from others", Part: 0.95, Sets: "cpu limit",
+		Gives: record.Say("gives_bound"), Part: 0.95, Sets: "cpu limit",
 		On: func(l Lost) (Trial, bool) {
 			a := l.arm()
 			if class, levels := l.levels(); levelOf(levels, "cpu-limit") != "" {
 				a.Environment = withoutLevel(class, levels, "cpu-limit")
 				limit := cpusOf(levelOf(levels, "cpu-limit"))
 				t := change(a, record.OnLoad, record.KeyPodCPULimit, "", decimal(limit))
-				t.Gives = unbound(amount(limit))
+				t.Gives = unbound(limit)
 				return t, true
 			}
 			limited := a.CPUs > 0
@@ -28,16 +28,14 @@ func limitRemoved() Remedy {
 			a.CPUs, a.Burst = 0, 0
 			t := change(a, record.OnLoad, record.KeyCPUMax, "", l.limit())
 			if l.Arm.CPUs > 0 {
-				t.Gives = unbound(amount(l.Arm.CPUs))
+				t.Gives = unbound(l.Arm.CPUs)
 			}
 			return t, limited
 		},
 	}
 }
 
-func unbound(limit string) string {
-	return "the bound of " + limit + " on what the load takes from others"
-}
+func unbound(cpus float64) record.Said { return record.Say("gives_bound_of", "cpus", cpus) }
 
 // limit is the CPU limit of the arm; empty: none of its own.
 func (l Lost) limit() string {

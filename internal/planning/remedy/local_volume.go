@@ -6,7 +6,7 @@ func localVolume() Remedy {
 	return Remedy{
 		Name: "local-volume", Does: "the data are in a directory of the node",
 		For:   []record.LossCause{record.LossPod, record.LossVolume},
-		Gives: "a pod that can move to another node", Part: 0.6, Sets: "volume",
+		Gives: record.Say("gives_movable_pod"), Part: 0.6, Sets: "volume",
 		On: func(l Lost) (Trial, bool) {
 			name, levels := l.levels()
 			a := l.arm()

@@ -3,23 +3,22 @@ package remedy
 import (
 	"strconv"
 
-	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 
-// memory is an amount of memory that is given up; empty: none is.
-func memory(bytes int64) string {
+// memory is an amount of memory that is given up; zero: none is.
+func memory(bytes int64) record.Said {
 	if bytes <= 0 {
-		return ""
+		return record.Said{}
 	}
-	return quantity.Bytes(float64(bytes)) + " of memory"
+	return record.Say("gives_bytes", "bytes", bytes)
 }
 
 func memoryLimit() Remedy {
 	return Remedy{
 		Name: "memory-doubled", Does: "the memory limit is twice as large",
 		For:   []record.LossCause{record.LossMemoryLimit},
-		Gives: "memory", Part: 0.8, Sets: "memory limit",
+		Gives: record.Say("gives_memory"), Part: 0.8, Sets: "memory limit",
 		On: func(l Lost) (Trial, bool) {
 			a := l.arm()
 			a.Memory *= 2

@@ -3,7 +3,6 @@ package remedy
 import (
 	"strconv"
 
-	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -11,12 +10,12 @@ func noMemoryLimit() Remedy {
 	return Remedy{
 		Name: "no-memory-limit", Does: "the load has no memory limit",
 		For:   []record.LossCause{record.LossMemoryLimit},
-		Gives: "the bound on the memory of the load", Part: 0.95, Sets: "memory limit",
+		Gives: record.Say("gives_memory_bound"), Part: 0.95, Sets: "memory limit",
 		On: func(l Lost) (Trial, bool) {
 			a := l.arm()
 			a.Memory = 0
 			t := change(a, record.OnLoad, record.KeyMemoryMax, "", strconv.FormatInt(l.Arm.Memory, 10))
-			t.Gives = "the bound of " + quantity.Bytes(float64(l.Arm.Memory)) + " on the load: where the host's memory runs out, the kernel's OOM killer chooses among all processes"
+			t.Gives = record.Say("gives_memory_bound_of", "bytes", l.Arm.Memory)
 			return t, l.Arm.Memory > 0
 		},
 	}

@@ -10,7 +10,7 @@ func ownAddress() Remedy {
 	return Remedy{
 		Name: "own-address", Does: "clients use the address of the container, without a published port",
 		For:   []record.LossCause{record.LossNAT},
-		Gives: "a port on the host's address", Part: 0.8, Sets: "network",
+		Gives: record.Say("gives_port"), Part: 0.8, Sets: "network",
 		On: func(l Lost) (Trial, bool) {
 			a, ok := l.reachedBy(environment.NetworkBridge)
 			return change(a, record.OnLoad, record.KeyNetwork, "bridge", l.Arm.Network), ok && !l.Can.Pod

@@ -11,7 +11,7 @@ func pinned() Remedy {
 	return Remedy{
 		Name: "pinned", Does: "the load has as many CPUs of its own as the limit allows, instead of the limit",
 		For:   []record.LossCause{record.LossCPULimit},
-		Gives: "other CPUs, also when they are free", Part: 0.45, Sets: "cpu limit",
+		Gives: record.Say("gives_other_cpus"), Part: 0.45, Sets: "cpu limit",
 		On: func(l Lost) (Trial, bool) {
 			a := l.arm()
 			n := int(math.Ceil(l.Arm.CPUs))
@@ -19,9 +19,9 @@ func pinned() Remedy {
 				return Trial{}, false
 			}
 			a.CPUs, a.CPUSet = 0, cpuset.New(l.CPUs[:n]...).String()
-			gives := ""
+			gives := record.Said{}
 			if n < len(l.CPUs) {
-				gives = "the other " + amount(float64(len(l.CPUs)-n)) + ", also when free"
+				gives = record.Say("gives_other_n_cpus", "cpus", len(l.CPUs)-n)
 			}
 			return Trial{
 				Arm: a, Gives: gives,

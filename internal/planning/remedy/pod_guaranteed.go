@@ -14,7 +14,7 @@ func podGuaranteed() Remedy {
 	return Remedy{
 		Name: "pod-guaranteed", Does: "the pod requests whole CPUs and has them as its limit: class Guaranteed",
 		For:   []record.LossCause{record.LossPod, record.LossNeighbourCPU, record.LossNeighbourCaches, record.LossNeighbourMemory},
-		Gives: "these CPUs, for other pods, and CPU time above the limit", Part: 0.6, Sets: "pod class",
+		Gives: record.Say("gives_cpus_and_limit"), Part: 0.6, Sets: "pod class",
 		On: func(l Lost) (Trial, bool) {
 			name, levels := l.levels()
 			n := len(l.CPUs) - 1 // the node reserves a part of one
@@ -22,7 +22,7 @@ func podGuaranteed() Remedy {
 			a.Environment = joinLevels("guaranteed", levels, fmt.Sprintf("cpu=%d", n), "memory=2Gi")
 			return Trial{
 				Arm: a, Apply: guaranteed("guaranteed", strconv.Itoa(n), strconv.Itoa(guaranteedMemory)), Undo: reversed(guaranteed(name, "", "")),
-				Gives: amount(float64(n)) + " and 2 GiB, for other pods, and CPU time above the limit",
+				Gives: record.Say("gives_cpus_memory_and_limit", "cpus", n, "memory", guaranteedMemory),
 			}, l.Can.Pod && name != "guaranteed" && n > 0
 		},
 	}

@@ -16,12 +16,12 @@ func podRequests() Remedy {
 	return Remedy{
 		Name: "pod-requests", Does: "the pod requests CPU time and memory: class Burstable",
 		For:   []record.LossCause{record.LossPod, record.LossNeighbourCPU, record.LossNeighbourCaches, record.LossNeighbourMemory},
-		Gives: "what it requests, for other pods", Part: 0.8, Sets: "pod class",
+		Gives: record.Say("gives_requests"), Part: 0.8, Sets: "pod class",
 		On: func(l Lost) (Trial, bool) {
 			name, levels := l.levels()
 			a := l.arm()
 			a.Environment = joinLevels("burstable", levels, "cpu=100m", "memory=256Mi")
-			return Trial{Arm: a, Gives: amount(0.1) + " and 256 MiB, for other pods", Apply: []record.RemedySetting{
+			return Trial{Arm: a, Gives: record.Say("gives_cpus_memory", "cpus", 0.1, "memory", requestMemory), Apply: []record.RemedySetting{
 				setting(record.OnLoad, record.KeyPodClass, "burstable"), setting(record.OnLoad, record.KeyPodCPURequest, requestCPU),
 				setting(record.OnLoad, record.KeyPodMemoryRequest, strconv.Itoa(requestMemory)),
 			}, Undo: []record.RemedySetting{

@@ -11,7 +11,6 @@ package remedy
 import (
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -23,8 +22,8 @@ type Remedy struct {
 	Name  string // the name of the arm that tests it
 	Does  string // what is set, in words
 	For   []record.LossCause
-	Gives string // what it gives up, where Trial.Gives has no amount
-	Needs string // of kernel or cluster; empty: nothing
+	Gives record.Said // what it gives up, where Trial.Gives has no amount
+	Needs string      // of kernel or cluster; empty: nothing
 	// Part is the part of such a loss that it usually gives back. It decides the order of the candidates
 	// and nothing else.
 	Part float64
@@ -59,7 +58,7 @@ type Lost struct {
 type Trial struct {
 	Arm         experiment.ArmSpec
 	Apply, Undo []record.RemedySetting
-	Gives       string // what it gives up, with the amount; empty: Remedy.Gives
+	Gives       record.Said // what it gives up, with the amount; zero: Remedy.Gives
 	// Not is the reason why no arm can test the remedy; Arm is empty then.
 	Not *record.Left
 }
@@ -137,15 +136,6 @@ func setting(on record.SettingOn, key record.SettingKey, value string) record.Re
 
 func one(on record.SettingOn, key record.SettingKey, value string) []record.RemedySetting {
 	return []record.RemedySetting{setting(on, key, value)}
-}
-
-// amount is CPUs in words.
-func amount(cpus float64) string {
-	text := strconv.FormatFloat(cpus, 'g', 3, 64)
-	if text == "1" {
-		return "1 CPU"
-	}
-	return text + " CPUs"
 }
 
 // Spec is an arm of a record as an experiment defines it.

@@ -22,7 +22,7 @@ var nameOfArm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 func TestRemedies(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range remedy.All() {
-		if !nameOfArm.MatchString(r.Name) || seen[r.Name] || r.Does == "" || r.Gives == "" || r.Sets == "" || !(r.Part > 0 && r.Part <= 1) || len(r.For) == 0 {
+		if !nameOfArm.MatchString(r.Name) || seen[r.Name] || r.Does == "" || r.Gives.IsZero() || r.Sets == "" || !(r.Part > 0 && r.Part <= 1) || len(r.For) == 0 {
 			t.Errorf("%+v", r)
 		}
 		seen[r.Name] = true
@@ -195,7 +195,10 @@ func TestGivesUpAmounts(t *testing.T) {
 	for shape, l := range remedytest.Losses(t) {
 		for _, c := range remedy.Candidates(l, []record.CauseShare{{Causes: record.LossCauses()}}) {
 			has := slices.ContainsFunc(c.Apply, func(s record.RemedySetting) bool { return slices.Contains(amounts, s.Key) })
-			text := strings.Join(c.Gives, "; ")
+			text := ""
+			for _, g := range c.Gives {
+				text += said.English(g) + "; "
+			}
 			if strings.Contains(l.Arm.Environment, "cpu-limit") && c.Arm == "no-cpu-limit" && !l.Can.Pod {
 				continue // the limit of this layer is a number of the host's CPUs
 			}

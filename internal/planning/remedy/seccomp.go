@@ -9,7 +9,7 @@ func seccomp() Remedy {
 	return Remedy{
 		Name: "seccomp-off", Does: "system calls are not filtered",
 		For:   []record.LossCause{record.LossSeccomp},
-		Gives: "seccomp: protection of the kernel from the container", Part: 0.8, Sets: "seccomp",
+		Gives: record.Say("gives_seccomp"), Part: 0.8, Sets: "seccomp",
 		On: func(l Lost) (Trial, bool) {
 			a := l.arm()
 			a.Seccomp = environment.Unconfined

@@ -14,7 +14,7 @@ func sharedBuffers() Remedy {
 	return Remedy{
 		Name: "shared-buffers", Does: "PostgreSQL's shared buffers hold the data and fit into the memory",
 		For:   []record.LossCause{record.LossServer, record.LossVolume, record.LossNeighbourDisk, record.LossMemoryLimit, record.LossPod, record.LossOverlay},
-		Gives: "memory", Part: 0.6, Sets: "buffer pool",
+		Gives: record.Say("gives_memory"), Part: 0.6, Sets: "buffer pool",
 		On: func(l Lost) (Trial, bool) {
 			now := workload.Bytes(l.Params, "shared_buffers")
 			want := l.cache(whole(l.Params["scale"])*scaleBytes, now)

@@ -11,7 +11,7 @@ func wholeCPUs() Remedy {
 	return Remedy{
 		Name: "whole-cpus", Does: "the CPU limit is rounded up to whole CPUs",
 		For:   []record.LossCause{record.LossCPULimit},
-		Gives: "part of a CPU", Part: 0.5, Sets: "cpu limit",
+		Gives: record.Say("gives_part_of_cpu"), Part: 0.5, Sets: "cpu limit",
 		On: func(l Lost) (Trial, bool) {
 			if class, levels := l.levels(); l.Can.Pod {
 				return l.wholePod(class, levels)
@@ -25,7 +25,7 @@ func wholeCPUs() Remedy {
 	}
 }
 
-func taken(more float64) string { return "up to " + amount(more) + " of others" }
+func taken(more float64) record.Said { return record.Say("gives_up_to_of_others", "cpus", more) }
 
 // wholePod rounds up the limit of a pod, with the request of a Guaranteed one, which stays in its class.
 func (l Lost) wholePod(class, levels string) (Trial, bool) {

@@ -85,7 +85,7 @@ func engine(program string, forms map[record.SettingKey]form) Target {
 		}
 		run := strings.Join(slices.Concat([]string{program, "run --detach --name", x.Name, "--volumes-from", before}, c.lines, []string{x.Image}), " ")
 		return Snippet{
-			Notes: []string{ownFlags}, Check: check,
+			Notes: []record.Said{ownFlags}, Check: check,
 			Lines: append(commands, program+" rename "+x.Name+" "+before, run),
 			Undo: []string{
 				program + " rm --force " + x.Name, program + " rename " + before + " " + x.Name, program + " start " + x.Name,

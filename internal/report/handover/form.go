@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tarelab/tare/record"
 )
 
 // document is what the settings add up to: lines, or a tree for files that are one.
 type document struct {
 	lines []string
 	tree  map[string]any
-	notes []string
+	notes []record.Said
 }
 
 // branch is the map at a path of the tree.
@@ -44,8 +46,8 @@ func (d *document) also(value any, path ...string) {
 }
 
 // note adds a sentence once.
-func (d *document) note(s string) {
-	if s != "" && !slices.Contains(d.notes, s) {
+func (d *document) note(s record.Said) {
+	if !s.IsZero() && !slices.Contains(d.notes, s) {
 		d.notes = append(d.notes, s)
 	}
 }
@@ -54,20 +56,20 @@ func (d *document) note(s string) {
 type form struct {
 	add       func(*document, Thing, string)
 	unset     func(*document) // writes that the default holds; nil: the user takes the setting out
-	note      string
-	differs   func(string) string // the note on what reading back may show instead of a value; nil: it shows the value
-	live      bool                // it is set while the thing runs
-	no        string              // the reason why the target has none of this
-	no1       string              // the reason why it has none with control groups of version 1
-	elsewhere bool                // no is because another target or setting does it
+	note      record.Said
+	differs   func(string) record.Said // the note on what reading back may show instead of a value; nil: it shows the value
+	live      bool                     // it is set while the thing runs
+	no        record.Said              // the reason why the target has none of this
+	no1       record.Said              // the reason why it has none with control groups of version 1
+	elsewhere bool                     // no is because another target or setting does it
 }
 
 // write returns the reason why the setting is not written.
-func (f form) write(d *document, x Thing, value string) string {
+func (f form) write(d *document, x Thing, value string) record.Said {
 	switch {
-	case f.no != "":
+	case !f.no.IsZero():
 		return f.no
-	case f.no1 != "" && x.version1():
+	case !f.no1.IsZero() && x.version1():
 		return f.no1
 	case value != "":
 		f.add(d, x, value)
@@ -80,12 +82,12 @@ func (f form) write(d *document, x Thing, value string) string {
 	if f.differs != nil && value != "" {
 		d.note(f.differs(value))
 	}
-	return ""
+	return record.Said{}
 }
 
-func no(reason string) form { return form{no: reason} }
+func no(reason record.Said) form { return form{no: reason} }
 
-func elsewhere(reason string) form { return form{no: reason, elsewhere: true} }
+func elsewhere(reason record.Said) form { return form{no: reason, elsewhere: true} }
 
 // flat is a line with the value in the place of %s.
 func flat(format string, convert func(string) string) form {
@@ -105,13 +107,13 @@ func (f form) or(unset ...string) form {
 	return f
 }
 
-func (f form) noting(note string) form {
+func (f form) noting(note record.Said) form {
 	f.note = note
 	return f
 }
 
 // showing is the note on what reading back may show.
-func (f form) showing(differs func(string) string) form {
+func (f form) showing(differs func(string) record.Said) form {
 	f.differs = differs
 	return f
 }

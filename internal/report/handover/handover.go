@@ -24,19 +24,19 @@ type Thing struct {
 // Snippet has the lines for one target.
 type Snippet struct {
 	Target  string
-	File    string   // to put Lines into; empty: Lines are commands
-	Lines   []string // nothing to set here: none
-	Then    []string // commands when the file is written
-	Check   []string // commands that read the settings back
-	Notes   []string // what must be known before
-	Undo    []string // commands
+	File    string        // to put Lines into; empty: Lines are commands
+	Lines   []string      // nothing to set here: none
+	Then    []string      // commands when the file is written
+	Check   []string      // commands that read the settings back
+	Notes   []record.Said // what must be known before
+	Undo    []string      // commands
 	Skipped []Skipped
 }
 
 // Skipped is a setting that a target cannot have, with the reason.
 type Skipped struct {
 	Key    record.SettingKey
-	Reason string
+	Reason record.Said
 	// Elsewhere: another kind of target sets it, or it follows from other settings.
 	Elsewhere bool
 }
@@ -46,9 +46,9 @@ type Target struct {
 	Name   string
 	on     []record.SettingOn
 	forms  map[record.SettingKey]form
-	others string // the reason for keys without a form
+	others record.Said // the reason for keys without a form
 	// refuses is the reason why these settings cannot be applied together; nil: they always can.
-	refuses func(Thing, change) string
+	refuses func(Thing, change) record.Said
 	whole   func(Thing, change) Snippet
 }
 
@@ -112,7 +112,7 @@ func (t Target) Of(x Thing, apply, undo []record.RemedySetting) Snippet {
 		if plain.MatchString(s.Value) && plain.MatchString(c.was(s.Key)) {
 			reason = f.write(&c.document, x, s.Value)
 		}
-		if reason != "" {
+		if !reason.IsZero() {
 			out.Skipped = append(out.Skipped, Skipped{s.Key, reason, f.elsewhere})
 			continue
 		}
@@ -121,7 +121,7 @@ func (t Target) Of(x Thing, apply, undo []record.RemedySetting) Snippet {
 	if len(c.apply) == 0 {
 		return out
 	}
-	if reason := t.reason(x, c, out.Skipped); reason != "" {
+	if reason := t.reason(x, c, out.Skipped); !reason.IsZero() {
 		for _, s := range c.apply {
 			out.Skipped = append(out.Skipped, Skipped{Key: s.Key, Reason: reason})
 		}
@@ -132,8 +132,8 @@ func (t Target) Of(x Thing, apply, undo []record.RemedySetting) Snippet {
 	return whole
 }
 
-// reason is why the settings are not applied; empty: they are. A part of a remedy is another one, which is not proved.
-func (t Target) reason(x Thing, c change, skipped []Skipped) string {
+// reason is why the settings are not applied; zero: they are. A part of a remedy is another one, which is not proved.
+func (t Target) reason(x Thing, c change, skipped []Skipped) record.Said {
 	for _, s := range skipped {
 		if !s.Elsewhere {
 			return s.Reason
@@ -142,7 +142,7 @@ func (t Target) reason(x Thing, c change, skipped []Skipped) string {
 	if t.refuses != nil {
 		return t.refuses(x, c)
 	}
-	return ""
+	return record.Said{}
 }
 
 func (x Thing) named() Thing {

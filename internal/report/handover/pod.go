@@ -97,7 +97,7 @@ func workload() Target {
 		patch := map[string]any{"spec": map[string]any{"template": map[string]any{"spec": c.spec(x)}}}
 		name := kind + "/" + x.Name
 		return Snippet{
-			Notes: []string{newPods},
+			Notes: []record.Said{newPods},
 			Lines: []string{"kubectl patch " + name + " --patch '" + jsonOf(patch) + "'"}, Check: c.ofPods(x, name),
 			Undo: []string{"kubectl rollout undo " + name},
 		}
@@ -115,7 +115,7 @@ func resize() Target {
 			podFields()[s.Key].write(&back, x, c.was(s.Key))
 		}
 		s := Snippet{
-			Notes: []string{resizeVersion},
+			Notes: []record.Said{resizeVersion},
 			Lines: []string{resizing(x, c)}, Undo: []string{resizing(x, change{document: back})},
 			Check: []string{"kubectl get pod/" + x.Pod + " --output jsonpath='{.status.containerStatuses[*].resources}'"},
 		}
@@ -137,7 +137,7 @@ func isAmount(key record.SettingKey) bool {
 	return false
 }
 
-func notInPlace(_ Thing, c change) string {
+func notInPlace(_ Thing, c change) record.Said {
 	for _, s := range c.apply {
 		switch {
 		case !isAmount(s.Key):
@@ -148,7 +148,7 @@ func notInPlace(_ Thing, c change) string {
 			return noResizeRemoval
 		}
 	}
-	return ""
+	return record.Said{}
 }
 
 func resizing(x Thing, c change) string {
@@ -163,7 +163,7 @@ func kustomize() Target {
 	t.whole = func(x Thing, c change) Snippet {
 		kind, word := c.kind()
 		return Snippet{
-			File: file, Notes: []string{kustomization},
+			File: file, Notes: []record.Said{kustomization},
 			Lines: yamlLines(map[string]any{
 				"apiVersion": "apps/v1", "kind": kind, "metadata": map[string]any{"name": x.Name},
 				"spec": map[string]any{"template": map[string]any{"spec": c.spec(x)}},
@@ -186,7 +186,7 @@ func helm() Target {
 			}
 		}
 		return Snippet{
-			File: file, Lines: yamlLines(values), Notes: []string{chartKeys},
+			File: file, Lines: yamlLines(values), Notes: []record.Said{chartKeys},
 			Then:  []string{"helm upgrade " + x.Name + " CHART --reuse-values --values " + file},
 			Check: []string{"helm get values " + x.Name, "helm get manifest " + x.Name},
 			Undo:  []string{"helm rollback " + x.Name, "rm " + file},

@@ -91,7 +91,7 @@ func TestResizeIsForAmounts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		apply, undo []record.RemedySetting
-		reason      string
+		reason      record.Said
 	}{
 		{set(record.KeyCPUMax, ""), set(record.KeyCPUMax, "1.5"), noResizeRemoval},
 		{set(record.KeyNetwork, "host"), nil, noResize},

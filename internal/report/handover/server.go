@@ -15,7 +15,7 @@ var onServer = []record.SettingOn{record.OnServer, record.OnLoad}
 type server struct {
 	name, file, service string
 	section             []string
-	notes               []string
+	notes               []record.Said
 	table               map[record.SettingKey]form
 	read                func(keys []record.SettingKey) []string
 	set                 func(all []record.RemedySetting) string // sets them while the server runs; nil: none can be
@@ -56,7 +56,7 @@ func myCnf(name, dir, service, client string) Target {
 		table[k] = flat(string(k)+" = %s", asIs).whileItRuns()
 	}
 	table[record.KeyFlushMethod] = flat(string(record.KeyFlushMethod)+" = %s", asIs)
-	return server{name, dir + last + ".cnf", service, []string{"[mysqld]"}, []string{otherDirectories}, table, func(keys []record.SettingKey) []string {
+	return server{name, dir + last + ".cnf", service, []string{"[mysqld]"}, []record.Said{otherDirectories}, table, func(keys []record.SettingKey) []string {
 		var names []string
 		for _, k := range keys {
 			name := string(k)

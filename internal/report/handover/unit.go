@@ -109,11 +109,11 @@ func isInside(key record.SettingKey) bool {
 }
 
 // onVersion1 is why Quadlet sets nothing.
-func onVersion1(x Thing, _ change) string {
+func onVersion1(x Thing, _ change) record.Said {
 	if x.version1() {
 		return needsVersion2
 	}
-	return ""
+	return record.Said{}
 }
 
 func quadlet() Target {
@@ -134,7 +134,7 @@ func quadlet() Target {
 			all = append(append(all, "[Service]"), service...)
 		}
 		s := dropIn("/etc/containers/systemd", ".container", x, all, len(container) == 0 && c.live(t.forms))
-		s.Notes = []string{quadletDropIns}
+		s.Notes = []record.Said{quadletDropIns}
 		of := func(inside bool) change {
 			part := c
 			part.apply = slices.DeleteFunc(slices.Clone(c.apply), func(s record.RemedySetting) bool { return isInside(s.Key) != inside })
