@@ -233,6 +233,8 @@ type Setting struct {
 	Name   string `json:"name"`
 	Wanted string `json:"wanted,omitempty"`
 	Got    string `json:"got"`
+	// Said is Got as a code with values, where Got is a sentence.
+	Said Said `json:"said,omitzero"`
 }
 
 // Host describes the machine.
@@ -296,9 +298,9 @@ type Manifest struct {
 
 // Unequal is an arm whose durability differs from its baseline's.
 type Unequal struct {
-	Workload    string   `json:"workload"`
-	Arm         string   `json:"arm"`
-	Differences []string `json:"differences"`
+	Workload    string `json:"workload"`
+	Arm         string `json:"arm"`
+	Differences []Said `json:"differences"`
 }
 
 // ProbeMetric describes one probe value of the windows.

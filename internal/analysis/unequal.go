@@ -19,7 +19,7 @@ func (c *compared) unequalTo(arm, base string) record.Said {
 	return record.Say("unequal_durability", "differences", mine)
 }
 
-func differences(all []record.Unequal, load, arm string) []string {
+func differences(all []record.Unequal, load, arm string) []record.Said {
 	for _, u := range all {
 		if u.Workload == load && u.Arm == arm {
 			return u.Differences

@@ -209,7 +209,7 @@ func pausedByStream() caution {
 	return caution{record.Say("paused_by_stream"), record.Say("use_node_helper")}
 }
 
-func unequalArm(differences []string) caution {
+func unequalArm(differences []record.Said) caution {
 	return caution{record.Say("unequal", "differences", differences), record.Say("price_of_durability")}
 }
 

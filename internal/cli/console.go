@@ -148,10 +148,10 @@ func cleanValues(pairs []any) []any {
 	return pairs
 }
 
-// each has a function of each text.
-func each(all []string, f func(string) string) (out []string) {
-	for _, text := range all {
-		out = append(out, f(text))
+// each has a function of each.
+func each[T any](all []T, f func(T) string) (out []string) {
+	for _, x := range all {
+		out = append(out, f(x))
 	}
 	return out
 }

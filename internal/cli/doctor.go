@@ -12,7 +12,6 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/pods"
-	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/host/doctor"
@@ -151,11 +150,11 @@ func (a *doctorAnswer) foretell(c *console, scratch string, host facts.Host) str
 
 // checkAnswer is a question with its answer: yes, no or unknown.
 type checkAnswer struct {
-	Name   string `json:"name"`
-	Title  string `json:"title"`
-	Answer string `json:"answer"`
-	Reason string `json:"reason,omitempty"`
-	Remedy string `json:"remedy,omitempty"`
+	Name   string      `json:"name"`
+	Title  string      `json:"title"`
+	Answer string      `json:"answer"`
+	Reason record.Said `json:"reason,omitzero"`
+	Remedy record.Said `json:"remedy,omitzero"`
 }
 
 type leftoverRuns struct {
@@ -208,10 +207,10 @@ func (a *doctorAnswer) loads() {
 			}
 		}
 		s := facts.Supported()
-		s.Reason = withPaths(has)
+		s.Reason = record.InProse(withPaths(has))
 		if len(lacks) > 0 {
 			err := lacking([]string{kind.Name()}, lacks)
-			s = facts.Unsupported(err.Error(), hint.Of(err))
+			s = facts.Refused(err)
 		}
 		a.Loads = append(a.Loads, answerOf(kind.Name(), kind.Title(), s))
 	}

@@ -12,7 +12,7 @@ func (p *sheet) ready(a *doctorAnswer, details bool) {
 	p.heading(p.c.readyLine(a))
 	if !details {
 		for _, ch := range a.failed() {
-			title := p.c.in.Sentence(ch.Title)
+			title := p.c.in.Static(ch.Title)
 			p.answer(title, report.Width(title), ch)
 		}
 	}
@@ -57,7 +57,7 @@ var aboutArms = append(facts.Features(), "groups", "controllers", "freezer", "qo
 // failed are the checks that failed, with a remedy, and that no arm shows.
 func (a *doctorAnswer) failed() (all []checkAnswer) {
 	for _, ch := range a.Checks {
-		if ch.Answer == "no" && ch.Remedy != "" && !slices.Contains(aboutArms, ch.Name) {
+		if ch.Answer == "no" && !ch.Remedy.IsZero() && !slices.Contains(aboutArms, ch.Name) {
 			all = append(all, ch)
 		}
 	}

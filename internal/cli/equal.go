@@ -32,7 +32,7 @@ func unequal(l plan.Load) error {
 		return nil
 	}
 	base := durability.ArmFacts{Name: l.Arms[0].Name, Promises: promisesOf(l, l.Arms[0])}
-	var differences []string
+	var differences []record.Said
 	for _, a := range l.Arms[1:] {
 		if a.Twin {
 			continue

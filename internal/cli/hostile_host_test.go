@@ -62,14 +62,14 @@ func hostileSheets(t *testing.T, bad string) {
 	defer out.Close()
 	c := &console{stdout: out, stderr: out, getenv: func(string) string { return "" }, color: "always"}
 	p := newSheet(c)
-	a := answers(record.Host{Name: bad, Kernel: bad, Arch: bad, CPUModel: bad, Distro: bad, Virtual: bad}, []doctor.Check{{Name: bad, Title: bad, Support: facts.Unsupported(bad, bad)}})
+	a := answers(record.Host{Name: bad, Kernel: bad, Arch: bad, CPUModel: bad, Distro: bad, Virtual: bad}, []doctor.Check{{Name: bad, Title: bad, Support: facts.Unsupported(record.InProse(bad), record.InProse(bad))}})
 	a.Arms = a.Checks
 	a.leftovers()
 	p.host(a.Host)
 	p.checks(a.Checks)
 	p.arms(bad, a.Arms)
 	p.leftovers(a, true)
-	p.noise(doctor.Noise{Word: bad, Because: bad}, bad, true)
+	p.noise(doctor.Noise{Word: bad, Because: record.InProse(bad)}, bad, true)
 	p.outlook(&outlook{noise: bad, reach: bad, remedy: bad})
 	p.left([]record.Left{{Arm: bad, Reason: record.InProse(bad), Remedy: record.InProse(bad)}})
 	p.columns([][3]string{{bad, bad, bad}})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/loads/workload"
@@ -160,10 +161,10 @@ func lacking(loads []string, missing []serve.Need) error {
 // notContainer returns an error if the arms would be in tare's own container. A node helper measures the node that
 // was named, which may be a container.
 func notContainer(h facts.Host, on *pods.Target) error {
-	if h.Container == "" || on != nil && on.Node != "" {
+	if h.Container.IsZero() || on != nil && on.Node != "" {
 		return nil
 	}
-	return hint.New(notHere(h.Container), h.ContainerRemedy)
+	return hint.New(notHere(said.English(h.Container)), said.English(h.ContainerRemedy))
 }
 
 // checkPodFlags returns an error if there are flags about pods, but no pods, or if they name a file that is not there.

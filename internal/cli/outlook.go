@@ -7,8 +7,10 @@ import (
 
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/doctor"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/record"
 )
 
 // outlook is the noise of this host before a run, and an estimate, from earlier runs, of the precision that the
@@ -43,8 +45,8 @@ func lookAhead(ctx context.Context, p *plan.Plan, in messages.Catalog) (*outlook
 
 func outlookOf(p *plan.Plan, n doctor.Noise, in messages.Catalog) *outlook {
 	o := &outlook{
-		noise:  in.Text("join.colon", "subject", in.Static(n.Word), "what", in.Sentence(n.Because)),
-		remedy: in.JoinAll("join.semicolon", each(n.Quieter(), in.Sentence)...),
+		noise:  in.Text("join.colon", "subject", in.Static(n.Word), "what", said.Text(in, n.Because)),
+		remedy: in.JoinAll("join.semicolon", each(n.Quieter(), func(remedy record.Said) string { return said.Text(in, remedy) })...),
 		reach:  in.Text("outlook.unknown"),
 	}
 	if tooShort(p, in) != "" { // a width of intervals that no verdict has would be a promise

@@ -25,7 +25,7 @@ func timed(budget, precision float64) *plan.Plan {
 
 func noisy(sd float64) doctor.Noise {
 	return doctor.Noise{
-		Word: doctor.Shared, Because: "other processes use 12 % of the CPU time",
+		Word: doctor.Shared, Because: record.Say("host_foreign", "share", 0.12),
 		Foreign: record.Number(0.12), Steal: record.Number(0),
 		Neighbours: record.Number(sd),
 	}

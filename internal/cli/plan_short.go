@@ -56,7 +56,7 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		p.row(p.text("plan.row.code"), line)
 	}
 	for _, line := range sharedLines(built) {
-		p.row(p.text("plan.row.volumes"), p.c.in.Sentence(line))
+		p.row(p.text("plan.row.volumes"), p.c.said(line))
 	}
 	all := changes(built)
 	p.row(p.text("plan.row.changes"), p.text("plan.undone", "changes", changesInWords(all, p.c.in)))

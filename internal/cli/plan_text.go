@@ -17,8 +17,8 @@ import (
 )
 
 // printPlan prints the plan as text. Then it measures this host's noise for two seconds and prints the
-// outlook. limit is a limit of this shell that the arms do not have, in words.
-func (c *console) printPlan(built *plan.Plan, title, limit string, details bool) error {
+// outlook. limit is a limit of this shell that the arms do not have.
+func (c *console) printPlan(built *plan.Plan, title string, limit record.Said, details bool) error {
 	ctx, stop := untilSignal()
 	defer stop()
 	s := newSheet(c)
@@ -27,8 +27,8 @@ func (c *console) printPlan(built *plan.Plan, title, limit string, details bool)
 	} else {
 		s.shortPlan(built, title)
 	}
-	if limit != "" {
-		s.row(s.text("plan.row.limits"), c.in.Sentence(limit))
+	if !limit.IsZero() {
+		s.row(s.text("plan.row.limits"), c.said(limit))
 	}
 	if err := s.flush(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 	p.left(built.Left)
 	p.lines("plan.adopted", each(analysis.AdoptedLines(r.Adopted), p.c.in.Sentence))
 	p.lines("plan.code", codeLines(built, p.c.in))
-	p.lines("plan.shared", each(sharedLines(built), p.c.in.Sentence))
+	p.lines("plan.shared", each(sharedLines(built), p.c.said))
 	p.heading(p.text("plan.changes"))
 	all := changes(built)
 	p.columns(changeRows(all, p.c.in))

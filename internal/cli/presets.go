@@ -87,7 +87,7 @@ func hereOrNot(in messages.Catalog, e *experiment.Experiment, host facts.Host) s
 	case onlyPods(e):
 		return in.Text("presets.node")
 	}
-	if host.Container != "" {
+	if !host.Container.IsZero() {
 		return in.Text("presets.not", "name", e.Name)
 	}
 	switch err := impossible(e, host); {

@@ -103,19 +103,19 @@ func (p *sheet) checks(checks []checkAnswer) {
 	p.heading(p.text("doctor.checks"))
 	titles := 0
 	for _, ch := range checks {
-		titles = max(titles, report.Width(p.c.in.Sentence(ch.Title)))
+		titles = max(titles, report.Width(p.c.in.Static(ch.Title)))
 	}
 	for _, ch := range checks {
-		p.answer(p.c.in.Sentence(ch.Title), titles, ch)
+		p.answer(p.c.in.Static(ch.Title), titles, ch)
 	}
 }
 
 func (p *sheet) answer(name string, names int, ch checkAnswer) {
 	columns := 2 + 3 + 2 + names + 2
 	lead := painted(formatted("  %s  %s  ", p.mark(ch.Answer), report.PadRight(name, names)))
-	p.beside(lead, columns, p.c.in.Sentence(ch.Reason))
-	if ch.Remedy != "" && ch.Answer != "yes" {
-		p.entry(strings.Repeat(" ", columns)+"→ ", columns+2, p.c.in.Sentence(ch.Remedy))
+	p.beside(lead, columns, p.c.said(ch.Reason))
+	if !ch.Remedy.IsZero() && ch.Answer != "yes" {
+		p.entry(strings.Repeat(" ", columns)+"→ ", columns+2, p.c.said(ch.Remedy))
 	}
 }
 
@@ -126,7 +126,7 @@ func (p *sheet) arms(heading string, arms []checkAnswer) {
 	var have []string
 	names := 0
 	for _, a := range arms {
-		if a.Answer == "yes" && a.Reason == "" {
+		if a.Answer == "yes" && a.Reason.IsZero() {
 			have = append(have, a.Name)
 		} else {
 			names = max(names, len(a.Name))
@@ -136,12 +136,12 @@ func (p *sheet) arms(heading string, arms []checkAnswer) {
 		p.entry("  ", 2, p.names(have))
 	}
 	for i, a := range arms {
-		if a.Answer == "yes" && a.Reason == "" {
+		if a.Answer == "yes" && a.Reason.IsZero() {
 			continue
 		}
 		// A reason that adjacent arms share, such as a missing cluster, is printed once.
 		if i > 0 && arms[i-1].Answer == a.Answer && arms[i-1].Reason == a.Reason {
-			a.Reason, a.Remedy = p.text("doctor.likewise"), ""
+			a.Reason, a.Remedy = record.InProse(p.text("doctor.likewise")), record.Said{}
 		}
 		p.answer(a.Name, names, a)
 	}
@@ -150,17 +150,17 @@ func (p *sheet) arms(heading string, arms []checkAnswer) {
 // noise prints the noise of the host and what a run of the default experiment would reach.
 func (p *sheet) noise(n doctor.Noise, forecast string, details bool) {
 	p.heading(p.text("doctor.noise", "time", quantity.Duration(n.Seconds), "word", p.c.in.Static(n.Word)))
-	p.entry("  ", 2, p.c.in.Sentence(n.Because))
+	p.entry("  ", 2, p.c.said(n.Because))
 	if details {
 		for _, l := range n.Loops {
-			p.labelled(p.c.in.Sentence(l.Title), 18, p.text("doctor.varies", "share", percent(round3(l.CV)), "time", quantity.Latency(l.Window)))
+			p.labelled(p.c.in.Static(l.Title), 18, p.text("doctor.varies", "share", percent(round3(l.CV)), "time", quantity.Latency(l.Window)))
 		}
 		p.labelled(p.text("doctor.delay"), 18, p.text("doctor.delays", "median", quantity.Latency(n.Sleep.Median), "p99", quantity.Latency(n.Sleep.P99)))
 		p.labelled(p.text("doctor.cpu"), 18, p.text("doctor.taken", "foreign", shareOf(n.Foreign), "steal", shareOf(n.Steal)))
 	}
 	p.labelled(p.text("doctor.forecast"), 12, forecast)
 	for _, remedy := range n.Quieter() {
-		p.entry("  → ", 4, p.c.in.Sentence(remedy))
+		p.entry("  → ", 4, p.c.said(remedy))
 	}
 }
 

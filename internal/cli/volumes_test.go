@@ -120,7 +120,7 @@ func TestMissingDirectories(t *testing.T) {
 	if err != nil {
 		t.Errorf("an arm of the preset: %v", err)
 	}
-	if s := host.Volumes[missing]; s.Answer != facts.No || s.Remedy == "" {
+	if s := host.Volumes[missing]; s.Answer != facts.No || s.Remedy.IsZero() {
 		t.Errorf("the arm is not skipped with a remedy: %+v", s)
 	}
 	var usage *usageError

@@ -258,7 +258,7 @@ func TestNoEnglishInOtherDocuments(t *testing.T) {
 	}
 	calibration := &record.Calibration{Host: record.Host{Name: "db7"}, Seconds: 60, Blocks: 9, Losses: []record.PlantedLoss{
 		{Metric: "throughput", How: "pauses", Planted: 0.02}, {Metric: "p99", How: "work", Planted: 0.1, Reason: record.Say("few_blocks")}},
-		Left: []record.Left{{Arm: "quota", Reason: record.InProse("there is only one CPU")}}}
+		Left: []record.Left{{Arm: "quota", Reason: record.Say("one_cpu")}}}
 	for _, of := range append(advice, someGate(), someComparison(), threeNodes(true), threeNodes(false), calibration) {
 		var d Document
 		switch x := of.(type) {

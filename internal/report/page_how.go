@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"html/template"
 	"maps"
 	"slices"
@@ -77,7 +78,7 @@ func (in Language) settings(w workload) block {
 		arms.Add(arm)
 		for _, s := range w.Arm[arm].Settings {
 			names.Add(s.Name)
-			got[key(s.Name, arm)] = in.phrase(s.Got)
+			got[key(s.Name, arm)] = cmp.Or(in.said(s.Said), in.phrase(s.Got))
 			if s.Wanted != "" && s.Wanted != s.Got {
 				got[key(s.Name, arm)] = in.text("how.wanted", "got", in.phrase(s.Got), "wanted", s.Wanted)
 			}

@@ -175,7 +175,7 @@ func (in Language) droppedWindows(d record.Dropped) sentence {
 	}
 	var why []string
 	for _, reason := range slices.Sorted(maps.Keys(d.Reasons)) {
-		why = append(why, in.text("dropped.reason", "reason", in.prose(reason), "n", d.Reasons[reason]))
+		why = append(why, in.text("dropped.reason", "reason", in.catalog.Static(reason), "n", d.Reasons[reason]))
 	}
 	return in.msg("dropped.windows", "n", d.Windows, "of", d.WindowsOf, "why", in.list(why))
 }

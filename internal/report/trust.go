@@ -203,7 +203,7 @@ func (in Language) trustItems(e *record.Effects, ws []workload) []item {
 	items := []item{{label: cell{in.text("label.dropped"), plain}, text: in.dropped(e.Dropped)}}
 	for _, why := range slices.Sorted(maps.Keys(e.Dropped.Said)) {
 		lines := strings.Join(strings.Fields(e.Dropped.Said[why]), " ")
-		items = append(items, item{text: in.msg("dropped.said", "why", in.prose(why), "said", export.Clean(lines))})
+		items = append(items, item{text: in.msg("dropped.said", "why", in.catalog.Static(why), "said", export.Clean(lines))})
 	}
 	items = append(items, in.windows(ws)...)
 	if how := in.pauses(ws); how != "" {
@@ -245,7 +245,7 @@ func (in Language) dropped(d record.Dropped) sentence {
 	whys := slices.Sorted(maps.Keys(d.Reasons))
 	slices.SortStableFunc(whys, func(a, b string) int { return d.Reasons[b] - d.Reasons[a] })
 	for i, why := range whys {
-		whys[i] = in.text("dropped.reason", "reason", in.prose(why), "n", d.Reasons[why])
+		whys[i] = in.text("dropped.reason", "reason", in.catalog.Static(why), "n", d.Reasons[why])
 	}
 	return in.msg("dropped.some", "n", d.Blocks, "of", d.Of, "why", in.commas(whys...))
 }

@@ -40,7 +40,7 @@ func ownGroup() cgroup.Group {
 func (c *child) target() probe.Target {
 	t := probe.Target{
 		Root: "/", Group: ownGroup(), Data: c.dir,
-		NotHost: "only the node shows it, and tare is not on it: --node-helper, or run tare there",
+		NotHost: record.Say("only_on_node"),
 	}
 	if len(t.Group.Dirs) == 0 {
 		t.Pids = []int{c.pid}

@@ -38,13 +38,7 @@ func (Host) Capabilities() environment.Capabilities { return environment.Capabil
 
 // Support says whether this host and user can make a group with limits.
 func (Host) Support(h facts.Host) facts.Support {
-	if h.Groups == nil {
-		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
-	}
-	if err := h.Groups.Can("memory", "pids"); err != nil {
-		return facts.Unsupported(err.Error(), "run as root")
-	}
-	return facts.Supported()
+	return h.GroupsCan("memory", "pids")
 }
 
 // groups is the neighbour's group. It has controllers for its limits and for the isolation of its

@@ -42,7 +42,7 @@ func (Chroot) Capabilities() environment.Capabilities {
 // Support says whether this host and user can have it.
 func (Chroot) Support(h facts.Host) facts.Support {
 	if !h.Root {
-		return facts.Unsupported("an ordinary user cannot change the root directory", "run as root")
+		return facts.Unsupported(record.Say("user_cannot_chroot"), facts.AsRoot())
 	}
 	return h.Has(facts.FeatureNamespaces)
 }

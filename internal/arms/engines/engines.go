@@ -58,7 +58,7 @@ func (k Kind) Support(h facts.Host) facts.Support {
 		return s
 	}
 	if h.Groups == nil {
-		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+		return h.NoGroups
 	}
 	return h.Has(facts.FeatureOverlay)
 }

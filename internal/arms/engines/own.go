@@ -45,8 +45,7 @@ func userName() string {
 // ownSupport is Support for an ordinary user.
 func (k Kind) ownSupport(h facts.Host) facts.Support {
 	if k == Docker {
-		return facts.Unsupported("the root file system of the container needs root",
-			"run as root; or podman, which is yours")
+		return facts.Unsupported(record.Say("container_needs_root"), record.Say("root_or_podman"))
 	}
 	for _, feature := range []string{k.feature(), facts.FeatureNamespaces} {
 		if s := h.Has(feature); s.Answer != facts.Yes {
@@ -55,7 +54,7 @@ func (k Kind) ownSupport(h facts.Host) facts.Support {
 	}
 	runtime := runtimeOf(hostTree(h.Groups))
 	if _, err := exec.LookPath(runtime); err != nil {
-		return facts.Unsupported(runtime+" is not installed: it makes the container", "apt install "+runtime)
+		return facts.Unsupported(record.Say("runtime_not_installed", "name", runtime), facts.Command("apt install "+runtime))
 	}
 	return facts.Supported()
 }

@@ -46,7 +46,7 @@ func TestOwnLacks(t *testing.T) {
 		if err := refuses(environment.Container{Network: environment.NetworkHost}); err != nil {
 			t.Error(err)
 		}
-		if s := Docker.Support(facts.Host{}); s.Answer != facts.No || s.Remedy == "" {
+		if s := Docker.Support(facts.Host{}); s.Answer != facts.No || s.Remedy.IsZero() {
 			t.Errorf("%+v", s)
 		}
 	})

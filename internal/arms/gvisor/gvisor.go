@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/record"
 )
 
 // Container is the environment.
@@ -39,22 +40,19 @@ func (Container) Title() string {
 func (Container) Support(h facts.Host) facts.Support {
 	path, err := exec.LookPath(Runtime)
 	if err != nil {
-		return facts.Unsupported(Runtime+" is not installed", install)
+		return facts.Unsupported(record.Say("not_installed", "name", Runtime), record.Say("install_runsc"))
 	}
 	if !passesFiles(path) {
-		return facts.Unsupported("this "+Runtime+" is too old: it passes no descriptor to the container", install)
+		return facts.Unsupported(record.Say("runtime_too_old", "name", Runtime), record.Say("install_runsc"))
 	}
 	if !h.Root {
-		return facts.Unsupported("runsc needs root here", "run as root")
+		return facts.Unsupported(record.Say("runtime_needs_root", "name", Runtime), facts.AsRoot())
 	}
 	if h.Groups == nil {
-		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+		return h.NoGroups
 	}
 	return h.Has(facts.FeatureOverlay)
 }
-
-// install is the remedy: a release of 2023 or later.
-const install = "apt install runsc, from Debian 13 on; or gvisor.dev/docs/user_guide/install"
 
 // passesFiles says whether runsc can pass descriptors to the container, as the counters need.
 func passesFiles(path string) bool {

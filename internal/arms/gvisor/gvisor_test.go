@@ -12,11 +12,13 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/oom"
 	"github.com/tarelab/tare/internal/testing/launchtest"
 	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/record"
 )
 
 func TestMain(m *testing.M) { os.Exit(launchtest.Main(m, Container{})) }
@@ -109,12 +111,12 @@ func TestNotWithout(t *testing.T) {
 	if got := (Container{}).Support(host); got != facts.Supported() {
 		t.Errorf("%+v, want yes", got)
 	}
-	host.Groups, host.GroupsWhy, host.GroupsRemedy = nil, "no groups", "make some"
-	if got := (Container{}).Support(host); got.Reason != "no groups" {
+	host.Groups, host.NoGroups = nil, facts.Unsupported(record.InProse("no groups"), record.InProse("make some"))
+	if got := (Container{}).Support(host); said.English(got.Reason) != "no groups" {
 		t.Errorf("%+v, want no, for there are no groups", got)
 	}
 	host.Root = false
-	if got := (Container{}).Support(host); got.Answer != facts.No || got.Remedy == "" {
+	if got := (Container{}).Support(host); got.Answer != facts.No || got.Remedy.IsZero() {
 		t.Errorf("%+v, want no with a remedy", got)
 	}
 }

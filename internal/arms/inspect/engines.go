@@ -3,11 +3,11 @@ package inspect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/engine"
+	"github.com/tarelab/tare/record"
 )
 
 // dockerBound is how long the daemon may take to answer: it must not delay a run without Docker.
@@ -25,27 +26,27 @@ const dockerBound = 3 * time.Second
 // to have a cgroup driver that tare knows.
 func docker(ctx context.Context, user bool) facts.Support {
 	if user {
-		return facts.Unsupported("the root file system of the container needs root", "run as root")
+		return facts.Unsupported(record.Say("container_needs_root"), facts.AsRoot())
 	}
 	ctx, cancel := context.WithTimeout(ctx, dockerBound)
 	defer cancel()
 	d, err := engine.NewDocker("")
 	if err != nil {
-		return facts.Unsupported(err.Error(), "set DOCKER_HOST to unix:///PATH, or unset it")
+		return facts.Unsupported(record.InProse(err.Error()), record.Say("set_docker_host"))
 	}
 	path, local := strings.CutPrefix(d.Host(), "unix://")
 	if !local {
-		return facts.Unsupported("Docker is at "+d.Host()+", which may be another machine", "set DOCKER_HOST to unix:///PATH, or unset it")
+		return facts.Unsupported(record.Say("docker_elsewhere", "host", d.Host()), record.Say("set_docker_host"))
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return noDaemon(path)
 	}
 	info, err := d.Info(ctx)
 	if errors.Is(err, exec.ErrNotFound) {
-		return facts.Unsupported("the program docker is not installed: tare asks the daemon through it", hint.Of(err))
+		return facts.Unsupported(record.Say("docker_program_missing"), record.InProse(hint.Of(err)))
 	}
 	if err != nil {
-		s := facts.Unsupported("Docker does not answer at "+path+": "+err.Error(), "start it: systemctl start docker")
+		s := facts.Unsupported(record.Say("docker_silent", "path", path, "why", err.Error()), record.Say("start_docker"))
 		if ctx.Err() != nil {
 			s.Answer = facts.Unknown
 		}
@@ -57,30 +58,27 @@ func docker(ctx context.Context, user bool) facts.Support {
 // noDaemon tells a Docker that does not run from one that is not installed.
 func noDaemon(path string) facts.Support {
 	if _, err := exec.LookPath("dockerd"); err != nil {
-		return facts.Unsupported("Docker is not installed: there is no "+path, "apt install docker.io, or set DOCKER_HOST to unix:///PATH")
+		return facts.Unsupported(record.Say("docker_not_installed", "path", path), record.Say("install_docker"))
 	}
-	return facts.Unsupported("Docker is not running: there is no "+path, "start it: systemctl start docker; or set DOCKER_HOST to unix:///PATH")
+	return facts.Unsupported(record.Say("docker_not_running", "path", path), record.Say("start_docker_or_host"))
 }
 
 // usable says whether tare can use a daemon.
 func usable(i engine.Info) facts.Support {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
-		return facts.Support{Reason: err.Error()}
+		return facts.Unclear(err)
 	}
 	release := unix.ByteSliceToString(u.Release[:])
 	machine := unix.ByteSliceToString(u.Machine[:])
 	switch {
 	case i.OSType != "linux" || i.KernelVersion != release || i.Architecture != machine:
-		return facts.Unsupported(
-			fmt.Sprintf("Docker runs on another machine: %s %s on %s, this is %s on %s", i.OSType, i.KernelVersion, i.Architecture, release, machine),
-			"run tare where the daemon runs")
+		return facts.Unsupported(record.Say("docker_of_other_machine", "system", i.OSType, "kernel", i.KernelVersion, "arch", i.Architecture,
+			"own_kernel", release, "own_arch", machine), record.Say("run_with_daemon"))
 	case slices.Contains(i.SecurityOptions, "name=rootless"):
-		return facts.Unsupported("this Docker is rootless: its daemon does not see mounts that are made after it started",
-			"run tare as that daemon's user, with podman; or set DOCKER_HOST to the socket of a daemon of root's")
+		return facts.Unsupported(record.Say("docker_rootless"), record.Say("podman_or_root_daemon"))
 	case i.CgroupDriver != "cgroupfs" && i.CgroupDriver != "systemd":
-		return facts.Unsupported(fmt.Sprintf("Docker's cgroup driver is %q: its containers have no control groups", i.CgroupDriver),
-			`set "exec-opts": ["native.cgroupdriver=cgroupfs"] in /etc/docker/daemon.json`)
+		return facts.Unsupported(record.Say("docker_cgroup_driver", "driver", strconv.Quote(i.CgroupDriver)), record.Say("set_cgroup_driver"))
 	}
 	return facts.Supported()
 }
@@ -88,7 +86,7 @@ func usable(i engine.Info) facts.Support {
 // podman says whether Podman is installed. It is not asked: its first call makes directories.
 func podman() facts.Support {
 	if _, err := exec.LookPath("podman"); err != nil {
-		return facts.Unsupported("podman is not installed", "apt install podman")
+		return facts.Uninstalled("podman", "apt install podman")
 	}
 	return facts.Supported()
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/engine"
 )
@@ -32,21 +33,21 @@ func TestDockerIsNotThere(t *testing.T) {
 	} {
 		t.Setenv("DOCKER_HOST", c.host)
 		got := docker(context.Background(), false)
-		if got.Answer != facts.No || !strings.Contains(got.Reason, c.reason) || !strings.Contains(got.Remedy, c.remedy) {
+		if got.Answer != facts.No || !strings.Contains(said.English(got.Reason), c.reason) || !strings.Contains(said.English(got.Remedy), c.remedy) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
 }
 
 func TestEnginesOfOrdinaryUsers(t *testing.T) {
-	if got := docker(context.Background(), true); got.Answer != facts.No || got.Remedy != "run as root" {
+	if got := docker(context.Background(), true); got.Answer != facts.No || said.English(got.Remedy) != "run as root" {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestPodmanIsNotInstalled(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if got := podman(); got.Answer != facts.No || got.Remedy != "apt install podman" {
+	if got := podman(); got.Answer != facts.No || said.English(got.Remedy) != "apt install podman" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -77,7 +78,7 @@ func TestUsableDaemons(t *testing.T) {
 	} {
 		i := good()
 		change(&i)
-		if got := usable(i); got.Answer != facts.No || got.Remedy == "" || !strings.Contains(got.Reason, name) {
+		if got := usable(i); got.Answer != facts.No || got.Remedy.IsZero() || !strings.Contains(said.English(got.Reason), name) {
 			t.Errorf("%s on %s: %+v", name, runtime.GOARCH, got)
 		}
 	}
@@ -93,7 +94,7 @@ func TestDockerWithoutItsProgram(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "unix://"+socket)
 	t.Setenv("PATH", t.TempDir())
 	got := docker(context.Background(), false)
-	if got.Answer != facts.No || !strings.Contains(got.Reason, "the program docker") || !strings.Contains(got.Remedy, "docker-cli") {
+	if got.Answer != facts.No || !strings.Contains(said.English(got.Reason), "the program docker") || !strings.Contains(said.English(got.Remedy), "docker-cli") {
 		t.Errorf("%+v", got)
 	}
 }

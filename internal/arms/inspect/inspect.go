@@ -8,7 +8,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,10 +15,12 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/oci"
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/outside/enter"
+	"github.com/tarelab/tare/record"
 )
 
 // DefaultScratch is the default directory for data. It is usually on a disk, where /tmp often is in
@@ -41,45 +42,41 @@ func HostAt(root, scratch string) facts.Host {
 	defer back.close()
 	h := facts.Host{Root: os.Geteuid() == 0, Tools: tools(ctx)}
 	h.Container, h.ContainerRemedy = enter.NotHost(proc.FS(root))
-	h.Groups, h.GroupsWhy, h.GroupsRemedy = groups(root)
-	h.Freezer, h.FreezeWhy = freezer(back, h.Groups)
+	h.Groups, h.NoGroups = groups(root)
+	h.Freezer, h.NoFreezer = freezer(back, h.Groups)
 	if h.Groups == nil {
-		h.FreezeWhy = h.GroupsWhy
+		h.NoFreezer = h.NoGroups.Reason
 	}
 	h.Features = trials(ctx, back, scratch, h.Tools)
 	h.Control = control(back, root, scratch, h.Groups)
 	return h
 }
 
-// groups finds the control groups; nil, with reason and remedy, where none can be made.
-func groups(root string) (t *cgroup.Tree, why, remedy string) {
+// groups finds the control groups; nil, with the reason, where none can be made.
+func groups(root string) (t *cgroup.Tree, none facts.Support) {
 	t, err := cgroup.Detect(root)
 	if err == nil {
 		err = t.Can()
 	}
 	if err == nil {
-		return t, "", ""
+		return t, facts.Support{}
 	}
-	var u *cgroup.Unusable
-	if errors.As(err, &u) {
-		return nil, u.Reason, u.Remedy
-	}
-	return nil, err.Error(), "run as root"
+	return nil, facts.Refused(hint.New(err, "run as root"))
 }
 
 // freezer freezes an empty group.
-func freezer(back *trail, t *cgroup.Tree) (kind, why string) {
+func freezer(back *trail, t *cgroup.Tree) (kind string, why record.Said) {
 	if t == nil {
-		return "", ""
+		return "", record.Said{}
 	}
 	err := back.group(t, "empty", nil, func(g cgroup.Group) (err error) {
 		kind, err = tryFreezer(g)
 		return err
 	})
 	if err != nil {
-		return "", err.Error()
+		return "", record.InProse(err.Error())
 	}
-	return kind, ""
+	return kind, record.Said{}
 }
 
 // tryFreezer freezes and thaws a group.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testing/testneed"
@@ -56,7 +57,7 @@ func TestHost(t *testing.T) {
 		t.Errorf("left in scratch: %v, %v", names, err)
 	}
 	if h.Groups == nil || h.Freezer == "" {
-		t.Errorf("groups %v %s, freezer %q %s", h.Groups, h.GroupsWhy, h.Freezer, h.FreezeWhy)
+		t.Errorf("groups %v %s, freezer %q %s", h.Groups, h.NoGroups.Reason, h.Freezer, h.NoFreezer)
 	}
 	for _, f := range facts.Features() {
 		s := h.Has(f)
@@ -192,7 +193,7 @@ func TestOrdinaryUser(t *testing.T) {
 	for _, f := range facts.Features() {
 		s := h.Has(f)
 		t.Logf("%s: %+v", f, s)
-		if s.Answer == facts.Unknown || s.Answer == facts.No && (s.Reason == "" || s.Remedy == "") {
+		if s.Answer == facts.Unknown || s.Answer == facts.No && (s.Reason.IsZero() || s.Remedy.IsZero()) {
 			t.Errorf("%s: %+v: want yes, or no with reason and remedy", f, s)
 		}
 	}
@@ -212,10 +213,10 @@ func TestUntrustedJournal(t *testing.T) {
 	}
 	t.Setenv("XDG_STATE_HOME", state)
 	h := HostAt("/", scratch)
-	if h.Groups == nil || h.Freezer != "" || !strings.Contains(h.FreezeWhy, "no way back") {
-		t.Errorf("freezer %q: %q", h.Freezer, h.FreezeWhy)
+	if h.Groups == nil || h.Freezer != "" || !strings.Contains(said.English(h.NoFreezer), "no way back") {
+		t.Errorf("freezer %q: %q", h.Freezer, h.NoFreezer)
 	}
-	if s := h.Features[facts.FeatureOverlay]; s.Answer != facts.Unknown || !strings.Contains(s.Reason, "no way back") || !strings.Contains(s.Remedy, "chmod") {
+	if s := h.Features[facts.FeatureOverlay]; s.Answer != facts.Unknown || !strings.Contains(said.English(s.Reason), "no way back") || !strings.Contains(said.English(s.Remedy), "chmod") {
 		t.Errorf("overlay: %+v", s)
 	}
 }

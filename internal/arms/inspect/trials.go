@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/record"
 )
 
 // trials tries all features. A feature that needs another one that is missing has that one's answer.
@@ -48,7 +49,7 @@ func trials(ctx context.Context, back *trail, scratch string, tools map[string]f
 		})
 	})
 	if user {
-		no := facts.Unsupported("an ordinary user cannot connect network namespaces", "run as root")
+		no := facts.Unsupported(record.Say("user_cannot_connect"), facts.AsRoot())
 		answers[facts.FeatureNetwork], answers[facts.FeatureNAT] = no, no
 	} else {
 		try(facts.FeatureNetwork, "", "modprobe bridge veth", func() error { return tryNetwork(0) })
@@ -81,14 +82,14 @@ func answer(err error, remedy string) facts.Support {
 		return facts.Supported()
 	}
 	if errors.Is(err, errNoJournal) {
-		return facts.Support{Answer: facts.Unknown, Reason: err.Error(), Remedy: hint.Of(err)}
+		return facts.Unclear(err)
 	}
 	for _, u := range unclear {
 		if errors.Is(err, u.err) {
-			return facts.Support{Answer: facts.Unknown, Reason: err.Error(), Remedy: u.remedy}
+			return facts.Unclear(hint.New(err, u.remedy))
 		}
 	}
-	return facts.Unsupported(err.Error(), remedy)
+	return facts.Refused(hint.New(err, remedy))
 }
 
 // tryChild starts a child that executes tare's binary with wrong arguments, which ends at once.
@@ -160,9 +161,9 @@ func tryRealtime() error {
 func container(tools map[string]facts.Tool, user bool) facts.Support {
 	switch {
 	case user:
-		return facts.Unsupported("an OCI runtime needs root here", "run as root")
+		return facts.Unsupported(record.Say("oci_needs_root"), facts.AsRoot())
 	case !slices.ContainsFunc(oci.Runtimes(), func(name string) bool { return tools[name].Path != "" }):
-		return facts.Unsupported("neither runc nor crun is installed", "install one: apt install runc")
+		return facts.Unsupported(record.Say("no_oci_runtime"), record.Say("install_runc"))
 	}
 	return facts.Supported()
 }

@@ -126,16 +126,7 @@ func (r Rung) Support(h facts.Host) facts.Support {
 
 // groupSupport says whether this host and user can make groups with controllers.
 func groupSupport(h facts.Host) facts.Support {
-	if h.Groups == nil {
-		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
-	}
-	var why *cgroup.Unusable
-	if err := h.Groups.Can(launch.NeededControllers()...); errors.As(err, &why) {
-		return facts.Unsupported(why.Reason, why.Remedy)
-	} else if err != nil {
-		return facts.Support{Answer: facts.Unknown, Reason: err.Error()}
-	}
-	return facts.Supported()
+	return h.GroupsCan(launch.NeededControllers()...)
 }
 
 // Changes lists the changes that Open makes on the host.

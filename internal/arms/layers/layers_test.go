@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testing/launchtest"
 	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/record"
 )
 
 func TestArms(t *testing.T) {
@@ -123,9 +124,9 @@ func TestSecurity(t *testing.T) {
 }
 
 func TestSupportFollowsFeatures(t *testing.T) {
-	no := facts.Unsupported("because", "do this")
+	no := facts.Unsupported(record.InProse("because"), record.InProse("do this"))
 	for _, r := range []Rung{Host, Cgroup, Namespaces, RootFS, Security, Network, NAT, CPULimit} {
-		host := facts.Host{GroupsWhy: "because", GroupsRemedy: "do this", Features: map[string]facts.Support{}}
+		host := facts.Host{NoGroups: no, Features: map[string]facts.Support{}}
 		for _, f := range facts.Features() {
 			host.Features[f] = no
 		}

@@ -54,11 +54,11 @@ func (Container) Capabilities() environment.Capabilities {
 func (c Container) Support(h facts.Host) facts.Support {
 	if c.Runtime != "" {
 		if _, err := exec.LookPath(c.Runtime); err != nil {
-			return facts.Unsupported(fmt.Sprintf("%s is not installed", c.Runtime), "apt install "+c.Runtime)
+			return facts.Uninstalled(c.Runtime, "apt install "+c.Runtime)
 		}
 	}
 	if h.Groups == nil {
-		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+		return h.NoGroups
 	}
 	for _, f := range []string{facts.FeatureContainer, facts.FeatureOverlay, facts.FeatureSeccomp} {
 		if s := h.Has(f); s.Answer != facts.Yes {

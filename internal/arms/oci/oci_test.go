@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testing/launchtest"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/record"
 )
 
 func TestMain(m *testing.M) { os.Exit(launchtest.Main(m, Container{})) }
@@ -69,15 +71,15 @@ func TestNotWithout(t *testing.T) {
 	if got := (Container{}).Support(host); got != yes {
 		t.Errorf("%+v, want yes", got)
 	}
-	if got := (Container{Runtime: "no-such-runtime"}).Support(host); got.Answer != facts.No || got.Remedy == "" {
+	if got := (Container{Runtime: "no-such-runtime"}).Support(host); got.Answer != facts.No || got.Remedy.IsZero() {
 		t.Errorf("%+v, want no with a remedy", got)
 	}
-	host.Features[facts.FeatureOverlay] = facts.Unsupported("because", "do this")
-	if got := (Container{}).Support(host); got.Reason != "because" {
+	host.Features[facts.FeatureOverlay] = facts.Unsupported(record.InProse("because"), record.InProse("do this"))
+	if got := (Container{}).Support(host); said.English(got.Reason) != "because" {
 		t.Errorf("%+v, want no, because", got)
 	}
-	host.Groups, host.GroupsWhy, host.GroupsRemedy = nil, "no groups", "make some"
-	if got := (Container{}).Support(host); got.Reason != "no groups" {
+	host.Groups, host.NoGroups = nil, facts.Unsupported(record.InProse("no groups"), record.InProse("make some"))
+	if got := (Container{}).Support(host); said.English(got.Reason) != "no groups" {
 		t.Errorf("%+v, want no, for there are no groups", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/netns"
 	"github.com/tarelab/tare/internal/outside/kube"
@@ -138,7 +139,7 @@ func tryServiceRights(t *testing.T, admin *kubetest.Admin) {
 	t.Run("without", func(t *testing.T) {
 		admin.Grant(t, "tare-service")
 		s := env.Support(hostWith(t, env))
-		if s.Answer != facts.No || !strings.Contains(s.Reason, "create, get services") || !strings.Contains(s.Remedy, "--rbac") {
+		if s.Answer != facts.No || !strings.Contains(said.English(s.Reason), "create, get services") || !strings.Contains(said.English(s.Remedy), "--rbac") {
 			t.Errorf("%+v", s)
 		}
 		_, err := serving(t, env, runID("bad"))

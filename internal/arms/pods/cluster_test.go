@@ -20,6 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/outside/kube"
@@ -263,7 +264,7 @@ func TestClusterErrors(t *testing.T) {
 			if c.name == "forbidden" {
 				c.says = `forbids user "tare-limited" to` // all of it, not the first
 			}
-			if s.Answer != facts.No || !strings.Contains(s.Reason, c.says) || !strings.Contains(s.Remedy, c.helps) {
+			if s.Answer != facts.No || !strings.Contains(said.English(s.Reason), c.says) || !strings.Contains(said.English(s.Remedy), c.helps) {
 				t.Errorf("%+v", s)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/testing/kubetest"
@@ -74,11 +75,11 @@ func TestClusterRights(t *testing.T) {
 	const user = "tare-half"
 	use(t, kube.Access{Kubeconfig: kubetest.Kubeconfig(t, func(u *api.AuthInfo, _ *api.Cluster) { u.Impersonate = user })})
 	s := reached()
-	if s.Answer != facts.No || !strings.Contains(s.Remedy, "--rbac") {
+	if s.Answer != facts.No || !strings.Contains(said.English(s.Remedy), "--rbac") {
 		t.Errorf("%+v", s)
 	}
 	for _, want := range []string{user, "create, delete, get namespaces", "list nodes", "pods", "list events"} {
-		if !strings.Contains(s.Reason, want) {
+		if !strings.Contains(said.English(s.Reason), want) {
 			t.Errorf("%q does not say %q", s.Reason, want)
 		}
 	}

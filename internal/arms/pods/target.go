@@ -42,8 +42,8 @@ func (t *Target) Told(tell func(messages.Message)) { t.silences.Told(tell) }
 func (t *Target) Warnings() (all []record.Warning) {
 	for _, away := range t.silences.Past() {
 		all = append(all, record.Warning{
-			Text:   record.InProse(away.String()),
-			Remedy: record.InProse("what needed it waited, and the windows that were measured count; kubectl get --raw /readyz?verbose says how the API server is"),
+			Text:   away.Said(),
+			Remedy: record.Say("cluster_was_waited_for"),
 		})
 	}
 	return all
@@ -74,7 +74,7 @@ func (t *Target) Ask(h facts.Host, pods ...Pod) {
 // supportOf is the answer for one kind of pod in a cluster that can have pods.
 func (t *Target) supportOf(p Pod, h facts.Host) facts.Support {
 	if err := p.check(t.node != ""); err != nil {
-		return facts.Unsupported(err.Error(), hint.Of(err))
+		return facts.Refused(err)
 	}
 	if more := p.Rights(); len(more) > 0 {
 		if answer, _ := t.reachable(h, more); answer.Answer != facts.Yes {
@@ -82,7 +82,7 @@ func (t *Target) supportOf(p Pod, h facts.Host) facts.Support {
 		}
 	}
 	if err := t.refusal(p); err != nil {
-		return facts.Unsupported(err.Error(), hint.Of(err))
+		return facts.Refused(err)
 	}
 	return facts.Supported()
 }
@@ -140,14 +140,14 @@ func (p Pod) expectedSpec(node, namespace string) kube.PodSpec {
 // answer is the cluster's answer about a pod.
 func (t *Target) answer(p Pod) facts.Support {
 	if t == nil {
-		return facts.Unsupported("no cluster was named", "")
+		return facts.Unsupported(record.Say("no_cluster_named"), record.Said{})
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s, ok := t.answers[p.word()]; ok {
 		return s
 	}
-	return facts.Unsupported("the cluster was not asked about it", "")
+	return facts.Unsupported(record.Say("cluster_not_asked"), record.Said{})
 }
 
 // Elsewhere is the node of the pods; empty if it is this host, or before Ask.
@@ -164,9 +164,9 @@ func (t *Target) Elsewhere() string {
 func supportHere(h facts.Host) facts.Support {
 	switch {
 	case !h.Root:
-		return facts.Unsupported("a pod's processes and files on its node are root's", "run as root, or control the pods from outside: --nodes NAME")
+		return facts.Unsupported(record.Say("pod_needs_root"), record.Say("root_or_nodes"))
 	case h.Groups == nil:
-		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+		return h.NoGroups
 	}
 	return facts.Supported()
 }
@@ -211,9 +211,9 @@ func (t *Target) reachable(h facts.Host, more ...kube.Rights) (s facts.Support, 
 	if err == nil {
 		return facts.Supported(), elsewhere
 	}
-	s = facts.Unsupported(err.Error(), hint.Of(err))
-	if s.Remedy == "" {
-		s.Remedy = "kubectl get nodes asks the same"
+	s = facts.Refused(err)
+	if s.Remedy.IsZero() {
+		s.Remedy = record.InProse("kubectl get nodes asks the same")
 	}
 	return s, elsewhere
 }

@@ -20,14 +20,14 @@ var _ wire.Remote = watchedServer{}
 // Measure lets the load run for a window.
 func (s watchedServer) Measure(ctx context.Context, w wire.WindowSpec) (wire.Sample, error) {
 	measured, watched, watchErr, err := wire.MeasureBeside(ctx, s.Link, s.server, w)
-	why := "the load decides the length of this window, which the server's pod does not know"
+	why := record.Say("length_of_load")
 	if watchErr != nil {
-		why = watchErr.Error()
+		why = record.InProse(watchErr.Error())
 	}
 	for name := range measured.Probes {
 		value, ok := watched.Probes[name]
 		if !ok {
-			value = record.Missing(record.InProse(why))
+			value = record.Missing(why)
 		}
 		measured.Probes[name] = value
 	}

@@ -36,7 +36,7 @@ func (Process) Capabilities() environment.Capabilities {
 // Support says whether this host and user can have it.
 func (Process) Support(h facts.Host) facts.Support {
 	if !h.Root {
-		return facts.Unsupported("an ordinary user cannot move processes to the root group", "run as root")
+		return facts.Unsupported(record.Say("user_cannot_move"), facts.AsRoot())
 	}
 	return facts.Supported()
 }

@@ -125,6 +125,9 @@ func (c Catalog) Of(key Key, pairs ...any) []Piece {
 
 // OfCode splits the sentence of a code into pieces; nil if this catalogue does not have the code.
 func (c Catalog) OfCode(code string, pairs ...any) []Piece {
+	if c.said == nil {
+		c = english()
+	}
 	return split(c.said[Key(code)], "{", pairs)
 }
 

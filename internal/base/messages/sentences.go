@@ -2,7 +2,7 @@ package messages
 
 import (
 	"cmp"
-	"embed"
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,29 +11,18 @@ import (
 	"unicode"
 )
 
-// The files of patterns: chinese-sentences.txt has what a record and a report say, chinese-reasons.txt the errors that are
-// reasons.
+// chineseSentences has the patterns of what a record and a report say.
 //
-//go:embed chinese-sentences.txt chinese-reasons.txt
-var chineseFiles embed.FS
+//go:embed chinese-sentences.txt
+var chineseSentences string
 
 var chinesePatterns = sync.OnceValue(func() *patterns {
-	names, err := chineseFiles.ReadDir(".")
+	all, err := parsePatterns(chineseSentences)
 	if err != nil {
-		panic(err) // the files are part of the program
+		panic(fmt.Errorf("chinese-sentences.txt, %w", err)) // the file is part of the program
 	}
 	p := &patterns{whole: map[string]string{}}
-	for _, name := range names {
-		b, err := chineseFiles.ReadFile(name.Name())
-		if err != nil {
-			panic(err)
-		}
-		all, err := parsePatterns(string(b))
-		if err != nil {
-			panic(fmt.Errorf("%s, %w", name.Name(), err))
-		}
-		p.add(all)
-	}
+	p.add(all)
 	return p
 })
 
@@ -173,6 +162,9 @@ var listed = []string{"list", "names", "arms", "loads", "files", "settings", "no
 func (c Catalog) Sentence(s string) string {
 	if c.known == nil {
 		return s
+	}
+	if to, ok := c.static[s]; ok {
+		return to
 	}
 	out, _ := c.translate(s, 0)
 	return out

@@ -16,13 +16,13 @@ import (
 // speak.
 var spoken = map[string][]string{
 	"analysis": nil, "analysis/compare": nil, "analysis/gate": nil,
-	"host/doctor": nil, "host/isolation": nil, "host/probe": nil, "planning/plan": nil, "measure/run": nil, "measure/session": nil,
+	"host/doctor": nil, "host/isolation": nil, "planning/plan": nil,
 	"logs/clickhouse": nil, "logs/csv": nil, "logs/fio": nil, "logs/format": nil, "logs/hyperfine": nil, "logs/importer": nil, "logs/kubefio": nil,
-	"logs/observed": nil, "logs/pgbench": nil, "logs/redis": nil, "logs/sysbench": nil,
-	"linux/storage": {"Warnings", "nfs", "ceph"}, "planning/remedy": {"Does", "Needs"},
-	"loads/workload": {"Title"}, "loads/fio": {"Title"}, "loads/redis": {"Title"}, "loads/pgbench": {"Title"}, "loads/clickhouse": {"Title"}, "loads/sysbench": {"Title"},
+	"logs/observed": nil, "logs/pgbench": nil, "logs/redis": nil, "logs/sysbench": nil, "report/handover": nil,
+	"planning/remedy": {"Does", "Gives", "Needs"},
+	"loads/workload":  {"Title"}, "loads/fio": {"Title"}, "loads/redis": {"Title"}, "loads/pgbench": {"Title"}, "loads/clickhouse": {"Title"}, "loads/sysbench": {"Title"},
 	"arms/chroot": {"Title"}, "arms/oci": {"Title"}, "arms/engines": {"Title"}, "arms/ungrouped": {"Title"}, "arms/layers": {"Title"}, "arms/gvisor": {"Title"},
-	"arms/beside": {"Title"}, "arms/pods": {"Title"}, "host/durability": {"Class", "classOf", "Compare", "Facts"},
+	"arms/beside": {"Title"}, "arms/pods": {"Title"},
 }
 
 // unsaid are texts of these packages that no report says: parts of sentences, and names.
@@ -30,12 +30,8 @@ var unsaid = map[string][]string{
 	"analysis":         {" and ", "7 and 7", "steal"},
 	"analysis/compare": {"parameter ", "neighbour ", "version of ", "setting "}, // a name follows
 	"analysis/gate":    {" in the arms 7"},                                      // of an error
-	"host/doctor":      {"7 on 7"},                                              // a file system on a device
-	"host/durability":  {"durability", "durability.because", "durability.sync_median", "durability.7"},
-	"linux/storage":    {"rsize", "wsize", "7 on 7: 7"},
 	"logs/fio":         {"are", "is", "text", "terse", "JSON"},
 	"logs/format":      {"7 and 7"},
-	"measure/run":      {"7 errors7"}, // the end of a log follows
 	"planning/plan":    {"memory 7", "7 GiB", "7 MiB", "7 ms"},
 	"planning/remedy":  {"Linux 5.14", "Linux 5.15"},
 }
@@ -213,23 +209,21 @@ func sentencesOf(t *testing.T, dir string, from []string) []string {
 // TestEverySentenceHasAPattern: each sentence of a package that speaks in a report has a translation.
 func TestEverySentenceHasAPattern(t *testing.T) {
 	zh, program := chinese(), readProgram(t)
-	count := 0
 	for dir, from := range spoken {
 		all := sentencesOf(t, dir, from)
 		if len(all) == 0 {
 			t.Errorf("%s has no sentence", dir)
 		}
-		count += len(all)
 		for _, english := range all {
 			if slices.Contains(unsaid[dir], english) {
 				continue
 			}
-			if to, ok := zh.translate(english, 0); !ok && zh.Static(english) == english && !program.ofErrors(english, filler) {
+			if zh.Static(english) != english {
+				continue // it has no values
+			}
+			if to, ok := zh.translate(english, 0); !ok && !program.ofErrors(english, filler) {
 				t.Errorf("%s: no pattern for %q (%s)", dir, english, to)
 			}
 		}
-	}
-	if count < 700 {
-		t.Errorf("only %d sentences were found", count)
 	}
 }

@@ -11,9 +11,6 @@ import (
 	"testing"
 )
 
-// reasonsFile has the patterns of errors that are reasons in tare plan, in tare doctor and in reports.
-const reasonsFile = "chinese-reasons.txt"
-
 // ofOthers are texts of the kernel, which no source has.
 var ofOthers = []string{"write back"}
 
@@ -231,25 +228,21 @@ func TestPatternsAreSaid(t *testing.T) {
 			t.Errorf("%q is said by %d, want %d", text, x.saidBy(literals), want)
 		}
 	}
-	names, _ := chineseFiles.ReadDir(".")
-	for _, name := range names {
-		b, _ := chineseFiles.ReadFile(name.Name())
-		all, err := parsePatterns(string(b))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range all {
-			switch by, reason := x.saidBy(p.literals), name.Name() == reasonsFile; {
-			case by == nobody:
-				t.Errorf("%s: nothing says %q", name.Name(), p.literals)
-			case by == onlyErrors && !reason:
-				t.Errorf("%s: only errors say %q", name.Name(), p.literals)
-			}
+	all, err := parsePatterns(chineseSentences)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		switch x.saidBy(p.literals) {
+		case nobody:
+			t.Errorf("nothing says %q", p.literals)
+		case onlyErrors:
+			t.Errorf("only errors say %q", p.literals)
 		}
 	}
 }
 
-// TestErrorsAreWhole: an error that a report quotes is in one language: in English, or in Chinese if it is a reason.
+// TestErrorsAreWhole: an error that a report quotes is in English.
 func TestErrorsAreWhole(t *testing.T) {
 	zh, n := chinese(), 0
 	for text, ofError := range readProgram(t).whole {

@@ -3,7 +3,6 @@ package doctor
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -13,12 +12,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/base/hint"
-	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/reserve"
+	"github.com/tarelab/tare/record"
 )
 
 // Checks makes all checks, in the order of reports: the user, the features that arms need,
@@ -64,24 +62,24 @@ func featureTitle(name string) string {
 
 // onHost checks that the host can be measured: tare is not in a container.
 func onHost(h facts.Host) facts.Support {
-	if h.Container != "" {
-		return no(h.ContainerRemedy, "%s", h.Container)
+	if !h.Container.IsZero() {
+		return facts.Unsupported(h.Container, h.ContainerRemedy)
 	}
-	return yes(noContainer)
+	return yes(record.Say("host_of_its_own"))
 }
 
 func root(h facts.Host) facts.Support {
 	if h.Root {
-		return yes(userID, 0)
+		return yes(record.Say("user_id", "id", 0))
 	}
-	return no(runAsRoot, userID, os.Geteuid())
+	return facts.Unsupported(record.Say("user_id", "id", os.Geteuid()), record.Say("root_for_layers"))
 }
 
 func groups(h facts.Host) facts.Support {
 	if h.Groups == nil {
-		return no(h.GroupsRemedy, "%s", cmp.Or(h.GroupsWhy, noGroupsMounted))
+		return h.NoGroups
 	}
-	return yes("%s", h.Groups.Layout)
+	return named(h.Groups.Layout.String())
 }
 
 // wanted are the controllers of the control group rung, by their names in version 2.
@@ -89,7 +87,7 @@ var wanted = [...]string{"cpu", "cpuset", "memory", "io", "pids"}
 
 func controllers(h facts.Host) facts.Support {
 	if h.Groups == nil {
-		return unknown("", noGroups)
+		return unknown(record.Say("groups_unknown"))
 	}
 	have := append([]string(nil), h.Groups.V2Controllers...)
 	for c := range h.Groups.V1 {
@@ -103,37 +101,37 @@ func controllers(h facts.Host) facts.Support {
 		}
 	}
 	if len(missing) > 0 {
-		return no(enableThem, missingThese, strings.Join(missing, ", "))
+		return facts.Unsupported(record.Say("missing", "names", strings.Join(missing, ", ")), record.Say("enable_controllers"))
 	}
 	if kept := h.Groups.StillEnabled(); kept != nil {
-		return no(kept.Remedy(), "%v", kept)
+		return facts.Unsupported(record.InProse(kept.Error()), record.InProse(kept.Remedy()))
 	}
-	return yes("%s", strings.Join(slices.Compact(have), ", "))
+	return named(strings.Join(slices.Compact(have), ", "))
 }
 
-// OwnLimit is the memory limit of this process that the arms do not have, in words; empty: there is none.
-func OwnLimit(h facts.Host) string {
+// OwnLimit is the memory limit of this process that the arms do not have; nothing: there is none.
+func OwnLimit(h facts.Host) record.Said {
 	if h.Groups == nil {
-		return ""
+		return record.Said{}
 	}
 	if limit := h.Groups.OwnMemory(); limit > 0 {
-		return fmt.Sprintf(ownMemory, quantity.Bytes(float64(limit)))
+		return record.Say("shell_limit", "limit", limit)
 	}
-	return ""
+	return record.Said{}
 }
 
 func ownLimit(h facts.Host) facts.Support {
-	if text := OwnLimit(h); text != "" {
-		return no(limitArms, "%s", text)
+	if limit := OwnLimit(h); !limit.IsZero() {
+		return facts.Unsupported(limit, record.Say("limit_arms"))
 	}
-	return yes(noOwnLimit)
+	return yes(record.Say("no_shell_limit"))
 }
 
 func freezer(h facts.Host) facts.Support {
 	if h.Freezer != "" {
-		return yes("%s", h.Freezer)
+		return named(h.Freezer)
 	}
-	return no(freezeAsRoot, "%s", cmp.Or(h.FreezeWhy, noFreezer))
+	return facts.Unsupported(cmp.Or(h.NoFreezer, record.Say("no_freezer")), record.Say("root_for_freezer"))
 }
 
 // psi checks for pressure accounting of the host and of control groups.
@@ -141,19 +139,19 @@ func psi(f proc.FS, h facts.Host) facts.Support {
 	b, err := f.Text("proc/pressure/cpu")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return no(usePSI, noPSI)
+		return facts.Unsupported(record.Say("no_psi"), record.Say("use_psi"))
 	case errors.Is(err, unix.EOPNOTSUPP):
-		return no(startWithPSI, psiOff)
+		return facts.Unsupported(record.Say("psi_off"), record.Say("start_with_psi"))
 	case err != nil:
-		return unknown("", "%v", err)
+		return facts.Unclear(err)
 	}
 	if some, _ := proc.Pressure(b); math.IsNaN(some) {
-		return unknown("", psiUnreadable)
+		return unknown(record.Say("psi_unreadable"))
 	}
 	if h.Groups != nil && h.Groups.V2 == "" {
-		return no(mountUnified, hostPSIOnly)
+		return facts.Unsupported(record.Say("psi_of_host"), record.Say("mount_unified"))
 	}
-	return yes(byGroup)
+	return yes(record.Say("psi_by_group"))
 }
 
 // The memory and disk space that a run with the built-in loads needs, in bytes.
@@ -165,38 +163,30 @@ const (
 func freeMemory(f proc.FS) facts.Support {
 	m, err := f.Amounts("proc/meminfo", "MemAvailable", "MemTotal")
 	if err != nil {
-		return unknown("", "%v", err)
+		return facts.Unclear(err)
 	}
+	found := record.Say("memory_available", "available", m[0], "total", m[1])
 	switch {
 	case !(m[0] >= 0):
-		return unknown("", memoryUnknown)
+		return unknown(record.Say("memory_unknown"))
 	case m[0] < enoughMemory:
-		return no(lessMemory, available, size(m[0]), size(m[1]))
+		return facts.Unsupported(found, record.Say("end_programs"))
 	}
-	return yes(available, size(m[0]), size(m[1]))
+	return yes(found)
 }
 
 func freeSpace(scratch string) facts.Support {
-	room, err := reserve.OfDir(scratch, otherDisk)
+	room, err := reserve.OfDir(scratch, "name a directory on another file system with --scratch DIR")
 	if err != nil {
-		return unknown(otherScratch, "%v", err)
+		return facts.Support{Answer: facts.Unknown, Reason: record.InProse(err.Error()), Remedy: record.Say("other_scratch")}
 	}
 	if err := reserve.Err(room...); err != nil {
-		return no(hint.Of(err), "%v", err)
+		return facts.Refused(err)
 	}
 	if free := room[0].Free - room[0].Bound; free < enoughSpace {
-		return no(makeRoom, freeBeyond, size(float64(room[0].Free)), scratch, size(float64(free)))
+		return facts.Unsupported(record.Say("space_beyond", "free", room[0].Free, "dir", scratch, "beyond", free), record.Say("make_room"))
 	}
-	return yes(freeHere, size(float64(room[0].Free)), scratch)
-}
-
-func size(bytes float64) string {
-	units := [...]string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
-	i := 0
-	for ; bytes >= 1024 && i < len(units)-1; i++ {
-		bytes /= 1024
-	}
-	return fmt.Sprintf("%.3g %s", bytes, units[i])
+	return yes(record.Say("space_free", "free", room[0].Free, "dir", scratch))
 }
 
 // qosLevel asks the mechanism, which knows the file that openEuler's kernel has.
@@ -204,7 +194,7 @@ func qosLevel(h facts.Host) facts.Support {
 	m, _ := isolation.Find(isolation.QoSLevel)
 	s := m.Support(h)
 	if s.Answer == facts.Yes {
-		return yes(isolation.QoSLevel)
+		return named(isolation.QoSLevel)
 	}
 	return s
 }

@@ -5,9 +5,8 @@
 package doctor
 
 import (
-	"fmt"
-
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/record"
 )
 
 // Check is one question about this host. Yes means good for measuring.
@@ -25,14 +24,11 @@ type Patient struct {
 	Host    facts.Host // what inspect tried out
 }
 
-func yes(format string, args ...any) facts.Support {
-	return facts.Support{Answer: facts.Yes, Reason: fmt.Sprintf(format, args...)}
-}
+func yes(found record.Said) facts.Support { return facts.Support{Answer: facts.Yes, Reason: found} }
 
-func no(remedy, format string, args ...any) facts.Support {
-	return facts.Unsupported(fmt.Sprintf(format, args...), remedy)
-}
+// named is a yes with a name.
+func named(name string) facts.Support { return yes(record.InProse(name)) }
 
-func unknown(remedy, format string, args ...any) facts.Support {
-	return facts.Support{Answer: facts.Unknown, Reason: fmt.Sprintf(format, args...), Remedy: remedy}
+func unknown(found record.Said) facts.Support {
+	return facts.Support{Answer: facts.Unknown, Reason: found}
 }

@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
 )
 
 // plant writes files below a fresh root.
@@ -40,7 +42,7 @@ func find(t *testing.T, all []Check, name string) Check {
 func TestThisHost(t *testing.T) {
 	scratch := t.TempDir()
 	begin := time.Now()
-	host, checks := Facts("/"), Checks(Patient{Root: "/", Scratch: scratch})
+	host, checks := Facts("/"), Checks(Patient{Root: "/", Scratch: scratch, Host: facts.Host{NoGroups: facts.Unsupported(record.InProse("not tried"), record.Said{})}})
 	noise, err := Look(t.Context(), 2*time.Second)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +57,7 @@ func TestThisHost(t *testing.T) {
 		t.Errorf("facts: %+v", host)
 	}
 	for _, c := range checks {
-		if c.Name == "" || c.Title == "" || c.Reason == "" {
+		if c.Name == "" || c.Title == "" || c.Reason.IsZero() {
 			t.Errorf("an answer without a word: %+v", c)
 		}
 	}
@@ -67,7 +69,7 @@ func TestThisHost(t *testing.T) {
 
 func checkNoise(t *testing.T, n Noise) {
 	t.Helper()
-	if len(n.Loops) != 3 || rank(n.Word) < 0 || n.Because == "" || n.Sleep.Sleeps == 0 {
+	if len(n.Loops) != 3 || rank(n.Word) < 0 || n.Because.IsZero() || n.Sleep.Sleeps == 0 {
 		t.Errorf("noise: %+v", n)
 	}
 	for _, l := range n.Loops {
@@ -127,7 +129,7 @@ func TestChecksOnFixtures(t *testing.T) {
 		}
 		return facts.Host{Root: true, Groups: g, Freezer: "freezer v2"}
 	}
-	none := facts.Host{GroupsWhy: "not yours", GroupsRemedy: "run as root", FreezeWhy: "no group"}
+	none := facts.Host{NoGroups: facts.Unsupported(record.InProse("not yours"), record.InProse("run as root")), NoFreezer: record.InProse("no group")}
 	all := tree("/sys/fs/cgroup/unified", "cpu", "memory", "pids", "cpuset", "blkio")
 	const pressure = "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
 	const governor, clock = "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -163,10 +165,10 @@ func TestChecksOnFixtures(t *testing.T) {
 	} {
 		p := Patient{Root: plant(t, q.files), Scratch: t.TempDir(), Host: q.host}
 		c := find(t, Checks(p), q.name)
-		if c.Answer != q.want || !strings.Contains(c.Reason, q.reason) {
+		if c.Answer != q.want || !strings.Contains(said.English(c.Reason), q.reason) {
 			t.Errorf("%s with %v: %v (%s), want %v with %q", q.name, q.files, c.Answer, c.Reason, q.want, q.reason)
 		}
-		if c.Answer == facts.No && c.Remedy == "" {
+		if c.Answer == facts.No && c.Remedy.IsZero() {
 			t.Errorf("%s: a no without a remedy", q.name)
 		}
 	}
@@ -183,7 +185,7 @@ func TestQoSLevel(t *testing.T) {
 	}
 	for has, want := range map[bool]facts.Answer{true: facts.Yes, false: facts.No} {
 		h := facts.Host{Groups: groups, Control: facts.Control{Files: map[string]bool{"cpu.qos_level": has}}}
-		if c := find(t, Checks(Patient{Root: t.TempDir(), Scratch: t.TempDir(), Host: h}), "qos"); c.Answer != want || c.Reason == "" {
+		if c := find(t, Checks(Patient{Root: t.TempDir(), Scratch: t.TempDir(), Host: h}), "qos"); c.Answer != want || c.Reason.IsZero() {
 			t.Errorf("a kernel with it: %v: %+v", has, c)
 		}
 	}
@@ -210,11 +212,11 @@ func TestDurable(t *testing.T) {
 		{"ext4", "rw,nobarrier", facts.No, "barriers"},
 		{"overlay", "rw,upperdir=/x,volatile", facts.No, "volatile"},
 	} {
-		if got := on(c.kind, c.options); got.Answer != c.want || !strings.Contains(got.Reason, c.reason) {
+		if got := on(c.kind, c.options); got.Answer != c.want || !strings.Contains(said.English(got.Reason), c.reason) {
 			t.Errorf("%s %s: %+v", c.kind, c.options, got)
 		}
 	}
-	if got := on("ext4", "rw"); got.Answer == facts.No || !strings.Contains(got.Reason, "ext4 on dev (device cache: write back)") {
+	if got := on("ext4", "rw"); got.Answer == facts.No || !strings.Contains(said.English(got.Reason), "ext4 on dev (device cache: write back)") {
 		t.Errorf("ext4: %+v", got)
 	}
 	gone := find(t, Checks(Patient{Root: t.TempDir(), Scratch: filepath.Join(scratch, "absent")}), "fdatasync")

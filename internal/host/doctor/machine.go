@@ -2,12 +2,14 @@ package doctor
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/record"
 )
 
 // governor checks for a constant frequency: one that follows the load makes a fast arm faster.
@@ -15,13 +17,13 @@ func governor(f proc.FS) facts.Support {
 	all, err := f.Governors()
 	switch {
 	case errors.Is(err, proc.ErrNoFrequency):
-		return unknown("", "%v", err)
+		return facts.Unclear(err)
 	case err != nil:
-		return unknown("", governorUnread, err)
+		return facts.Unclear(fmt.Errorf("read the governor: %w", err))
 	case slices.Equal(all, []string{"performance"}):
-		return yes(governorIs, all[0])
+		return yes(record.Say("governor", "name", all[0]))
 	}
-	return no(setGovernor, governorIs, strings.Join(all, ", "))
+	return facts.Unsupported(record.Say("governor", "name", strings.Join(all, ", ")), facts.Command("cpupower frequency-set -g performance"))
 }
 
 // turbo checks that turbo is off: how long a CPU stays above its nominal frequency depends on its
@@ -30,13 +32,13 @@ func turbo(f proc.FS) facts.Support {
 	on, err := f.Turbo()
 	switch {
 	case errors.Is(err, proc.ErrNoFrequency):
-		return unknown("", turboUnknown)
+		return unknown(record.Say("turbo_unknown"))
 	case err != nil:
-		return unknown("", turboUnread, err)
+		return facts.Unclear(fmt.Errorf("read the turbo setting: %w", err))
 	case on:
-		return no(setTurboOff, turboOn)
+		return facts.Unsupported(record.Say("turbo_on"), record.Say("set_turbo_off"))
 	}
-	return yes(turboOff)
+	return yes(record.Say("turbo_off"))
 }
 
 // swap checks that no swap is used: an arm would wait for pages that were swapped out while
@@ -44,7 +46,7 @@ func turbo(f proc.FS) facts.Support {
 func swap(f proc.FS) facts.Support {
 	all, err := f.Swaps()
 	if err != nil {
-		return unknown("", "%v", err)
+		return facts.Unclear(err)
 	}
 	var used, total float64
 	for _, s := range all {
@@ -52,11 +54,11 @@ func swap(f proc.FS) facts.Support {
 	}
 	switch {
 	case len(all) == 0:
-		return yes("none")
+		return yes(record.Say("no_swap"))
 	case used == 0:
-		return yes(swapUnused, size(total))
+		return yes(record.Say("swap_unused", "total", total))
 	}
-	return no(setSwapOff, swapUsed, size(used), size(total))
+	return facts.Unsupported(record.Say("swap_used", "used", used, "total", total), record.Say("set_swap_off"))
 }
 
 // slowClock is the time of reading the clock from which it slows down a load that times its
@@ -66,12 +68,12 @@ const slowClock = 150 * time.Nanosecond
 func clock(f proc.FS) facts.Support {
 	source, err := f.Word("sys/devices/system/clocksource/clocksource0/current_clocksource")
 	if err != nil {
-		return unknown("", clockUnknown, err)
+		return facts.Unclear(fmt.Errorf("the kernel does not say its clock source: %w", err))
 	}
 	if cost := clockCost(); cost > slowClock {
-		return no(chooseTSC, clockSlow, source, cost)
+		return facts.Unsupported(record.Say("clock_slow", "name", source, "time", cost.Seconds()), record.Say("choose_tsc"))
 	}
-	return yes("%s", source)
+	return named(source)
 }
 
 // clockCost is the time of one reading, from the fastest of several batches, so that

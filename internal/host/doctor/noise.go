@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -25,7 +24,7 @@ type Noise struct {
 	Steal   record.Value `json:"steal"`
 	Foreign record.Value `json:"foreign"`
 	Word    string       `json:"word"` // the worst one of all
-	Because string       `json:"because"`
+	Because record.Said  `json:"because"`
 	// Neighbours is the standard deviation of the log ratio of two neighbouring windows of plain work.
 	// A forecast of a run starts from it (plan.Expect).
 	Neighbours record.Value `json:"neighbour_sd"`
@@ -100,7 +99,7 @@ func Look(ctx context.Context, d time.Duration) (Noise, error) {
 	for _, l := range loops {
 		n.Loops = append(n.Loops, l.judge(n.Seconds))
 	}
-	n.Neighbours = record.Missing(record.InProse(fewSlices))
+	n.Neighbours = record.Missing(record.Say("few_slices"))
 	if sd, ok := neighbours(loops); ok {
 		n.Neighbours = record.Number(sd)
 	}
@@ -135,11 +134,12 @@ func readUse() use {
 }
 
 func (u use) since(v use) (steal, foreign record.Value) {
+	unread := record.Missing(record.Say("not_in_proc_stat"))
 	total := u.total - v.total
 	if !(total > 0) {
-		return record.Missing(record.InProse(useUnknown)), record.Missing(record.InProse(useUnknown))
+		return unread, unread
 	}
-	steal, foreign = record.Missing(record.InProse(useUnknown)), record.Missing(record.InProse(useUnknown))
+	steal, foreign = unread, unread
 	if x := u.steal - v.steal; x >= 0 {
 		steal = record.Number(x / total)
 	}
@@ -190,36 +190,36 @@ const (
 // consequences.
 func (n *Noise) conclude() {
 	n.Word = Quiet
-	say := func(word, format string, args ...any) {
+	say := func(word string, because record.Said) {
 		if rank(word) > rank(n.Word) {
-			n.Word, n.Because = word, fmt.Sprintf(format, args...)
+			n.Word, n.Because = word, because
 		}
 	}
 	if x, ok := n.Foreign.Get(); ok {
-		say(wordFor(x, sharedUse, hostileUse), foreignUse, 100*x)
+		say(wordFor(x, sharedUse, hostileUse), record.Say("host_foreign", "share", x))
 	}
 	if x, ok := n.Steal.Get(); ok {
-		say(wordFor(x, sharedUse, hostileUse), stolen, 100*x)
+		say(wordFor(x, sharedUse, hostileUse), record.Say("host_stolen", "share", x))
 	}
 	for _, l := range n.Loops {
-		say(l.Word, varies, l.Title, 100*l.CV)
+		say(l.Word, record.Say("host_varies", "loop", l.Name, "cv", l.CV))
 	}
-	say(wordFor(n.Sleep.P99, sharedLate, hostileLate), wakesLate, 1e3*n.Sleep.P99)
+	say(wordFor(n.Sleep.P99, sharedLate, hostileLate), record.Say("host_late", "delay", n.Sleep.P99))
 	if n.Word == Quiet {
-		n.Because = nothingWorse
+		n.Because = record.Say("host_as_own")
 	}
 }
 
 // Quieter returns what would reduce the noise of this host; empty where it is quiet.
-func (n *Noise) Quieter() (all []string) {
+func (n *Noise) Quieter() (all []record.Said) {
 	if x, ok := n.Foreign.Get(); ok && x >= sharedUse {
-		all = append(all, fmt.Sprintf(endOthers, 100*x))
+		all = append(all, record.Say("end_others", "share", x))
 	}
 	if x, ok := n.Steal.Get(); ok && x >= sharedUse {
-		all = append(all, fmt.Sprintf(otherMachine, 100*x))
+		all = append(all, record.Say("other_machine", "share", x))
 	}
 	if len(all) == 0 && n.Word != Quiet {
-		all = append(all, cannotBeSeen)
+		all = append(all, record.Say("noise_unseen"))
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -86,13 +87,13 @@ func TestConclude(t *testing.T) {
 		{func(n *Noise) { n.Steal = record.Number(0.1) }, Shared, "stolen"},
 		{func(n *Noise) { n.Steal = record.Missing(record.InProse("x")) }, Quiet, "nothing"},
 		{func(n *Noise) { n.Sleep.P99 = 0.02 }, Hostile, "wake-up delay: p99 20 ms"},
-		{func(n *Noise) { n.Loops = []Loop{{Title: "work", Word: Shared, CV: 0.03}} }, Shared, "the speed of work varies by 3.0 %"},
+		{func(n *Noise) { n.Loops = []Loop{{Name: "alu", Word: Shared, CV: 0.03}} }, Shared, "the speed of arithmetic varies by 3.0 %"},
 		{func(n *Noise) { n.Foreign = record.Number(0.5); n.Sleep.P99 = 0.02 }, Hostile, "other processes"},
 	} {
 		n := calm
 		c.change(&n)
 		n.conclude()
-		if n.Word != c.word || !strings.Contains(n.Because, c.why) {
+		if n.Word != c.word || !strings.Contains(said.English(n.Because), c.why) {
 			t.Errorf("%s because %s, want %s because %s", n.Word, n.Because, c.word, c.why)
 		}
 	}
@@ -145,7 +146,7 @@ func TestQuieter(t *testing.T) {
 			t.Fatalf("%+v: %q", c.n, got)
 		}
 		for i, w := range c.want {
-			if !strings.Contains(got[i], w) {
+			if !strings.Contains(said.English(got[i]), w) {
 				t.Errorf("%q is not in %q", w, got[i])
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/record"
 )
 
 // Bounds of measuring fdatasync.
@@ -30,17 +31,17 @@ const (
 func durable(f proc.FS, scratch string) facts.Support {
 	took, err := syncLatency(scratch)
 	if err != nil {
-		return unknown(diskInQuestion, "%v", err)
+		return facts.Support{Answer: facts.Unknown, Reason: record.InProse(err.Error()), Remedy: record.Say("scratch_in_question")}
 	}
 	where, bad := volume(f, scratch)
-	found := syncTook(where, round(took))
+	found := record.Say("sync_took", "where", where, "time", round(took).Seconds())
 	switch {
-	case bad != "":
-		return no(diskInQuestion, "%s: %s", found, bad)
+	case !bad.IsZero():
+		return facts.Unsupported(record.Say("sync_not_kept", "found", found, "why", bad), record.Say("scratch_in_question"))
 	case took < tooFast:
-		return unknown(deviceUnknown, cacheAnswers, found)
+		return facts.Support{Answer: facts.Unknown, Reason: record.Say("cache_answers", "found", found), Remedy: record.Say("device_unknown")}
 	}
-	return yes("%s", found)
+	return yes(found)
 }
 
 // syncLatency is the median time of overwriting 4 KiB and syncing them.
@@ -77,21 +78,21 @@ func round(d time.Duration) time.Duration {
 }
 
 // volume names the file system and the device below a directory. bad is the reason why it does
-// not keep synced data; empty without one.
-func volume(f proc.FS, dir string) (where, bad string) {
+// not keep synced data; nothing without one.
+func volume(f proc.FS, dir string) (where, bad record.Said) {
 	path, err := filepath.EvalSymlinks(dir)
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
 	mounts, err2 := f.Mounts()
 	if err != nil || err2 != nil {
-		return dir, ""
+		return record.InProse(dir), record.Said{}
 	}
 	m := proc.MountOf(mounts, path)
 	if m == nil {
-		return dir, ""
+		return record.InProse(dir), record.Said{}
 	}
-	where = fileSystemOn(m.Type, m.Source)
+	where = record.Say("file_system_on", "type", m.Type, "source", m.Source)
 	device := fmt.Sprintf("sys/dev/block/%d:%d/", m.Major, m.Minor)
 	for _, at := range []string{"queue", "../queue"} { // of a disk, of a partition's disk
 		link, err := filepath.EvalSymlinks(f.Path(device))
@@ -99,23 +100,23 @@ func volume(f proc.FS, dir string) (where, bad string) {
 			break
 		}
 		if b, err := os.ReadFile(filepath.Join(link, at, "write_cache")); err == nil {
-			where = withCache(where, strings.TrimSpace(string(b)))
+			where = record.Say("file_system_cached", "type", m.Type, "source", m.Source, "cache", strings.TrimSpace(string(b)))
 			break
 		}
 	}
 	return where, forgets(m)
 }
 
-// forgets is the reason why a file system does not keep synced data; empty without one.
-func forgets(m *proc.Mount) string {
+// forgets is the reason why a file system does not keep synced data; nothing without one.
+func forgets(m *proc.Mount) record.Said {
 	options := strings.Split(m.Options+","+m.Super, ",")
 	switch {
 	case m.Type == "tmpfs" || m.Type == "ramfs":
-		return syncsNothing
+		return record.Say("sync_in_memory")
 	case m.Type == "overlay" && slices.Contains(options, "volatile"):
-		return volatileOverlay
+		return record.Say("overlay_volatile")
 	case slices.Contains(options, "nobarrier") || slices.Contains(options, "barrier=0"):
-		return noBarriers
+		return record.Say("no_barriers")
 	}
-	return ""
+	return record.Said{}
 }

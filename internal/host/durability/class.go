@@ -2,8 +2,10 @@ package durability
 
 import (
 	"math"
+	"strings"
 
 	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/record"
 )
 
 // Class says where written data is when its sync returns.
@@ -15,18 +17,18 @@ const few = 4
 
 // classOf is the weakest class of what the mount says and what each device did in the trial.
 // The reason is one line for people.
-func classOf(t storage.Trial, f storage.Facts) (Class, string) {
+func classOf(t storage.Trial, f storage.Facts) (Class, record.Said) {
 	switch {
 	case f.Memory():
-		return Memory, inMemory(f.Lowest.Type)
+		return Memory, record.Say("file_system_in_memory", "type", f.Lowest.Type)
 	case f.Network():
-		return Network, ofAnother(f.Lowest.Type)
+		return Network, record.Say("file_system_elsewhere", "type", f.Lowest.Type)
 	case f.NoBarrier():
-		return Cached, noBarriers(f.Options)
+		return Cached, record.Say("mount_without_barriers", "options", strings.Join(f.Options, ","))
 	case len(f.Devices) == 0:
-		return Unknown, noDevice(f.Mount.Type)
+		return Unknown, record.Say("no_device_counts", "type", f.Mount.Type)
 	}
-	class, why := Unknown, noFlushCounter
+	class, why := Unknown, record.Say("no_flush_counter")
 	for i, d := range f.Devices {
 		c := t.Devices[i]
 		switch {
@@ -42,7 +44,7 @@ func classOf(t storage.Trial, f storage.Facts) (Class, string) {
 		case c.Flushes < float64(t.Syncs)/few:
 			return Cached, fewFlushes(t, c, d.Name)
 		}
-		class, why = Medium, reached(t, d.Name)
+		class, why = Medium, record.Say("syncs_reached", "syncs", t.Syncs, "device", d.Name)
 	}
 	return class, why
 }

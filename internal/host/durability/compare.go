@@ -2,8 +2,8 @@ package durability
 
 import (
 	"fmt"
-	"strconv"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/linux/storage"
 	"github.com/tarelab/tare/record"
 )
@@ -29,12 +29,12 @@ type Promise struct {
 }
 
 // Class is where the arm's data is after a sync, and why.
-func (a ArmFacts) Class() (Class, string) {
+func (a ArmFacts) Class() (Class, record.Said) {
 	switch {
 	case a.Volatile:
-		return Page, mountedVolatile
+		return Page, record.Say("mounted_volatile")
 	case !a.Seen && !a.Volume.Memory() && !a.Volume.Network() && !a.Volume.NoBarrier():
-		return Unknown, a.Failed
+		return Unknown, record.InProse(a.Failed)
 	}
 	return classOf(a.Trial, a.Volume)
 }
@@ -42,23 +42,21 @@ func (a ArmFacts) Class() (Class, string) {
 // Facts are the findings for the manifest.
 func (a ArmFacts) Facts() []record.Setting {
 	class, why := a.Class()
-	out := []record.Setting{{Name: "durability", Got: string(class)}, {Name: "durability.because", Got: why}}
+	out := []record.Setting{{Name: "durability", Got: string(class)}, {Name: "durability.because", Got: said.English(why), Said: why}}
 	if !a.Seen {
 		return out
 	}
 	out = append(out, record.Setting{Name: "durability.sync_median", Got: fmt.Sprintf("%.3g s", a.Trial.Median)})
 	for _, d := range a.Trial.Devices {
-		number := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
-		out = append(out, record.Setting{
-			Name: "durability." + d.Device, Got: counted(number(d.Writes), number(d.Flushes), a.Trial.Syncs),
-		})
+		found := counted(d, a.Trial.Syncs)
+		out = append(out, record.Setting{Name: "durability." + d.Device, Got: said.English(found), Said: found})
 	}
 	return out
 }
 
 // Compare lists the differences between an arm and the baseline, each with both values. A value
 // that is not known is no difference.
-func Compare(base, arm ArmFacts) (differences []string) {
+func Compare(base, arm ArmFacts) (differences []record.Said) {
 	mine, why := arm.Class()
 	theirs, because := base.Class()
 	if mine != theirs && mine != Unknown && theirs != Unknown {
@@ -67,7 +65,7 @@ func Compare(base, arm ArmFacts) (differences []string) {
 	for _, p := range arm.Promises {
 		for _, b := range base.Promises {
 			if b.Name == p.Name && b.Means != p.Means {
-				differences = append(differences, otherPromise(p.Name, p.Value, arm.Name, b.Value, base.Name))
+				differences = append(differences, record.Say("setting_differs_from", "name", p.Name, "value", p.Value, "arm", arm.Name, "other", b.Value, "baseline", base.Name))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/linux/proc"
@@ -63,14 +64,14 @@ func TestClass(t *testing.T) {
 		for i := range c.writes {
 			trial.Devices = append(trial.Devices, storage.Count{Device: c.facts.Devices[i].Name, Writes: c.writes[i], Flushes: c.flushes[i]})
 		}
-		if got, why := classOf(trial, c.facts); got != c.want || why == "" {
+		if got, why := classOf(trial, c.facts); got != c.want || why.IsZero() {
 			t.Errorf("%s: %s (%s), want %s", name, got, why, c.want)
 		}
 	}
 	if c, _ := (ArmFacts{Volatile: true, Seen: true}).Class(); c != Page {
 		t.Errorf("a volatile overlay: %s", c)
 	}
-	if c, why := (ArmFacts{Failed: "denied", Volume: ext4(disk)}).Class(); c != Unknown || why != "denied" {
+	if c, why := (ArmFacts{Failed: "denied", Volume: ext4(disk)}).Class(); c != Unknown || said.English(why) != "denied" {
 		t.Errorf("no trial: %s %s", c, why)
 	}
 	if c, _ := (ArmFacts{Failed: "denied", Volume: open}).Class(); c != Cached {
@@ -95,7 +96,7 @@ func TestCompare(t *testing.T) {
 		"one of them says none": {arm("host", "zfs", on), arm("t", "zfs"), ""},
 	} {
 		got := Compare(c.base, c.arm)
-		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
+		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(said.English(got[0]), c.want)) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -114,7 +115,7 @@ func TestTry(t *testing.T) {
 				t.Fatal(err)
 			}
 			if s := v.Support(facts.Host{Root: true}); s.Answer != facts.Yes {
-				testneed.Feature(t, word, errNot(s.Reason))
+				testneed.Feature(t, word, errNot(said.English(s.Reason)))
 			}
 			scratch, state := t.TempDir(), t.TempDir()
 			j, err := journal.Open(state, "test")

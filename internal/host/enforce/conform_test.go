@@ -122,7 +122,7 @@ func TestConformOnThisKernel(t *testing.T) {
 	testneed.Root(t)
 	h := inspect.Host("/")
 	if h.Groups == nil {
-		testneed.Feature(t, "cgroup", fmt.Errorf("%s", h.GroupsWhy))
+		testneed.Feature(t, "cgroup", fmt.Errorf("%s", h.NoGroups.Reason))
 	}
 	h.Control.Scheduler = "bfq" // its files are there whichever scheduler is chosen
 	for _, m := range isolation.All() {
@@ -130,7 +130,7 @@ func TestConformOnThisKernel(t *testing.T) {
 		t.Run(d.Name, func(t *testing.T) {
 			support := m.Support(h)
 			if support.Answer != facts.Yes {
-				if support.Reason == "" || support.Answer == facts.No && support.Remedy == "" {
+				if support.Reason.IsZero() || support.Answer == facts.No && support.Remedy.IsZero() {
 					t.Errorf("a no without reason or remedy: %+v", support)
 				}
 				t.Skipf("not on this host: %s (%s)", support.Reason, support.Remedy)

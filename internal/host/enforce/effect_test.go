@@ -63,7 +63,7 @@ func TestEffects(t *testing.T) {
 	testneed.Root(t)
 	h := inspect.Host("/")
 	if h.Groups == nil {
-		testneed.Feature(t, "cgroup", fmt.Errorf("%s", h.GroupsWhy))
+		testneed.Feature(t, "cgroup", fmt.Errorf("%s", h.NoGroups.Reason))
 	}
 	for _, m := range isolation.All() {
 		d := m.Describe()
@@ -314,7 +314,7 @@ func TestCompetingValue(t *testing.T) {
 	testneed.Root(t)
 	h := inspect.Host("/")
 	if h.Groups == nil {
-		testneed.Feature(t, "cgroup", fmt.Errorf("%s", h.GroupsWhy))
+		testneed.Feature(t, "cgroup", fmt.Errorf("%s", h.NoGroups.Reason))
 	}
 	g, err := h.Groups.Make(fmt.Sprintf("tare-effect%d%s/arm", os.Getpid(), cgroup.ParentSuffix), []string{"cpu"})
 	if err != nil {

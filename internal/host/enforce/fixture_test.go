@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -189,7 +190,7 @@ func TestQoSLevel(t *testing.T) {
 	}
 	m = v2Machine(t)
 	mech, _ := isolation.Find("cpu.qos_level")
-	if sup := mech.Support(m.host); sup.Answer != facts.No || !strings.Contains(sup.Remedy, "openEuler") {
+	if sup := mech.Support(m.host); sup.Answer != facts.No || !strings.Contains(said.English(sup.Remedy), "openEuler") {
 		t.Errorf("on version 2: %+v", sup)
 	}
 }

@@ -9,8 +9,10 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
 )
 
 // Change is one change of the host, for people.
@@ -35,8 +37,8 @@ const (
 // Support says whether something is possible here; for a no, why not and what to do.
 type Support struct {
 	Answer Answer
-	Reason string
-	Remedy string
+	Reason record.Said
+	Remedy record.Said
 }
 
 // ErrUnsupported is wrapped by every error which says that this host or user cannot have
@@ -46,25 +48,48 @@ var ErrUnsupported = errors.New("not supported here")
 // Supported is a yes without a reason.
 func Supported() Support { return Support{Answer: Yes} }
 
-// Unsupported is a no with its reason and remedy. reason may be the text of an error that wraps
-// ErrUnsupported: its prefix is cut off.
-func Unsupported(reason, remedy string) Support {
-	return Support{Answer: No, Reason: strings.TrimPrefix(reason, ErrUnsupported.Error()+": "), Remedy: remedy}
+// Unsupported is a no with its reason and remedy.
+func Unsupported(reason, remedy record.Said) Support { return Support{No, reason, remedy} }
+
+// Refused is a no with the text of an error, without the prefix of ErrUnsupported, and with its remedy.
+func Refused(err error) Support {
+	if why := new(cgroup.Unusable); errors.As(err, &why) {
+		return Unsupported(record.InProse(why.Reason), record.InProse(why.Remedy))
+	}
+	return Unsupported(inProse(err), record.InProse(hint.Of(err)))
 }
+
+// Unclear is an unknown with the text of an error and its remedy.
+func Unclear(err error) Support {
+	return Support{Unknown, inProse(err), record.InProse(hint.Of(err))}
+}
+
+func inProse(err error) record.Said {
+	return record.InProse(strings.TrimPrefix(err.Error(), ErrUnsupported.Error()+": "))
+}
+
+// Uninstalled is a no because a program is not installed; install is the command.
+func Uninstalled(program, install string) Support {
+	return Unsupported(record.Say("not_installed", "name", program), Command(install))
+}
+
+// Command is a remedy that is a command.
+func Command(command string) record.Said { return record.Say("run_command", "command", command) }
+
+// AsRoot is the remedy of what only root may do.
+func AsRoot() record.Said { return record.Say("run_as_root") }
 
 // Host is what this host and user can do. It is found once per run.
 type Host struct {
 	Root bool
-	// Container says why this process cannot measure the host: it is in a container. Empty: it is not.
+	// Container says why this process cannot measure the host: it is in a container. Nothing: it is not.
 	// ContainerRemedy says what to do.
-	Container, ContainerRemedy string
+	Container, ContainerRemedy record.Said
 
 	Groups    *cgroup.Tree // nil: no group can be made
-	GroupsWhy string       // why Groups is nil
-	// GroupsRemedy says what to do when Groups is nil.
-	GroupsRemedy string
-	Freezer      string // "freezer v2", "freezer v1" or ""
-	FreezeWhy    string // why Freezer is ""
+	NoGroups  Support      // why Groups is nil
+	Freezer   string       // "freezer v2", "freezer v1" or ""
+	NoFreezer record.Said  // why Freezer is ""
 	// Features are the answers by name; see the Feature constants.
 	Features map[string]Support
 	// Tools are the programs found in PATH, by name.

@@ -1,5 +1,12 @@
 package facts
 
+import (
+	"errors"
+
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
+)
+
 // The names of the features in Host.Features, which inspect finds by trying: as root for root,
 // in a user namespace for an ordinary user.
 const (
@@ -38,5 +45,20 @@ func (h Host) Has(feature string) Support {
 	if s, ok := h.Features[feature]; ok {
 		return s
 	}
-	return Support{Answer: Unknown, Reason: feature + " was not tried"}
+	return Support{Answer: Unknown, Reason: record.Say("not_tried", "name", feature)}
+}
+
+// GroupsCan says whether this host and user can have groups with controllers.
+func (h Host) GroupsCan(controllers ...string) Support {
+	if h.Groups == nil {
+		return h.NoGroups
+	}
+	err := h.Groups.Can(controllers...)
+	switch {
+	case err == nil:
+		return Supported()
+	case errors.As(err, new(*cgroup.Unusable)):
+		return Refused(err)
+	}
+	return Unclear(err)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
 )
 
 // pinned keeps the neighbour on the last CPUs; the arm may use all. This does not isolate, and
@@ -25,11 +26,11 @@ func (pinned) Support(h facts.Host) facts.Support { return manyCPUs(h) }
 
 func manyCPUs(h facts.Host) facts.Support {
 	if n := len(h.Control.CPUs); n == 1 {
-		return facts.Unsupported(oneCPU, moreCPUs)
+		return facts.Unsupported(record.Say("one_cpu"), moreCPUs)
 	} else if n == 0 {
-		return facts.Support{Answer: facts.Unknown, Reason: unknownCPUs}
+		return facts.Support{Answer: facts.Unknown, Reason: record.Say("cpus_unknown")}
 	}
-	return can(h, "", "cpuset")
+	return can(h, record.Said{}, "cpuset")
 }
 
 func (pinned) Settings(level string, h facts.Host) (Settings, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
 )
 
 // ioWeight gives the neighbour a small share of the disk's time while both sides want it. It
@@ -31,12 +32,12 @@ func weightFiles(h facts.Host) []string {
 
 func (ioWeight) Support(h facts.Host) facts.Support {
 	files := weightFiles(h)
-	s := can(h, loadBFQ, "io", files[0])
+	s := can(h, facts.Command("modprobe bfq"), "io", files[0])
 	if s.Answer == facts.No && h.Control.Files[files[1]] {
-		s = can(h, "", "io")
+		s = can(h, record.Said{}, "io")
 	}
 	if s.Answer == facts.Yes && h.Control.Scheduler != "bfq" {
-		return facts.Unsupported(noWeights(h.Control.Scheduler), useBFQ(h.Control.Disk))
+		return facts.Unsupported(record.Say("no_io_weights", "scheduler", h.Control.Scheduler), record.Say("use_bfq", "disk", h.Control.Disk))
 	}
 	return s
 }
@@ -76,7 +77,7 @@ func (ioMax) Describe() Description {
 
 func (ioMax) Support(h facts.Host) facts.Support {
 	if h.Control.Disk == "" {
-		return facts.Unsupported(noDisk(h.Control.DiskWhy), scratchOnDisk)
+		return facts.Unsupported(record.Say("no_disk_to_bound", "why", h.Control.DiskWhy), scratchOnDisk)
 	}
 	if v1(h, "io") {
 		return can(h, kernelWithIOMax, "io", "blkio.throttle.read_bps_device")

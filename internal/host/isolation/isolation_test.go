@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/record"
 )
 
 // Every mechanism is described, found by its name, and checks its level.
@@ -42,10 +43,10 @@ func TestDescriptions(t *testing.T) {
 
 // Without groups only none is possible, and every no has a reason.
 func TestSupportWithoutGroups(t *testing.T) {
-	h := facts.Host{GroupsWhy: "not mounted", GroupsRemedy: "mount them", Control: facts.Control{CPUs: []int{0, 1}}}
+	h := facts.Host{NoGroups: facts.Unsupported(record.InProse("not mounted"), record.InProse("mount them")), Control: facts.Control{CPUs: []int{0, 1}}}
 	for _, m := range All() {
 		s := m.Support(h)
-		if name := m.Describe().Name; (s.Answer == facts.Yes) != (name == None) || s.Answer != facts.Yes && s.Reason == "" {
+		if name := m.Describe().Name; (s.Answer == facts.Yes) != (name == None) || s.Answer != facts.Yes && s.Reason.IsZero() {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/record"
 )
 
 func pages(s string) (string, error) {
@@ -26,7 +27,7 @@ func (memoryMax) Describe() Description {
 	return Description{Name: "memory.max", Title: titleMemoryMax, Level: bytesLevel("128MiB")}
 }
 
-func (memoryMax) Support(h facts.Host) facts.Support { return can(h, "", "memory") }
+func (memoryMax) Support(h facts.Host) facts.Support { return can(h, record.Said{}, "memory") }
 
 func (memoryMax) Settings(level string, h facts.Host) (Settings, error) {
 	n, err := pages(level)

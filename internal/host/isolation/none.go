@@ -2,6 +2,7 @@ package isolation
 
 import (
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/record"
 )
 
 // none is no protection: the baseline of the other mechanisms.
@@ -23,7 +24,7 @@ func (group) Describe() Description {
 	return Description{Name: "cpu.group", Title: titleGroup}
 }
 
-func (group) Support(h facts.Host) facts.Support { return can(h, "", "cpu") }
+func (group) Support(h facts.Host) facts.Support { return can(h, record.Said{}, "cpu") }
 
 func (group) Settings(string, facts.Host) (Settings, error) {
 	return Settings{Neighbour: []string{"cpu"}, Live: true}, nil

@@ -38,7 +38,7 @@ func (schedPolicy) Support(h facts.Host) facts.Support {
 	// No controller is needed: any thread may lower its own policy. A group is needed to list
 	// the threads.
 	if h.Groups == nil {
-		return facts.Unsupported(noGroups(h.GroupsWhy), h.GroupsRemedy)
+		return noGroups(h)
 	}
 	return facts.Supported()
 }

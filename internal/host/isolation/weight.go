@@ -5,6 +5,7 @@ import (
 
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
 )
 
 // weight gives the neighbour a small share of the CPU time while both sides want it. The level
@@ -18,7 +19,7 @@ func (weight) Describe() Description {
 
 func weightLevel(s string) (int, error) { return whole(s, 1, 10_000) }
 
-func (weight) Support(h facts.Host) facts.Support { return can(h, "", "cpu") }
+func (weight) Support(h facts.Host) facts.Support { return can(h, record.Said{}, "cpu") }
 
 func (weight) Settings(level string, h facts.Host) (Settings, error) {
 	n, err := weightLevel(level)

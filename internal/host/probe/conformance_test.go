@@ -67,7 +67,7 @@ func checkExplained(t *testing.T, values map[string]record.Value) {
 				t.Errorf("%s is not there", m.Name)
 			case known && (math.IsNaN(x) || x < 0):
 				t.Errorf("%s is %v", m.Name, x)
-			case !known && (said.English(v.Reason()) == "not observed" || said.English(v.Reason()) == "not read"):
+			case !known && (v.Reason().Code == "not_observed" || v.Reason().Code == "not_read"):
 				t.Errorf("%s has no reason", m.Name)
 			}
 		}
@@ -316,7 +316,7 @@ func TestThreadsComeAndGo(t *testing.T) {
 		}
 	}
 	write(list, "")
-	if v := value(); said.English(v.Reason()) != noneLeft {
+	if v := value(); v.Reason() != noneLeft {
 		t.Errorf("nobody left: %v", v)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/record"
 )
 
 // dataMount is the mount with the arm's data directory.
@@ -75,14 +76,14 @@ func (p device) Open(t Target) (Reader, error) {
 	for i, m := range metrics {
 		names[i] = m.Name
 	}
-	why := ""
+	var why record.Said
 	if _, err := os.Stat(filepath.Join(d.Dir, "mq")); errors.Is(err, fs.ErrNotExist) {
 		why = noFlushes
 	}
 	return openFiles(source{paths: []string{filepath.Join(d.Dir, "stat")}, names: names, why: why,
 		parse: func(text []byte, dst []float64) error {
 			d, err := proc.DiskStat(text)
-			if why != "" { // the kernel shows 0
+			if !why.IsZero() { // the kernel shows 0
 				d.Flushes, d.FlushTime = math.NaN(), math.NaN()
 			}
 			copy(dst, []float64{d.Reads, d.Writes, d.Flushes, d.ReadTime, d.WriteTime, d.FlushTime, d.InFlight})

@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -23,7 +22,7 @@ func Facts(t Target) ([]record.Setting, error) {
 		return nil, err
 	}
 	if len(pids) == 0 {
-		return nil, errors.New(noneLeft)
+		return nil, unread{noneLeft}
 	}
 	fs := proc.FS(t.Root)
 	status, err := fs.Status(pids[0])

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/record"
 )
 
 // source is one file and the numbers that are read from it.
@@ -21,7 +23,7 @@ type source struct {
 	// file here.
 	paths []string
 	// why is the reason where there is no file, or where a file that was read has no number.
-	why string
+	why record.Said
 	// names are the names of the numbers in reasons.
 	names []string
 	// parse fills in one number per name; NaN: the text has no such number.
@@ -29,7 +31,7 @@ type source struct {
 }
 
 // absent is a source without a file.
-func absent(why string, names ...string) source { return source{why: why, names: names} }
+func absent(why record.Said, names ...string) source { return source{why: why, names: names} }
 
 // inGroup is a source in a group's directory in a controller's hierarchy.
 func inGroup(g cgroup.Group, controller string, files []string, parse func([]byte, []float64) error, names ...string) source {
@@ -45,17 +47,17 @@ func inGroup(g cgroup.Group, controller string, files []string, parse func([]byt
 
 // groupDir is the directory of the arm's group in a controller's hierarchy, or the reason why
 // there is none.
-func groupDir(g cgroup.Group, controller string) (dir, why string) {
+func groupDir(g cgroup.Group, controller string) (dir string, why record.Said) {
 	dir, err := g.Dir(controller)
 	switch {
 	case err == nil:
-		return dir, ""
+		return dir, record.Said{}
 	case len(g.Dirs) == 0:
 		return "", noGroup
 	case controller == cgroup.Unified:
 		return "", noGroupOfV2
 	}
-	return "", noGroupOf(controller)
+	return "", record.Say("no_group_of", "controller", controller)
 }
 
 // keyed parses a file of keys and numbers; scale converts to base units.
@@ -90,7 +92,7 @@ type part struct {
 // openFiles opens sources. It fails when it cannot open any of them.
 func openFiles(sources ...source) (files, error) {
 	var fs files
-	var whys []string
+	var whys []record.Said
 	for _, s := range sources {
 		p := &part{source: s}
 		p.open()
@@ -104,7 +106,10 @@ func openFiles(sources ...source) (files, error) {
 			return fs, nil
 		}
 	}
-	return nil, errors.New(strings.Join(whys, "; "))
+	if len(whys) == 1 {
+		return nil, unread{whys[0]}
+	}
+	return nil, unread{record.Say("reasons", "reasons", whys)}
 }
 
 func (p *part) open() {
@@ -120,8 +125,8 @@ func (p *part) open() {
 	}
 }
 
-// reason is why the numbers are missing; empty: the file was read.
-func (p *part) reason() string {
+// reason is why the numbers are missing; nothing: the file was read.
+func (p *part) reason() record.Said {
 	var pe *fs.PathError
 	switch {
 	case p.bad == nil:
@@ -133,28 +138,28 @@ func (p *part) reason() string {
 }
 
 // explain puts an error about a file of /proc, /sys or a control group into words.
-func explain(err error) string {
+func explain(err error) record.Said {
 	var pe *fs.PathError
 	if !errors.As(err, &pe) {
-		return err.Error()
+		return whyOf(err)
 	}
 	dir, name := filepath.Base(filepath.Dir(pe.Path)), filepath.Base(pe.Path)
 	_, ofProcess := proc.Uint([]byte(dir))
 	switch {
 	case errors.Is(err, unix.EOPNOTSUPP) && strings.HasSuffix(name, ".pressure"):
-		return pressureOff
+		return record.Say("pressure_off")
 	case errors.Is(err, fs.ErrNotExist) && ofProcess:
-		return noProcessFile(dir, name)
+		return record.Say("no_file_of_process", "pid", dir, "file", name)
 	case errors.Is(err, fs.ErrNotExist) && slices.Contains([]string{"proc", "self", "net"}, dir):
-		return noKernelFile(dir + "/" + name)
+		return record.Say("no_kernel_file", "file", dir+"/"+name)
 	case errors.Is(err, fs.ErrNotExist):
-		return noKernelFile(name)
+		return record.Say("no_kernel_file", "file", name)
 	case errors.Is(err, unix.ENODEV):
-		return groupGone(name)
+		return record.Say("group_gone", "file", name)
 	case errors.Is(err, unix.ESRCH):
-		return processEnded(name)
+		return record.Say("process_ended", "file", name)
 	}
-	return accessError(pe.Op, name, pe.Err)
+	return record.InProse(fmt.Sprintf("%s %s: %v", pe.Op, name, pe.Err))
 }
 
 // Read reads every file once.
@@ -226,18 +231,18 @@ func (f files) moveTo(_ sched.Edge, numbers []float64, got []sched.Reading) {
 }
 
 // Reason is why number i is missing.
-func (f files) Reason(i int) string {
+func (f files) Reason(i int) record.Said {
 	for _, p := range f {
 		if i >= len(p.names) {
 			i -= len(p.names)
 			continue
 		}
-		if why := p.reason(); why != "" {
+		if why := p.reason(); !why.IsZero() {
 			return why
 		}
-		return lacks(filepath.Base(p.file.Path()), p.names[i])
+		return record.Say("lacks_number", "file", filepath.Base(p.file.Path()), "number", p.names[i])
 	}
-	return ""
+	return record.Said{}
 }
 
 // Close closes the files.

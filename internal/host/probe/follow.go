@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/record"
 )
 
 // most is the largest number of numbers per task.
@@ -29,7 +30,7 @@ type follow struct {
 	buf      []byte
 	bad      error // error of parse in this reading
 	unopened error // why the file of a task could not be opened
-	reason   string
+	reason   record.Said
 }
 
 type task struct {
@@ -128,7 +129,7 @@ func (f *follow) relist() {
 }
 
 // Reason is why there are no numbers.
-func (f *follow) Reason(int) string { return f.reason }
+func (f *follow) Reason(int) record.Said { return f.reason }
 
 // Close closes all files.
 func (f *follow) Close() error {

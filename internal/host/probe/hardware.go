@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/perf"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/record"
 )
 
 // hardware observes the CPU's own counters for the arm's group: cycles and instructions. A
@@ -63,8 +64,8 @@ func perfDir(g cgroup.Group) (string, error) {
 		return dir, nil
 	}
 	dir, why := groupDir(g, cgroup.Unified)
-	if why != "" {
-		return "", errors.New(why)
+	if !why.IsZero() {
+		return "", unread{why}
 	}
 	return dir, nil
 }
@@ -73,7 +74,7 @@ type counted struct {
 	noEdges
 	group *perf.Group
 	n     int
-	why   string
+	why   record.Said
 }
 
 func (c *counted) Read(dst []float64) []float64 {
@@ -81,10 +82,10 @@ func (c *counted) Read(dst []float64) []float64 {
 	if err == nil {
 		return out
 	}
-	c.why = err.Error()
+	c.why = whyOf(err)
 	return appendMissing(dst, c.n)
 }
 
-func (c *counted) Reason(int) string { return c.why }
+func (c *counted) Reason(int) record.Said { return c.why }
 
 func (c *counted) Close() error { return c.group.Close() }

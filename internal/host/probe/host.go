@@ -8,6 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/record"
 )
 
 // host observes what others take from the arm: CPU time that the hypervisor gave to another
@@ -114,7 +115,7 @@ type hostReader struct {
 	self    func() float64
 	foreign float64 // largest result so far
 	behind  float64 // how far below foreign a result may be
-	why     string
+	why     record.Said
 	scratch []float64
 }
 
@@ -131,7 +132,7 @@ const longestTick = 0.01
 func (h *hostReader) Read(dst []float64) []float64 {
 	if h.ownWhy != nil {
 		s := h.stat.Read(h.scratch[:0])
-		h.scratch, h.why = s, h.ownWhy.Error()
+		h.scratch, h.why = s, whyOf(h.ownWhy)
 		return append(dst, s[0], math.NaN())
 	}
 	self := h.self()
@@ -152,9 +153,9 @@ func (h *hostReader) rest(busy, own, self float64) float64 {
 	x := busy - own - self
 	switch {
 	case math.IsNaN(own):
-		h.why = armTimeMissing(h.own.Reason(0))
+		h.why = record.Say("no_time_of_arm", "why", h.own.Reason(0))
 	case math.IsNaN(busy):
-		h.why = hostTimeMissing(h.stat.Reason(1))
+		h.why = record.Say("no_time_of_host", "why", h.stat.Reason(1))
 	case x < h.foreign-h.behind:
 		h.why = moreThanHost
 	default:
@@ -164,7 +165,7 @@ func (h *hostReader) rest(busy, own, self float64) float64 {
 	return math.NaN()
 }
 
-func (h *hostReader) Reason(i int) string {
+func (h *hostReader) Reason(i int) record.Said {
 	if i == 0 {
 		return h.stat.Reason(0)
 	}

@@ -189,7 +189,7 @@ func TestAnEndedProcessIsAReason(t *testing.T) {
 	_ = cmd.Wait()
 	values := s.Values(before, s.Read(nil))
 	for _, name := range []string{"cpu.time", "cpu.wait", "switches.voluntary", "faults.minor"} {
-		if v := values[name]; !strings.Contains(said.English(v.Reason()), "ended") && said.English(v.Reason()) != noneLeft {
+		if v := values[name]; !strings.Contains(said.English(v.Reason()), "ended") && v.Reason() != noneLeft {
 			t.Errorf("%s of an ended process is %v", name, v)
 		}
 	}

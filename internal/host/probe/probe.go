@@ -9,10 +9,10 @@ package probe
 
 import (
 	"cmp"
-	"errors"
 
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/record"
 )
 
 // Kind says how two readings of a metric become a value.
@@ -56,7 +56,7 @@ type Reader interface {
 	// since.
 	Read(dst []float64) []float64
 	// Reason says why metric i was NaN when it last was.
-	Reason(i int) string
+	Reason(i int) record.Said
 	Close() error
 
 	// atEdge appends the readings for sched.MarkedSleep that replace the numbers of Read at an
@@ -99,13 +99,13 @@ type Target struct {
 	// too. All other arms are expected to be frozen, so that what the host does is this arm's
 	// work or that of foreign processes.
 	Host bool
-	// NotHost is why the numbers of the whole host are missing; empty: they are not wanted.
-	NotHost string
+	// NotHost is why the numbers of the whole host are missing; nothing: they are not wanted.
+	NotHost record.Said
 }
 
 // notHost is the error of a probe that observes the whole host.
 func (t Target) notHost() error {
-	return errors.New(cmp.Or(t.NotHost, "it is a number of the whole host, which is not observed here"))
+	return unread{cmp.Or(t.NotHost, ofWholeHost)}
 }
 
 // All are all probes. CPU time, the arm's and the host's, comes first: Set reads the first

@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"errors"
 	"os"
 
 	"github.com/tarelab/tare/internal/linux/proc"
@@ -28,7 +27,7 @@ func (retransmits) Open(t Target) (Reader, error) {
 	if err := m.close(); err != nil {
 		return nil, err
 	}
-	all, seen, why := newSum(1), map[string]bool{}, errors.New(noneLeft)
+	all, seen, why := newSum(1), map[string]bool{}, error(unread{noneLeft})
 	for _, pid := range pids {
 		ns, nsErr := os.Readlink(proc.FS(t.Root).Pid(pid, "ns/net"))
 		if nsErr == nil && seen[ns] {

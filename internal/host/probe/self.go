@@ -5,6 +5,7 @@ import (
 
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/record"
 )
 
 // self observes tare itself: the process that calls Read, without the loads, which are other
@@ -46,9 +47,9 @@ func (r *selfReader) Read(dst []float64) []float64 {
 	return r.status.Read(dst)
 }
 
-func (r *selfReader) Reason(i int) string {
+func (r *selfReader) Reason(i int) record.Said {
 	if r.why != nil {
-		return r.why.Error()
+		return whyOf(r.why)
 	}
 	return r.status.Reason(i - 2)
 }

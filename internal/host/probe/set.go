@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/record"
 )
@@ -19,11 +18,11 @@ type Set struct {
 
 // openProbe is one probe of a set.
 type openProbe struct {
-	reader  Reader // nil: the probe could not be opened
-	first   int    // index of its first metric in the set
-	n       int    // number of its metrics
-	why     string // reason for the missing reader
-	nothing bool   // the probe has nothing to observe here
+	reader  Reader      // nil: the probe could not be opened
+	first   int         // index of its first metric in the set
+	n       int         // number of its metrics
+	why     record.Said // reason for the missing reader
+	nothing bool        // the probe has nothing to observe here
 }
 
 // errNothing means that a probe has nothing to observe here, such as NFS requests when the data is
@@ -40,10 +39,7 @@ func OpenAll(probes []Probe, t Target) *Set {
 		o := openProbe{first: len(s.metrics), n: len(m)}
 		r, err := p.Open(t)
 		if err != nil {
-			o.why, o.nothing = err.Error(), errors.Is(err, errNothing)
-			if remedy := hint.Of(err); remedy != "" {
-				o.why = withRemedy(o.why, remedy)
-			}
+			o.why, o.nothing = whyOf(err), errors.Is(err, errNothing)
 		} else {
 			o.reader = r
 		}
@@ -53,7 +49,7 @@ func OpenAll(probes []Probe, t Target) *Set {
 }
 
 // Unread is a set without readers: every value is missing, with the reason why.
-func Unread(probes []Probe, why string) *Set {
+func Unread(probes []Probe, why record.Said) *Set {
 	s := &Set{}
 	for _, p := range probes {
 		m := p.Metrics()
@@ -143,11 +139,11 @@ func (s *Set) Values(before, after []float64) map[string]record.Value {
 		for i := range o.n {
 			m := s.metrics[o.first+i]
 			if !complete {
-				out[m.Name] = record.Missing(record.InProse(noReadingAtEnd))
+				out[m.Name] = record.Missing(noReadingAtEnd)
 				continue
 			}
-			if why := s.tooCoarse(o.first+i, before, after); why != "" {
-				out[m.Name] = record.Missing(record.InProse(why))
+			if why := s.tooCoarse(o.first+i, before, after); !why.IsZero() {
+				out[m.Name] = record.Missing(why)
 				continue
 			}
 			out[m.Name] = o.value(m.Kind, i, before[o.first+i], after[o.first+i])
@@ -159,38 +155,38 @@ func (s *Set) Values(before, after []float64) map[string]record.Value {
 // maxRounding is the largest rounding error of a value, as a ratio to the value.
 const maxRounding = 0.05
 
-// tooCoarse returns why the difference of two rounded readings is too inaccurate; empty: it is
+// tooCoarse returns why the difference of two rounded readings is too inaccurate; nothing: it is
 // accurate enough. The kernel's mean is over all requests since the mount, so its rounding error
 // grows with their number.
-func (s *Set) tooCoarse(i int, before, after []float64) string {
+func (s *Set) tooCoarse(i int, before, after []float64) record.Said {
 	m := s.metrics[i]
 	if m.Rounded == 0 {
-		return ""
+		return record.Said{}
 	}
 	of := slices.IndexFunc(s.metrics, func(x Metric) bool { return x.Name == m.Of })
 	if after[of] > before[of] && after[of]*m.Rounded > maxRounding*(after[i]-before[i]) {
-		return tooCoarse(after[of])
+		return record.Say("mean_too_coarse", "requests", after[of])
 	}
-	return ""
+	return record.Said{}
 }
 
 func (o openProbe) value(kind Kind, i int, before, after float64) record.Value {
 	switch {
 	case math.IsNaN(after) || kind == Counter && math.IsNaN(before):
-		return record.Missing(record.InProse(o.reason(i)))
+		return record.Missing(o.reason(i))
 	case kind == Level:
 		return record.Number(after)
 	case after < before:
-		return record.Missing(record.InProse(ranBackwards(before, after)))
+		return record.Missing(record.Say("ran_backwards", "from", before, "to", after))
 	}
 	return record.Number(after - before)
 }
 
-func (o openProbe) reason(i int) string {
+func (o openProbe) reason(i int) record.Said {
 	if o.reader == nil {
 		return o.why
 	}
-	if why := o.reader.Reason(i); why != "" {
+	if why := o.reader.Reason(i); !why.IsZero() {
 		return why
 	}
 	return notRead
@@ -202,7 +198,7 @@ func (s *Set) Close() error {
 	for i := range s.readers {
 		if r := s.readers[i].reader; r != nil {
 			errs = append(errs, r.Close())
-			s.readers[i].reader, s.readers[i].why = nil, "closed"
+			s.readers[i].reader, s.readers[i].why = nil, record.InProse("closed")
 		}
 	}
 	return errors.Join(errs...)

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"errors"
+	"github.com/tarelab/tare/record"
 	"math"
 )
 
@@ -34,7 +35,7 @@ func (s *sum) Read(dst []float64) []float64 {
 	return dst
 }
 
-func (s *sum) Reason(i int) string { return s.parts[s.bad[i]].Reason(i) }
+func (s *sum) Reason(i int) record.Said { return s.parts[s.bad[i]].Reason(i) }
 
 func (s *sum) Close() error {
 	var errs []error

@@ -1,6 +1,13 @@
 package probe
 
-import "fmt"
+import (
+	"errors"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
+	"github.com/tarelab/tare/internal/linux/perf"
+	"github.com/tarelab/tare/record"
+)
 
 // Sentences of the probes for users, without errors: what each metric is, and why a value is missing.
 
@@ -117,43 +124,35 @@ const (
 const nameDevice = "device of the data"
 
 // Why a value is missing.
-const (
-	noneLeft          = "no process of this arm is left"
-	noGroup           = "this arm has no control group"
-	noGroupOfV2       = "no control group of version 2 for this arm, and version 1 does not count it by group"
-	noReclaimInV1     = "control groups of version 1 do not count reclaim by group"
-	noRequestsOfImage = "only the client of a Ceph file system counts its requests; those of an image are at its device"
-	noFlushes         = "this device counts a flush as a write, if at all: it has no queue of requests (dm, LVM, md)"
-	pressureOff       = "pressure accounting is off: start the kernel with psi=1"
-	moreThanHost      = "the arm seems to have used more CPU time than the host"
-	noReadingAtEnd    = "the window has no reading at one of its ends"
-	notRead           = "not read"
+var (
+	noneLeft          = record.Say("no_process_left")
+	noGroup           = record.Say("arm_has_no_group")
+	noGroupOfV2       = record.Say("no_group_of_v2")
+	noReclaimInV1     = record.Say("no_reclaim_in_v1")
+	noRequestsOfImage = record.Say("no_requests_of_image")
+	noFlushes         = record.Say("no_flushes_of_device")
+	moreThanHost      = record.Say("more_cpu_than_host")
+	noReadingAtEnd    = record.Say("no_reading_at_end")
+	notRead           = record.Say("not_read")
+	ofWholeHost       = record.Say("of_whole_host")
 )
 
-func noGroupOf(controller string) string { return fmt.Sprintf("no %s group for this arm", controller) }
+func fileError(file string, err error) record.Said { return record.InProse(file + ": " + err.Error()) }
 
-func noProcessFile(pid, file string) string {
-	return "process " + pid + " has ended, or this kernel has no " + file + " of processes"
-}
+// unread is the error of a probe that cannot be opened, as a sentence.
+type unread struct{ why record.Said }
 
-func noKernelFile(file string) string         { return "this kernel has no " + file }
-func groupGone(file string) string            { return file + ": the control group is gone" }
-func processEnded(file string) string         { return file + ": the process has ended" }
-func fileError(file string, err error) string { return file + ": " + err.Error() }
+func (u unread) Error() string { return said.English(u.why) }
 
-func accessError(op, file string, err error) string { return fmt.Sprintf("%s %s: %v", op, file, err) }
-
-func lacks(file, number string) string { return file + " has no " + number }
-
-func withRemedy(why, remedy string) string { return why + ": " + remedy }
-
-func armTimeMissing(why string) string  { return "the arm's own CPU time is missing: " + why }
-func hostTimeMissing(why string) string { return "the host's CPU time is missing: " + why }
-
-func tooCoarse(requests float64) string {
-	return fmt.Sprintf("the kernel's mean is too coarse after %.0f requests since the mount", requests)
-}
-
-func ranBackwards(from, to float64) string {
-	return fmt.Sprintf("counter ran backwards, from %g to %g", from, to)
+// whyOf is the sentence of an error, or its text with its remedy.
+func whyOf(err error) record.Said {
+	var u unread
+	if remedy := hint.Of(err); remedy != "" {
+		return record.InProse(err.Error() + ": " + remedy)
+	} else if errors.As(err, &u) {
+		return u.why
+	} else if errors.Is(err, perf.ErrNone) {
+		return record.Say("no_cpu_counters")
+	}
+	return record.InProse(err.Error())
 }

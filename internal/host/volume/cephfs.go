@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/storage"
 	"github.com/tarelab/tare/internal/outside/ceph"
 	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/record"
 )
 
 // cephShare matches [NAME@]FS:/PATH with options: NAME is the client's name without "client.",
@@ -76,20 +77,20 @@ func (o *Opened) openCephFS(ctx context.Context) error {
 
 func (v Volume) supportCephFS(h facts.Host) facts.Support {
 	if !h.Root {
-		return facts.Unsupported("an ordinary user cannot mount", "run as root, or name a directory on a file system of Ceph that is mounted: dir:/PATH")
+		return facts.Unsupported(record.Say("user_cannot_mount"), record.Say("root_or_cephfs"))
 	}
 	if s := v.supportCeph("ceph"); s.Answer != facts.Yes {
 		return s
 	}
 	if _, err := netmount.CephFS().Program(); err != nil {
-		return facts.Unsupported(err.Error(), hint.Of(err))
+		return facts.Refused(err)
 	}
 	if !clientOf("/", "ceph", "ceph") {
-		return facts.Unsupported("this kernel has no CephFS: neither /proc/filesystems nor its modules have one", "install the modules of this kernel, and modprobe ceph")
+		return facts.Unsupported(record.Say("no_cephfs"), record.Say("install_modules", "module", "ceph"))
 	}
 	_, system, _ := v.cephParts()
 	if err := (ceph.Pool{Config: ceph.Config()}).HasFileSystem(context.Background(), system); err != nil {
-		return facts.Unsupported(err.Error(), hint.Of(err))
+		return facts.Refused(err)
 	}
 	return facts.Supported()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/linux/child"
 	"github.com/tarelab/tare/internal/linux/loop"
+	"github.com/tarelab/tare/record"
 )
 
 // openLoop makes a file, a loop device on it and a file system on that, and mounts it. The
@@ -111,11 +112,11 @@ func (v Volume) Support(h facts.Host) facts.Support {
 	switch v.Kind() {
 	case Dir:
 		if err := usable(v.path); err != nil {
-			return facts.Unsupported(err.Error(), hint.Of(err))
+			return facts.Refused(err)
 		}
 	case Tmpfs:
 		if !h.Root {
-			return facts.Unsupported("an ordinary user cannot mount", "run as root, or name a directory on a tmpfs that is mounted: dir:/dev/shm")
+			return facts.Unsupported(record.Say("user_cannot_mount"), record.Say("root_or_tmpfs"))
 		}
 	case Loop:
 		return v.supportLoop(h)
@@ -131,18 +132,18 @@ func (v Volume) Support(h facts.Host) facts.Support {
 
 func (v Volume) supportLoop(h facts.Host) facts.Support {
 	if !h.Root {
-		return facts.Unsupported("an ordinary user cannot make a loop device", "run as root")
+		return facts.Unsupported(record.Say("user_cannot_loop"), facts.AsRoot())
 	}
 	f, _ := systemOf(v.system)
 	if _, err := tool(f); err != nil {
-		return facts.Unsupported(err.Error(), hint.Of(err))
+		return facts.Refused(err)
 	}
 	if err := unix.Access("/dev/loop-control", unix.W_OK); err != nil {
-		return facts.Unsupported("this kernel has no loop devices (/dev/loop-control: "+err.Error()+")", "modprobe loop")
+		return facts.Unsupported(record.Say("no_loop_devices", "why", err.Error()), facts.Command("modprobe loop"))
 	}
 	b, err := os.ReadFile("/proc/filesystems")
 	if err != nil {
-		return facts.Support{Answer: facts.Unknown, Reason: err.Error()}
+		return facts.Unclear(err)
 	}
 	for line := range strings.Lines(string(b)) {
 		if f := strings.Fields(line); len(f) > 0 && f[len(f)-1] == v.system {
@@ -150,5 +151,5 @@ func (v Volume) supportLoop(h facts.Host) facts.Support {
 		}
 	}
 	// The kernel may have a module for it that mount(8) loads.
-	return facts.Support{Answer: facts.Yes, Reason: "this kernel does not list " + v.system + " yet", Remedy: "modprobe " + v.system}
+	return facts.Support{Answer: facts.Yes, Reason: record.Say("file_system_unlisted", "name", v.system), Remedy: facts.Command("modprobe " + v.system)}
 }

@@ -141,20 +141,19 @@ func (v Volume) server() string { return strings.Trim(v.path[:strings.Index(v.pa
 
 func (v Volume) supportNFS(h facts.Host) facts.Support {
 	if !h.Root {
-		return facts.Unsupported("an ordinary user cannot mount", "run as root, or name a directory on an export that is mounted: dir:/PATH")
+		return facts.Unsupported(record.Say("user_cannot_mount"), record.Say("root_or_export"))
 	}
 	if _, err := netmount.NFS().Program(); err != nil {
-		return facts.Unsupported(err.Error(), hint.Of(err))
+		return facts.Refused(err)
 	}
 	if !clientOf("/", "nfs4", "nfs") {
-		return facts.Unsupported("this kernel has no NFS client: neither /proc/filesystems nor its modules have one",
-			"install the modules of this kernel (linux-modules-extra in Ubuntu, kernel-modules in Fedora), and modprobe nfs")
+		return facts.Unsupported(record.Say("no_nfs_client"), record.Say("install_nfs_modules"))
 	}
 	if p := v.option("proto"); strings.HasPrefix(p, "udp") || p == "rdma" || v.option("vers", "nfsvers") == "3" {
 		return facts.Supported() // the port is known only after the mount
 	}
 	if _, err := netmount.Wire(context.Background(), v.address()); err != nil {
-		return facts.Unsupported(err.Error(), hint.Of(err))
+		return facts.Refused(err)
 	}
 	return facts.Supported()
 }

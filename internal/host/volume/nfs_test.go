@@ -252,7 +252,7 @@ func silentNFS(t *testing.T, server *nfstest.Server, v Volume) {
 		t.Fatal(err)
 	}
 	server.Serve(0)
-	if s := v.Support(facts.Host{Root: true}); s.Answer != facts.No || s.Remedy == "" {
+	if s := v.Support(facts.Host{Root: true}); s.Answer != facts.No || s.Remedy.IsZero() {
 		t.Errorf("a server that is gone: %+v", s)
 	}
 	began := time.Now()

@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/outside/ceph"
+	"github.com/tarelab/tare/record"
 )
 
 // patience is the option osd_request_timeout: without an answer from the cluster a request
@@ -116,18 +117,17 @@ func (o *Opened) makeImage(ctx context.Context, image ceph.Image) error {
 
 func (v Volume) supportRBD(h facts.Host) facts.Support {
 	if !h.Root {
-		return facts.Unsupported("an ordinary user cannot map an image", "run as root")
+		return facts.Unsupported(record.Say("user_cannot_map"), facts.AsRoot())
 	}
 	if s := v.supportCeph("rbd", "ceph"); s.Answer != facts.Yes {
 		return s
 	}
 	if _, err := os.Stat("/sys/bus/rbd"); err != nil && !module(proc.FS("/"), "rbd") {
-		return facts.Unsupported("this kernel has no Ceph block device: neither /sys/bus/rbd nor its modules have one",
-			"install the modules of this kernel, and modprobe rbd")
+		return facts.Unsupported(record.Say("no_rbd"), record.Say("install_modules", "module", "rbd"))
 	}
 	f, _ := systemOf(v.system)
 	if _, err := tool(f); err != nil {
-		return facts.Unsupported(err.Error(), hint.Of(err))
+		return facts.Refused(err)
 	}
 	return v.supportPool()
 }
@@ -136,11 +136,11 @@ func (v Volume) supportRBD(h facts.Host) facts.Support {
 func (v Volume) supportCeph(tools ...string) facts.Support {
 	for _, name := range tools {
 		if _, err := exec.LookPath(name); err != nil {
-			return facts.Unsupported(name+" is not installed", ceph.Packages)
+			return facts.Uninstalled(name, ceph.Packages)
 		}
 	}
 	if _, err := os.Stat(ceph.Config()); err != nil {
-		return facts.Unsupported("no Ceph cluster is configured: "+err.Error(), "put the cluster's ceph.conf and keyring into /etc/ceph, or name a file with CEPH_CONF")
+		return facts.Unsupported(record.Say("no_ceph_cluster", "why", err.Error()), record.Say("configure_ceph"))
 	}
 	return facts.Supported()
 }
@@ -148,7 +148,7 @@ func (v Volume) supportCeph(tools ...string) facts.Support {
 // supportPool asks the cluster whether the pool exists.
 func (v Volume) supportPool() facts.Support {
 	if _, err := v.pool().Free(context.Background()); err != nil {
-		return facts.Unsupported(err.Error(), hint.Of(err))
+		return facts.Refused(err)
 	}
 	return facts.Supported()
 }

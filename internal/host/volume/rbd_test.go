@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/testing/cephtest"
 	"github.com/tarelab/tare/internal/testing/testneed"
@@ -42,11 +43,11 @@ func TestRBD(t *testing.T) {
 	t.Run("support", func(t *testing.T) {
 		none, _ := Parse("rbd:none/x")
 		s := none.supportPool()
-		if s.Answer != facts.No || !strings.Contains(s.Reason, `no pool "none"`) || !strings.Contains(s.Remedy, "ceph osd pool create none") {
+		if s.Answer != facts.No || !strings.Contains(said.English(s.Reason), `no pool "none"`) || !strings.Contains(said.English(s.Remedy), "ceph osd pool create none") {
 			t.Errorf("a pool that is not there: %+v", s)
 		}
 		c.Stop()
-		if s := v.supportPool(); s.Answer != facts.No || !strings.Contains(s.Remedy, "-s") {
+		if s := v.supportPool(); s.Answer != facts.No || !strings.Contains(said.English(s.Remedy), "-s") {
 			t.Errorf("a cluster that is down: %+v", s)
 		}
 	})
@@ -78,11 +79,11 @@ func takenRBD(t *testing.T, c *cephtest.Cluster, v Volume) {
 func TestNoCeph(t *testing.T) {
 	v, _ := Parse("rbd:rbd/x")
 	t.Setenv("CEPH_CONF", filepath.Join(t.TempDir(), "none.conf"))
-	if s := v.Support(facts.Host{}); s.Answer != facts.No || s.Remedy == "" {
+	if s := v.Support(facts.Host{}); s.Answer != facts.No || s.Remedy.IsZero() {
 		t.Errorf("an ordinary user: %+v", s)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if s := v.Support(facts.Host{Root: true}); s.Answer != facts.No || s.Reason != "rbd is not installed" || !strings.Contains(s.Remedy, "ceph-common") {
+	if s := v.Support(facts.Host{Root: true}); s.Answer != facts.No || said.English(s.Reason) != "rbd is not installed" || !strings.Contains(said.English(s.Remedy), "ceph-common") {
 		t.Errorf("not installed: %+v", s)
 	}
 }

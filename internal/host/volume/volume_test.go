@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/reserve"
 	"github.com/tarelab/tare/internal/linux/storage"
@@ -106,7 +107,7 @@ func TestOpen(t *testing.T) {
 				t.Fatal(err)
 			}
 			if s := v.Support(facts.Host{Root: true}); s.Answer != facts.Yes {
-				testneed.Feature(t, word, errors.New(s.Reason))
+				testneed.Feature(t, word, errors.New(said.English(s.Reason)))
 			}
 			s, left := spec(t, v.Name())
 			if err := Enough(s.Scratch, []Ask{{Volume: v, Need: s.Need}, {Volume: v, Need: s.Need}}); err[0] != nil {

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -14,10 +13,8 @@ import (
 // its remedy.
 func (f Facts) Warnings() []record.Warning {
 	var out []record.Warning
-	add := func(text, remedy string) {
-		out = append(out, record.Warning{
-			Text: record.InProse(fmt.Sprintf("%s on %s: %s", f.Mount.Type, f.Mount.Point, text)), Remedy: record.InProse(remedy),
-		})
+	add := func(why, remedy record.Said) {
+		out = append(out, record.Warning{Text: record.Say("of_mount", "type", f.Mount.Type, "point", f.Mount.Point, "why", why), Remedy: remedy})
 	}
 	switch f.Mount.Type {
 	case "nfs", "nfs4":
@@ -26,14 +23,14 @@ func (f Facts) Warnings() []record.Warning {
 		f.ceph(add)
 	}
 	if f.NoBarrier() {
-		add("mounted without write barriers: committed data can be lost when a device that caches writes loses power", "mount it without nobarrier or barrier=0")
+		add(record.Say("no_write_barriers"), record.Say("mount_with_barriers"))
 	}
 	if f.Lowest.Point != f.Mount.Point && !f.Memory() { // the file system below a loop device
 		under := Facts{Mount: f.Lowest, Lowest: f.Lowest, Options: options(f.Lowest)}
 		out = append(out, under.Warnings()...)
 	}
 	if f.Memory() {
-		add("in memory: nothing survives the unmount, and a sync waits for nothing", "compare it only with other volumes in memory")
+		add(record.Say("volume_in_memory"), record.Say("compare_in_memory"))
 	}
 	return out
 }
@@ -42,40 +39,40 @@ func (f Facts) Warnings() []record.Warning {
 func (f Facts) NoBarrier() bool { return f.Has("nobarrier") || f.Has("barrier=0") }
 
 // nfs warns about options of nfs(5).
-func (f Facts) nfs(add func(text, remedy string)) {
+func (f Facts) nfs(add func(why, remedy record.Said)) {
 	if f.Has("soft") || f.Has("softerr") {
-		add("soft: a server that does not answer in time makes writes fail silently, and data is lost", "mount it with hard")
+		add(record.Say("mount_soft"), record.Say("mount_hard"))
 	}
 	if p := f.Option("proto"); p == "udp" || p == "udp6" || f.Has("udp") {
-		add("over UDP: fragments of different requests can be put together on a fast network, which corrupts data, and losses cost whole requests", "mount it with proto=tcp")
+		add(record.Say("mount_udp"), record.Say("mount_tcp"))
 	}
 	if f.Has("nolock") || f.Has("local_lock=all") || f.Has("local_lock=flock") || f.Has("local_lock=posix") {
-		add("locks are not sent to the server: two hosts can open the same database", "mount it without nolock and local_lock, or with vers=4.2")
+		add(record.Say("local_locks"), record.Say("mount_with_locks"))
 	}
 	if f.Has("noac") || f.Has("actimeo=0") || f.Has("acregmax=0") || f.Has("sync") {
-		add("every attribute or write goes to the server at once, which costs speed", "mount it without noac, actimeo=0 and sync, unless they are what is to be measured")
+		add(record.Say("uncached_mount"), record.Say("mount_cached"))
 	}
 	for _, name := range []string{"rsize", "wsize"} {
 		if n, err := strconv.Atoi(f.Option(name)); err == nil && n < 64<<10 {
-			add(fmt.Sprintf("%s is %d bytes: large transfers are cut into many requests", name, n), "mount it with "+name+"=1048576")
+			add(record.Say("small_transfers", "option", name, "size", n), record.Say("larger_transfers", "option", name))
 		}
 	}
 	if f.Has("fsc") {
-		add("fsc: a local disk answers reads, and not the server", "mount it without fsc")
+		add(record.Say("mount_fsc"), record.Say("mount_without_fsc"))
 	}
 	if f.Has("nocto") {
-		add("nocto: the client does not look for changes by other hosts when it opens a file, which saves requests", "mount it without nocto, or with it in all arms")
+		add(record.Say("mount_nocto"), record.Say("mount_with_cto"))
 	}
 	if here(f.Option("addr")) {
-		add("the server is this host: it takes CPU time and disk time from the load, and no network lies between them", "name a server on another host, or read the result as one of this host alone")
+		add(record.Say("server_here"), record.Say("server_elsewhere"))
 	}
-	add("unknown here: whether the server exports it sync or async. With async, committed data is lost when the server crashes", "on the server, exportfs -v shows it; export with sync")
+	add(record.Say("export_unknown"), record.Say("export_sync"))
 }
 
 // ceph warns about options of mount.ceph(8).
-func (f Facts) ceph(add func(text, remedy string)) {
+func (f Facts) ceph(add func(why, remedy record.Said)) {
 	if f.Option("recover_session") == "clean" {
-		add("recover_session=clean: a client that was blocked drops its unwritten data and goes on", "mount it with recover_session=no")
+		add(record.Say("session_recovers_clean"), record.Say("keep_session"))
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/durability"
 	"github.com/tarelab/tare/record"
 )
@@ -88,8 +88,8 @@ func (l *loadRun) leaveOutUnequal(ctx context.Context, found map[*site]durabilit
 }
 
 // otherDurability is the error of an arm whose durability is not the baseline's: it may keep more or less, which the values say.
-func otherDurability(base string, differences []string) error {
-	return hint.New(fmt.Errorf("durability is not that of %s: %s", base, strings.Join(differences, "; ")), unequalRemedy)
+func otherDurability(base string, differences []record.Said) error {
+	return hint.New(fmt.Errorf("durability is not that of %s: %s", base, said.English(record.Say("reasons", "reasons", differences))), unequalRemedy)
 }
 
 func nothingEqual(last error) error {
@@ -97,7 +97,7 @@ func nothingEqual(last error) error {
 }
 
 // Unequal is ErrUnequal for a baseline and the differences of the arms.
-func Unequal(base string, differences []string) error {
+func Unequal(base string, differences []record.Said) error {
 	return nothingEqual(otherDurability(base, differences))
 }
 

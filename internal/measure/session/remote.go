@@ -30,7 +30,7 @@ func (s *remote) Settle(ctx context.Context, d time.Duration) (time.Duration, er
 }
 
 func (s *remote) Observe(probes []probe.Probe) {
-	s.probes = probe.Unread(probes, readElsewhere)
+	s.probes = probe.Unread(probes, record.Say("read_at_load"))
 }
 
 func (s *remote) Metrics() []probe.Metric { return s.probes.Metrics() }

@@ -21,6 +21,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/record"
 )
 
 // Command is the hidden command as which tare executes itself on the host of its container.
@@ -29,15 +30,15 @@ const Command = "__entered"
 // roleTare is the role of Command that is the ordinary command line; the other one has a descriptor in its place.
 const roleTare = "tare"
 
-// NotHost says why this process cannot measure the host, with the remedy; empty: it is on a host.
-func NotHost(f proc.FS) (why, remedy string) {
+// NotHost says why this process cannot measure the host, with the remedy; nothing: it is on a host.
+func NotHost(f proc.FS) (why, remedy record.Said) {
 	switch Where(f) {
 	case Enclosed:
-		return enclosed, enclosedRemedy
+		return record.Say("in_container"), record.Say("install_on_host", "options", `--privileged --pid=host -v "$PWD:$PWD" -w "$PWD"`)
 	case SeesHost:
-		return sees, seesRemedy
+		return record.Say("in_closed_container"), record.Say("start_privileged")
 	}
-	return "", ""
+	return record.Said{}, record.Said{}
 }
 
 // aboutHost are the commands that run on the host of a container. Others read files and stay where they are: a

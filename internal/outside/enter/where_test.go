@@ -68,7 +68,7 @@ func TestWhere(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 		why, remedy := NotHost(proc.FS(root))
-		if onHost := c.want == OnHost; (why == "") != onHost || (remedy == "") != onHost {
+		if onHost := c.want == OnHost; why.IsZero() != onHost || remedy.IsZero() != onHost {
 			t.Errorf("%s: %q, %q", name, why, remedy)
 		}
 	}

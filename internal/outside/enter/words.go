@@ -1,13 +1,5 @@
 package enter
 
-// Sentences for users.
-const (
-	enclosed       = "tare runs in a container, which is not the host"
-	enclosedRemedy = `install tare on the host, or start the container with: --privileged --pid=host -v "$PWD:$PWD" -w "$PWD" (docs/container.md)`
-	sees           = "tare runs in a container that may not enter its host"
-	seesRemedy     = "start the container as root with --privileged (docs/container.md)"
-)
-
 // Errors and their remedies.
 const (
 	notEntered     = "tare: enter the host of this container:"

@@ -1,11 +1,11 @@
 package kube
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/record"
 )
 
 // This file tells the user while a cluster does not answer. The record keeps each such time.
@@ -20,8 +20,9 @@ type Away struct {
 	For    time.Duration
 }
 
-func (a Away) String() string {
-	return fmt.Sprintf("the cluster at %s did not answer for %v, from %s on", a.Server, a.For.Round(time.Second), a.From.UTC().Format("15:04:05 UTC"))
+// Said is the time in a sentence.
+func (a Away) Said() record.Said {
+	return record.Say("cluster_silent", "server", a.Server, "silent", a.For.Round(time.Second).Seconds(), "from", a.From.UTC().Format("15:04:05 UTC"))
 }
 
 // aways are the times in which one server did not answer.

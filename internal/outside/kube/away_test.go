@@ -2,7 +2,6 @@ package kube
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,7 +40,7 @@ func TestSilencesAreTold(t *testing.T) {
 		first.Quiet(again)
 		past := all.Past()
 		if len(past) != 2 || past[0].For != 28*time.Second || past[1].For != 10*time.Second ||
-			!strings.Contains(past[0].String(), "the cluster at https://a did not answer for 28s, from ") {
+			past[0].Said().Code != "cluster_silent" || past[0].Said().Value("silent") != 28.0 {
 			t.Errorf("kept %v", past)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/loads/workload"
@@ -156,7 +157,7 @@ func loadVolume(e *experiment.Experiment, w experiment.Workload, host facts.Host
 	}
 	remedy := hint.Of(err)
 	if not := (impossible{}); errors.As(err, &not) {
-		remedy = not.Remedy
+		remedy = said.English(not.Remedy)
 	}
 	return on, hint.New(fmt.Errorf("workload %s: volume %s: %w", w.Name, e.Volume, err), remedy)
 }

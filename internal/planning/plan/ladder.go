@@ -7,6 +7,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -56,7 +57,7 @@ func ladderArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 		case can.Answer != facts.Yes && isBaseline:
 			return nil, nil, noBaseline(w.Name, baseline, impossible{can})
 		case can.Answer != facts.Yes:
-			left = append(left, record.Left{Workload: w.Name, Arm: r.Name(), Reason: record.InProse(can.Reason), Remedy: record.InProse(can.Remedy)})
+			left = append(left, record.Left{Workload: w.Name, Arm: r.Name(), Reason: can.Reason, Remedy: can.Remedy})
 			continue
 		}
 		if r.Capabilities().Archive {
@@ -124,7 +125,7 @@ func chooseBaseline(asked string, all []baselineCandidate, host facts.Host) stri
 
 // noBaseline is the error of a workload whose baseline the host cannot have.
 func noBaseline(workload, baseline string, why impossible) error {
-	return hint.New(fmt.Errorf("workload %s: the baseline %s is not possible here: %w", workload, baseline, why), why.Remedy)
+	return hint.New(fmt.Errorf("workload %s: the baseline %s is not possible here: %w", workload, baseline, why), said.English(why.Remedy))
 }
 
 // rungSupport says whether the host can have an arm on a rung. Where the pods are on another
@@ -136,8 +137,9 @@ func rungSupport(r Rung, host facts.Host) facts.Support {
 	return r.Support(host)
 }
 
-func needsNode(what string, host facts.Host) facts.Support {
-	return facts.Unsupported(needsPodNode(what, host.PodNode), toPodNode(host.PodNode))
+// needsNode is the answer about an arm or a neighbour of this host; what is a name or a Said.
+func needsNode(what any, host facts.Host) facts.Support {
+	return facts.Unsupported(record.Say("needs_pod_node", "what", what, "node", host.PodNode), record.Say("to_pod_node", "node", host.PodNode))
 }
 
 // TwinName is the name of the twin of the baseline.

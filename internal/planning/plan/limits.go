@@ -12,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/record"
 )
 
 // beyondHost is the error of an arm that this host cannot have. It is not skipped: its limits are the question.
@@ -48,8 +49,8 @@ func limitsOf(spec experiment.ArmSpec, r Rung, host facts.Host) (cgroup.Limits, 
 		return l, hint.New(beyond(fmt.Errorf("cpuset %s: tare may use CPU %s here", set, have)), "name some of those")
 	}
 	if host.Groups != nil {
-		if err := host.Groups.Can("cpuset"); err != nil {
-			return l, impossible{facts.Unsupported(noCPUSet(err), hint.Of(err))}
+		if s := host.GroupsCan("cpuset"); s.Answer != facts.Yes {
+			return l, impossible{facts.Unsupported(record.Say("no_cpuset", "why", s.Reason), s.Remedy)}
 		}
 	}
 	l.CPUSet = set.String() // as the kernel writes it

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/host/volume"
@@ -25,7 +26,7 @@ import (
 // facts.ErrUnsupported.
 type impossible struct{ facts.Support }
 
-func (i impossible) Error() string { return i.Reason }
+func (i impossible) Error() string { return said.English(i.Reason) }
 
 func (i impossible) Unwrap() error { return facts.ErrUnsupported }
 
@@ -61,7 +62,7 @@ func (b builder) arms() ([]PlannedArm, []record.Left, error) {
 			// The arm is only there as the baseline, and a pod is the baseline instead (see
 			// chooseBaseline). The user did not choose the arm, so it is not reported as skipped.
 		default:
-			left = append(left, record.Left{Workload: b.w.Name, Arm: spec.Name, Reason: record.InProse(not.Reason), Remedy: record.InProse(not.Remedy)})
+			left = append(left, record.Left{Workload: b.w.Name, Arm: spec.Name, Reason: not.Reason, Remedy: not.Remedy})
 		}
 	}
 	if len(arms) == 0 || arms[0].Name != b.w.Baseline {
@@ -227,7 +228,7 @@ func containerSupport(r Rung, c environment.Container, s workload.Stages) facts.
 		c.Network = cmp.Or(c.Network, environment.NetworkPublished)
 	}
 	if err := refuses(c); err != nil {
-		return facts.Unsupported(err.Error(), hint.Of(err))
+		return facts.Refused(err)
 	}
 	return facts.Supported()
 }
@@ -247,7 +248,7 @@ func volumeOf(word string, host facts.Host) (volume.Volume, error) {
 	}
 	s, ok := host.Volumes[word]
 	if !ok {
-		s = facts.Unsupported(notAsked, "")
+		s = facts.Unsupported(record.Say("host_not_asked"), record.Said{})
 	}
 	return v, requireSupport(s)
 }
@@ -290,7 +291,7 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 	}
 	for _, t := range stages.Tools {
 		if b.host.PodNode == "" && b.host.Tools[t.Name].Path == "" {
-			return nil, impossible{facts.Unsupported(needsTool(name, t.Name), installPackage(t.Package))}
+			return nil, impossible{facts.Unsupported(record.Say("needs_tool", "neighbour", name, "tool", t.Name), facts.Command("apt-get install "+t.Package))}
 		}
 	}
 	values, err := workload.Complete(kind, spec.Params)
@@ -332,15 +333,12 @@ func (b builder) requireLimits(name string, env environment.Environment) error {
 	switch {
 	case h.PodNode == "":
 	case env == b.c.Beside:
-		return impossible{needsNode(neighbourOnHost(name), h)}
+		return impossible{needsNode(record.Say("neighbour_on_host", "neighbour", name), h)}
 	default:
 		return nil
 	}
-	if h.Groups == nil {
-		return impossible{facts.Unsupported(needsLimits(name, h.GroupsWhy), h.GroupsRemedy)}
-	}
-	if err := h.Groups.Can("memory", "pids"); err != nil {
-		return impossible{facts.Unsupported(needsLimits(name, err.Error()), runAsRoot)}
+	if s := h.GroupsCan("memory", "pids"); s.Answer != facts.Yes {
+		return impossible{facts.Unsupported(record.Say("needs_limits", "neighbour", name, "why", s.Reason), s.Remedy)}
 	}
 	return nil
 }
@@ -361,7 +359,7 @@ func (b builder) isolation(spec experiment.ArmSpec, r Rung) ([]isolation.Setting
 			return nil, err
 		}
 		if len(s.Arm) > 0 && !r.Capabilities().Grouped {
-			return nil, impossible{facts.Unsupported(needsOwnGroup(text, r.Name(), s.Arm), inCgroup)}
+			return nil, impossible{facts.Unsupported(needsOwnGroup(text, r.Name(), s.Arm), record.Say("in_cgroup"))}
 		}
 		all = append(all, s)
 	}

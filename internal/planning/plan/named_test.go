@@ -61,7 +61,7 @@ func TestBuildAway(t *testing.T) {
 	for _, name := range []string{"guaranteed", "besteffort", "burstable"} {
 		s := facts.Supported()
 		if name == "guaranteed" {
-			s = facts.Unsupported("no "+name+" here", "name an image")
+			s = facts.Unsupported(record.InProse("no "+name+" here"), record.InProse("name an image"))
 		}
 		c.Rungs = append(c.Rungs, Rung{Environment: place{name, s, environment.Capabilities{Pod: true}}, OnlyByName: true})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/record"
 )
 
 // place is an environment that only has a name, an answer and capabilities.
@@ -36,7 +37,7 @@ func ladder(missing string) Catalog {
 	rung := func(name, on string) Rung {
 		s := facts.Supported()
 		if name == missing {
-			s = facts.Unsupported("no "+name+" here", "install "+name)
+			s = facts.Unsupported(record.InProse("no "+name+" here"), record.InProse("install "+name))
 		}
 		return Rung{Environment: place{name, s, environment.Capabilities{Grouped: name != "host"}}, On: on}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
+	"github.com/tarelab/tare/record"
 )
 
 // OnVolumeOfPod returns the word of an environment with the option for a volume of pods. It returns the
@@ -61,5 +62,5 @@ type withoutVolume struct {
 
 // Support is no.
 func (w withoutVolume) Support(facts.Host) facts.Support {
-	return facts.Unsupported(onlyOfPod(w.volume, w.Name()), inPod)
+	return facts.Unsupported(record.Say("only_of_pod", "volume", w.volume, "environment", w.Name()), record.Say("in_pod"))
 }

@@ -15,43 +15,10 @@ import (
 // Sentences of the planning for users, without its errors: why an arm is left out, with the remedy,
 // titles of arms, and why the pilot chose its lengths.
 
-// Reasons why an arm is left out, and remedies.
-const (
-	notAsked  = "this host was not asked about it"
-	runAsRoot = "run as root"
-	inCgroup  = "environment: cgroup"
-	inPod     = "an arm in a pod: besteffort, burstable or guaranteed"
-)
-
-func onlyOfPod(volume, environment string) string {
-	return fmt.Sprintf("volume %s is made by a cluster, and %s is no pod", volume, environment)
+// needsOwnGroup is why an arm of an environment cannot have an isolation.
+func needsOwnGroup(isolation, environment string, controllers []string) record.Said {
+	return record.Say("needs_own_group", "isolation", isolation, "environment", environment, "controllers", strings.Join(controllers, " or "))
 }
-
-func needsPodNode(what, node string) string {
-	return fmt.Sprintf("%s needs tare on node %s, where the pods are", what, node)
-}
-
-func toPodNode(node string) string {
-	return fmt.Sprintf("--nodes %s --node-helper, or run tare there", node)
-}
-
-func neighbourOnHost(neighbour string) string { return "neighbour " + neighbour + " on the host" }
-
-func needsTool(neighbour, tool string) string {
-	return fmt.Sprintf("neighbour %s needs %s, which is not in PATH", neighbour, tool)
-}
-
-func installPackage(name string) string { return "apt-get install " + name }
-
-func needsLimits(neighbour, why string) string {
-	return fmt.Sprintf("neighbour %s needs a control group with limits: %s", neighbour, why)
-}
-
-func needsOwnGroup(setting, environment string, controllers []string) string {
-	return fmt.Sprintf("%s is set on the arm, and %s has no %s group that can be set", setting, environment, strings.Join(controllers, " or "))
-}
-
-func noCPUSet(why error) string { return "cpuset: " + why.Error() }
 
 // Titles.
 

@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/testing/environmenttest"
@@ -166,7 +167,7 @@ func TestOrdinaryUser(t *testing.T) {
 			continue
 		}
 		t.Logf("%s left out: %s; %s", env.Name(), answer.Reason, answer.Remedy)
-		if answer.Reason == "" || answer.Remedy == "" {
+		if answer.Reason.IsZero() || answer.Remedy.IsZero() {
 			t.Errorf("%s is left out without a reason or a remedy: %+v", env.Name(), answer)
 		}
 	}
@@ -174,7 +175,7 @@ func TestOrdinaryUser(t *testing.T) {
 		t.Error("an ordinary user has not even the host")
 	}
 	if podman.Answer != facts.Yes {
-		testneed.Feature(t, "podman", errors.New(podman.Reason))
+		testneed.Feature(t, "podman", errors.New(said.English(podman.Reason)))
 	}
 }
 

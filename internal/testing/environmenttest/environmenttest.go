@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
@@ -55,7 +56,7 @@ func Run(t *testing.T, env environment.Environment, host facts.Host, opts Option
 	s := suite{env: env, host: host, opts: opts}
 	t.Run("description", s.description)
 	if answer := env.Support(host); answer.Answer != facts.Yes {
-		testneed.Feature(t, env.Name(), errors.New(answer.Reason))
+		testneed.Feature(t, env.Name(), errors.New(said.English(answer.Reason)))
 	}
 	for _, name := range opts.Cases {
 		if !HasCase(name) {
@@ -169,10 +170,10 @@ func (s suite) description(t *testing.T) {
 		t.Errorf("name %q, title %q", s.env.Name(), s.env.Title())
 	}
 	answer := s.env.Support(s.host)
-	if answer.Answer != facts.Yes && answer.Reason == "" {
+	if answer.Answer != facts.Yes && answer.Reason.IsZero() {
 		t.Errorf("support is %v without a reason", answer.Answer)
 	}
-	if answer.Answer == facts.No && answer.Remedy == "" {
+	if answer.Answer == facts.No && answer.Remedy.IsZero() {
 		t.Errorf("no, because %s, without a remedy", answer.Reason)
 	}
 	spec := newSpec(t, s, nil)

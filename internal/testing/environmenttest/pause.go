@@ -17,7 +17,7 @@ func (f *fixture) pause(t *testing.T) wire.Freezer {
 	case p == nil && f.host.Freezer != "":
 		t.Fatalf("the host has %s and the arm none", f.host.Freezer)
 	case p == nil:
-		t.Log("no freezer: ", f.host.FreezeWhy)
+		t.Log("no freezer: ", f.host.NoFreezer)
 	case p.Kind() != f.host.Freezer:
 		t.Errorf("%s, and the host has %s", p.Kind(), f.host.Freezer)
 	}
