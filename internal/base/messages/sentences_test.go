@@ -17,9 +17,8 @@ import (
 var spoken = map[string][]string{
 	"analysis": nil, "analysis/compare": nil, "analysis/gate": nil,
 	"host/doctor": nil, "host/isolation": nil, "host/probe": nil, "planning/plan": nil, "measure/run": nil, "measure/session": nil,
-	"logs/clickhouse": nil, "logs/csv": nil, "logs/fio": nil, "logs/format": nil, "logs/hyperfine": nil, "logs/importer": nil, "logs/kubefio": nil,
-	"logs/observed": nil, "logs/pgbench": nil, "logs/redis": nil, "logs/sysbench": nil, "report/handover": nil,
-	"linux/storage": {"Warnings", "nfs", "ceph"}, "planning/remedy": {"Does", "Gives", "Needs"},
+	"report/handover": nil,
+	"linux/storage":   {"Warnings", "nfs", "ceph"}, "planning/remedy": {"Does", "Gives", "Needs"},
 	"loads/workload": {"Title"}, "loads/fio": {"Title"}, "loads/redis": {"Title"}, "loads/pgbench": {"Title"}, "loads/clickhouse": {"Title"}, "loads/sysbench": {"Title"},
 	"arms/chroot": {"Title"}, "arms/oci": {"Title"}, "arms/engines": {"Title"}, "arms/ungrouped": {"Title"}, "arms/layers": {"Title"}, "arms/gvisor": {"Title"},
 	"arms/beside": {"Title"}, "arms/pods": {"Title"}, "host/durability": {"Class", "classOf", "Compare", "Facts"},
@@ -27,14 +26,12 @@ var spoken = map[string][]string{
 
 // unsaid are texts of these packages that no report says: parts of sentences, and names.
 var unsaid = map[string][]string{
-	"analysis":         {" and ", "7 and 7", "steal"},
-	"analysis/compare": {"parameter ", "neighbour ", "version of ", "setting "}, // a name follows
-	"analysis/gate":    {" in the arms 7"},                                      // of an error
-	"host/doctor":      {"7 on 7"},                                              // a file system on a device
+	"analysis":         {" and ", "7 of 7", "7 and 7", "steal"},
+	"analysis/compare": {"7 of 7", "parameter ", "neighbour ", "version of ", "setting "}, // a name follows
+	"analysis/gate":    {" in the arms 7", "7 of 7, 7: 7"},                                // of an error
+	"host/doctor":      {"7 on 7"},                                                        // a file system on a device
 	"host/durability":  {"durability", "durability.because", "durability.sync_median", "durability.7"},
 	"linux/storage":    {"rsize", "wsize", "7 on 7: 7"},
-	"logs/fio":         {"are", "is", "text", "terse", "JSON"},
-	"logs/format":      {"7 and 7"},
 	"measure/run":      {"7 errors7"}, // the end of a log follows
 	"planning/plan":    {"memory 7", "7 GiB", "7 MiB", "7 ms"},
 	"planning/remedy":  {"Linux 5.14", "Linux 5.15"},
@@ -229,7 +226,7 @@ func TestEverySentenceHasAPattern(t *testing.T) {
 			}
 		}
 	}
-	if count < 700 {
+	if count < 100 {
 		t.Errorf("only %d sentences were found", count)
 	}
 }
