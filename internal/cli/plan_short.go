@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
@@ -50,13 +51,13 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 	}
 	p.skipped(built.Left)
 	for _, line := range analysis.AdoptedLines(r.Adopted) {
-		p.row(p.text("plan.row.settings"), p.c.in.Sentence(line))
+		p.row(p.text("plan.row.settings"), said.Text(p.c.in, line))
 	}
 	for _, line := range codeLines(built, p.c.in) {
 		p.row(p.text("plan.row.code"), line)
 	}
 	for _, line := range sharedLines(built) {
-		p.row(p.text("plan.row.volumes"), p.c.in.Sentence(line))
+		p.row(p.text("plan.row.volumes"), said.Text(p.c.in, line))
 	}
 	all := changes(built)
 	p.row(p.text("plan.row.changes"), p.text("plan.undone", "changes", changesInWords(all, p.c.in)))

@@ -128,12 +128,12 @@ func (r *runCommand) Run(c *console) error {
 
 // notesOf are the lines about a plan on this host: the user's program, what --like took, volumes that arms share, and a
 // limit around tare.
-func (c *console) notesOf(p *plan.Plan, host facts.Host, shared []string) []string {
+func (c *console) notesOf(p *plan.Plan, host facts.Host, shared []record.Said) []string {
 	said := slices.Concat(analysis.AdoptedLines(p.Record.Adopted), shared)
 	if text := doctor.OwnLimit(host); text != "" {
-		said = append(said, text)
+		said = append(said, record.InProse(text))
 	}
-	return slices.Concat(codeLines(p, c.in), each(said, c.in.Sentence))
+	return slices.Concat(codeLines(p, c.in), eachSaid(said, c.in))
 }
 
 // misused is the error of an experiment that no host can run, found without a look at this one: another run measures.

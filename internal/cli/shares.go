@@ -10,11 +10,11 @@ import (
 )
 
 // sharedLines says which volumes of a workload share what their comparison is about.
-func sharedLines(p *plan.Plan) (lines []string) {
+func sharedLines(p *plan.Plan) (lines []record.Said) {
 	if p.PodNode != "" {
 		return nil
 	}
-	seen := map[string]bool{}
+	seen := map[record.Said]bool{}
 	for _, l := range p.Loads {
 		var all []volume.Volume
 		for _, a := range l.Arms {
@@ -31,10 +31,10 @@ func sharedLines(p *plan.Plan) (lines []string) {
 }
 
 // withShared adds the lines of sharedLines to the warnings of a run.
-func withShared(lines []string, others func() []record.Warning) func() []record.Warning {
+func withShared(lines []record.Said, others func() []record.Warning) func() []record.Warning {
 	return func() (all []record.Warning) {
 		for _, line := range lines {
-			all = append(all, record.Warning{Text: record.InProse(line), Remedy: record.InProse("name a directory on another file system, disk or server")})
+			all = append(all, record.Warning{Text: line, Remedy: record.Say("name_directory_elsewhere")})
 		}
 		if others != nil {
 			all = append(all, others()...)

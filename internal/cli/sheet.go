@@ -83,7 +83,7 @@ func (p *sheet) host(h record.Host) {
 	}
 	parts = append(parts, p.text("doctor.cpus", "n", h.CPUs, "model", h.CPUModel), quantity.Bytes(float64(h.Memory)))
 	if h.Virtual != "" {
-		parts = append(parts, p.text("join.colon", "subject", p.text("doctor.virtual"), "what", p.c.in.Sentence(h.Virtual)))
+		parts = append(parts, p.text("join.colon", "subject", p.text("doctor.virtual"), "what", p.c.in.Static(h.Virtual)))
 	}
 	p.beside("  ", 2, p.c.in.JoinAll("join.comma", parts...))
 }

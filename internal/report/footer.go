@@ -255,7 +255,7 @@ func (in Language) host(h record.Host) string {
 	if h.Memory > 0 {
 		add(quantity.Bytes(float64(h.Memory)))
 	}
-	add(in.prose(h.Virtual))
+	add(in.static(h.Virtual))
 	if h.Kernel != "" {
 		add(in.text("host.kernel", "version", h.Kernel))
 	}

@@ -18,8 +18,19 @@ func In(c messages.Catalog) Language { return Language{c} }
 // said is the sentence of a code.
 func (in Language) said(s record.Said) string { return said.Text(in.catalog, s) }
 
+// saidAll are the sentences of several codes.
+func (in Language) saidAll(all []record.Said) (out []string) {
+	for _, s := range all {
+		out = append(out, in.said(s))
+	}
+	return out
+}
+
 // clause is the sentence of a code without a full stop: it stands in another one.
 func (in Language) clause(s record.Said) string { return strings.TrimRight(in.said(s), ".。") }
+
+// static is a label or a word without values.
+func (in Language) static(english string) string { return in.catalog.Static(english) }
 
 // prose is a text that the record has in English.
 func (in Language) prose(english string) string { return in.catalog.Sentence(english) }

@@ -155,7 +155,6 @@ func TestSentence(t *testing.T) {
 		"x days":          "x days",
 		"beside the kind": "beside the kind",
 		// Lists.
-		"setting x of a, b and c": "a、b 和 c 的设置 x",
 		"in docker, threads=4":    "在 docker 中，threads=4",
 		// The sign = on both sides.
 		"tare run -o DIR, a directory on a file system with more room": "用 tare run -o DIR 指定空间更大的文件系统上的目录",

@@ -15,7 +15,7 @@ import (
 // spoken are the packages whose sentences a report may have. Of the others than words.go only the named functions
 // speak.
 var spoken = map[string][]string{
-	"analysis": nil, "analysis/compare": nil, "analysis/gate": nil,
+	"analysis": nil, "analysis/compare": nil,
 	"host/doctor": nil, "host/isolation": nil, "host/probe": nil, "planning/plan": nil, "measure/run": nil, "measure/session": nil,
 	"report/handover": nil,
 	"linux/storage":   {"Warnings", "nfs", "ceph"}, "planning/remedy": {"Does", "Gives", "Needs"},
@@ -26,15 +26,14 @@ var spoken = map[string][]string{
 
 // unsaid are texts of these packages that no report says: parts of sentences, and names.
 var unsaid = map[string][]string{
-	"analysis":         {" and ", "7 of 7", "7 and 7", "steal"},
-	"analysis/compare": {"7 of 7", "parameter ", "neighbour ", "version of ", "setting "}, // a name follows
-	"analysis/gate":    {" in the arms 7", "7 of 7, 7: 7"},                                // of an error
-	"host/doctor":      {"7 on 7"},                                                        // a file system on a device
-	"host/durability":  {"durability", "durability.because", "durability.sync_median", "durability.7"},
-	"linux/storage":    {"rsize", "wsize", "7 on 7: 7"},
-	"measure/run":      {"7 errors7"}, // the end of a log follows
-	"planning/plan":    {"memory 7", "7 GiB", "7 MiB", "7 ms"},
-	"planning/remedy":  {"Linux 5.14", "Linux 5.15"},
+	"analysis": {" and ", "7 and 7", "steal", "slower", "faster", "waiting for a CPU", "pinning concentrates the neighbour's weight",
+		"waits longer than without isolation", "priority counts only within a group", "fewer CPUs than it can use"}, // values and names of rules
+	"host/doctor":     {"7 on 7"}, // a file system on a device
+	"host/durability": {"durability", "durability.because", "durability.sync_median", "durability.7"},
+	"linux/storage":   {"rsize", "wsize", "7 on 7: 7"},
+	"measure/run":     {"7 errors7"}, // the end of a log follows
+	"planning/plan":   {"memory 7", "7 GiB", "7 MiB", "7 ms"},
+	"planning/remedy": {"Linux 5.14", "Linux 5.15"},
 }
 
 // filler stands in samples for what is put into a sentence: it may be a number or a name.

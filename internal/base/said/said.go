@@ -64,9 +64,6 @@ func text(c messages.Catalog, format, v string) string {
 	case "labels":
 		return c.Static(v)
 	case "text", "clauses":
-		if to := c.Static(v); to != v {
-			return to
-		}
 		return c.Sentence(v)
 	}
 	return v

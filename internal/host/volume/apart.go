@@ -12,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/record"
 )
 
 // asking bounds the question for the addresses of a server.
@@ -106,7 +107,7 @@ func mountedOtherwise(v Volume, mounts []proc.Mount, addresses []string) (proc.M
 
 // Shared says which of these volumes share what a comparison of them is meant to compare: one file
 // system, one NFS server's connection, or one disk. scratch is the directory of bind.
-func Shared(root proc.FS, scratch string, all []Volume) (lines []string) {
+func Shared(root proc.FS, scratch string, all []Volume) (lines []record.Said) {
 	type place struct {
 		v Volume
 		f storage.Facts
@@ -128,20 +129,19 @@ func Shared(root proc.FS, scratch string, all []Volume) (lines []string) {
 	}
 	for i, p := range places {
 		for _, q := range places[:i] {
-			if what := sharedBy(p.v, q.v, p.f, q.f); what != "" {
-				lines = append(lines, fmt.Sprintf("%s and %s %s", q.v, p.v, what))
+			if what := sharedBy(p.v, q.v, p.f, q.f); !what.IsZero() {
+				lines = append(lines, what)
 			}
 		}
 	}
 	return lines
 }
 
-// sharedBy says what two places share; empty: nothing that shows.
-func sharedBy(v, w Volume, f, g storage.Facts) string {
-	const connection = "are on one NFS server (%s): the kernel has one connection for both, and a comparison of them says nothing about transports"
+// sharedBy says what two places share, w first; nothing where nothing shows.
+func sharedBy(v, w Volume, f, g storage.Facts) record.Said {
+	one, other := w.String(), v.String()
 	switch {
 	case v.Kind() == NFS && w.Kind() == NFS:
-		return ""
 	case v.Kind() == NFS || w.Kind() == NFS:
 		share, mount := v, g
 		if w.Kind() == NFS {
@@ -149,20 +149,20 @@ func sharedBy(v, w Volume, f, g storage.Facts) string {
 		}
 		a := mount.Option("addr")
 		if strings.HasPrefix(mount.Mount.Type, "nfs") && slices.Contains(lookUp(share.server()), a) {
-			return fmt.Sprintf(connection, a)
+			return record.Say("volumes_on_one_server", "volume", one, "other", other, "address", a)
 		}
 	case f.Mount.Major == g.Mount.Major && f.Mount.Minor == g.Mount.Minor:
-		return fmt.Sprintf("are on one file system (%s, %s): they differ in nothing but the name", f.Mount.Type, f.Mount.Source)
+		return record.Say("volumes_on_one_file_system", "volume", one, "other", other, "system", f.Mount.Type, "source", f.Mount.Source)
 	case strings.HasPrefix(f.Mount.Type, "nfs") && strings.HasPrefix(g.Mount.Type, "nfs"):
 		if a := f.Option("addr"); a != "" && a == g.Option("addr") {
-			return fmt.Sprintf(connection, a)
+			return record.Say("volumes_on_one_server", "volume", one, "other", other, "address", a)
 		}
 	default:
 		if d := commonDevice(f, g); d != "" {
-			return "are on one disk (" + d + "): they differ in the file system alone"
+			return record.Say("volumes_on_one_disk", "volume", one, "other", other, "disk", d)
 		}
 	}
-	return ""
+	return record.Said{}
 }
 
 // commonDevice is the first device below both of two file systems; empty: there is none.

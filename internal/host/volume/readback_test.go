@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/storage"
 	"github.com/tarelab/tare/internal/testing/testneed"
@@ -264,7 +265,11 @@ func TestShared(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, both := range [][]Volume{{first, second}, {second, first}} {
-			if got := strings.Join(Shared(root, scratch, both), "\n"); (got != "") != (c.says != "") || !strings.Contains(got, c.says) {
+			got := ""
+			for _, line := range Shared(root, scratch, both) {
+				got += said.English(line) + "\n"
+			}
+			if (got != "") != (c.says != "") || !strings.Contains(got, c.says) {
 				t.Errorf("%s and %s: %q, want %q", c.first, c.second, got, c.says)
 			}
 		}
