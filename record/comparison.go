@@ -39,9 +39,10 @@ type Side struct {
 	Host       Host    `json:"host"`
 }
 
-// Difference is a property in which the sides differ; the value is empty on a side without it.
+// Difference is a property in which the sides differ; the value is empty on a side without it. Of the statistics it is
+// a version of the rules by which effects are judged.
 type Difference struct {
-	What   string   `json:"what"`
+	What   Said     `json:"what"`
 	Where  []string `json:"where,omitempty"` // workloads, or "workload/arm"
 	Before string   `json:"before"`
 	After  string   `json:"after"`

@@ -63,9 +63,9 @@ type NodeTrust struct {
 	TwinDiffers bool   `json:"twin_differs,omitempty"`
 	// NoiseFloor is the far end of the twin's interval, as a ratio; 0: unknown.
 	NoiseFloor float64 `json:"noise_floor,omitempty"`
-	// Failed lists the kinds of the checks that failed, Untold those that are undecided for lack of
-	// data, Held those that passed.
-	Failed []string `json:"checks_failed,omitempty"`
+	// Failed lists the checks that failed, Untold the kinds of those that are undecided for lack of
+	// data, Held of those that passed.
+	Failed []Said   `json:"checks_failed,omitempty"`
 	Untold []string `json:"checks_untold,omitempty"`
 	Held   []string `json:"checks_held,omitempty"`
 }
@@ -101,7 +101,7 @@ type NodeArm struct {
 
 // NodeFact is one property of the nodes' hosts, or one setting of arms as read back there.
 type NodeFact struct {
-	Name string `json:"name"`
+	Name Said   `json:"name"`
 	Unit string `json:"unit,omitempty"` // "B" if the value is a number of bytes
 	// Workload and Arms are the arms to which the setting belongs; empty: a property of the host. All
 	// says that Arms has every arm with a setting of this name.

@@ -64,7 +64,7 @@ type Adopted struct {
 	Name  string `json:"name"`
 	Value string `json:"value,omitempty"` // empty for a setting that is left out: it could be a password
 	Used  string `json:"used,omitempty"`  // what the servers have instead; empty: the setting is left out
-	Why   string `json:"why"`
+	Why   Said   `json:"why"`
 }
 
 // Workload is one load with the arms in which it runs and which are compared.

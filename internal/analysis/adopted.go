@@ -1,22 +1,20 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tarelab/tare/record"
 )
 
 // AdoptedLines are the settings of the user's server that are used otherwise or not at all: one line for
 // each reason.
-func AdoptedLines(all []record.Adopted) (lines []string) {
-	var reasons []string
-	of := map[string][]string{}
+func AdoptedLines(all []record.Adopted) (lines []record.Said) {
+	var reasons []record.Said
+	of := map[record.Said][]any{}
 	for _, a := range all {
-		text := a.Name
+		var text any = a.Name
 		if a.Used != "" {
-			text = fmt.Sprintf("%s %s instead of %s", a.Name, a.Used, a.Value)
+			text = usedInstead(a)
 		}
 		if !slices.Contains(reasons, a.Why) {
 			reasons = append(reasons, a.Why)
@@ -29,9 +27,9 @@ func AdoptedLines(all []record.Adopted) (lines []string) {
 	for _, why := range reasons {
 		names := of[why]
 		if more := len(names) - most; more > 0 {
-			names = append(slices.Clone(names[:most]), fmt.Sprintf(adoptedMore, more))
+			names = append(slices.Clone(names[:most]), moreAdopted(more))
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s", strings.Join(names, ", "), why))
+		lines = append(lines, adopted(names, why))
 	}
 	return lines
 }
@@ -39,7 +37,7 @@ func AdoptedLines(all []record.Adopted) (lines []string) {
 // adoptedWarnings say which settings of the user's server the arms do not have.
 func adoptedWarnings(all []record.Adopted) (warnings []record.Warning) {
 	for _, line := range AdoptedLines(all) {
-		warnings = append(warnings, record.Warning{Text: record.InProse(fmt.Sprintf(adoptedWarning, line))})
+		warnings = append(warnings, record.Warning{Text: notAsInServer(line)})
 	}
 	return warnings
 }

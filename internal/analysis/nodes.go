@@ -181,7 +181,8 @@ func compareWithOthers(out *record.NodeArm, nodes []OfNode, estimates []stat.Est
 func nodeTrust(e *record.Effects) []record.NodeTrust {
 	var all []record.NodeTrust
 	for _, w := range e.Workloads {
-		var untold, failed, held arrange.Ordered
+		var untold, held arrange.Ordered
+		var failed []record.Said
 		t := record.NodeTrust{Workload: w.Name, Blocks: w.Blocks, Generations: w.Generations, NoiseFloor: w.NoiseFloor}
 		for _, x := range e.Twin {
 			if x.Workload == w.Name && x.Metric == w.Primary {
@@ -194,7 +195,9 @@ func nodeTrust(e *record.Effects) []record.NodeTrust {
 			case !c.Known:
 				untold.Add(c.Kind)
 			case !c.OK:
-				failed.Add(checkOf(c))
+				if name := checkOf(c); !slices.Contains(failed, name) {
+					failed = append(failed, name)
+				}
 			}
 		}
 		for _, c := range w.Checks {

@@ -10,7 +10,7 @@ import (
 )
 
 // always are settings that are shown although all nodes have the same value.
-var always = []string{"kube.kubelet", "kube.runtime", "pod.cpu.manager"}
+var always = []record.Said{record.Property("kube.kubelet"), record.Property("kube.runtime"), record.Property("pod.cpu.manager")}
 
 // ofTheRun are settings that belong to a run and not to its node: names and addresses that
 // each run makes anew.
@@ -27,7 +27,7 @@ func nodeFacts(nodes []OfNode) []record.NodeFact {
 
 func hostFacts(nodes []OfNode) []record.NodeFact {
 	var all []record.NodeFact
-	fact := func(name, unit string, of func(OfNode) string) {
+	fact := func(name record.Said, unit string, of func(OfNode) string) {
 		f := record.NodeFact{Name: name, Unit: unit, Values: map[string]string{}}
 		for _, n := range nodes {
 			if text := of(n); text != "" {
@@ -39,7 +39,7 @@ func hostFacts(nodes []OfNode) []record.NodeFact {
 			all = append(all, f)
 		}
 	}
-	seen := map[string]bool{}
+	seen := map[record.Said]bool{}
 	for _, n := range nodes {
 		for _, f := range n.Effects.Host.Facts() {
 			if seen[f.Name] {
@@ -49,14 +49,14 @@ func hostFacts(nodes []OfNode) []record.NodeFact {
 			fact(f.Name, f.Unit, func(n OfNode) string { return valueOf(n.Effects.Host.Facts(), f.Name) })
 		}
 	}
-	fact("tare", "", func(n OfNode) string { return n.Manifest.Tare })
+	fact(record.Property("tare"), "", func(n OfNode) string { return n.Manifest.Tare })
 	for _, tool := range keys(nodes, func(n OfNode) map[string]string { return n.Manifest.Versions }) {
-		fact(tool, "", func(n OfNode) string { return n.Manifest.Versions[tool] })
+		fact(record.Property(tool), "", func(n OfNode) string { return n.Manifest.Versions[tool] })
 	}
 	return all
 }
 
-func valueOf(facts []record.Fact, name string) string {
+func valueOf(facts []record.Fact, name record.Said) string {
 	for _, f := range facts {
 		if f.Name == name {
 			return f.Value
@@ -93,7 +93,7 @@ func differs(values map[string]string, of []string) bool {
 func settingFacts(nodes []OfNode) []record.NodeFact {
 	var all []record.NodeFact
 	for _, w := range nodeWorkloads(nodes) {
-		had := map[string]int{} // arms that have the setting
+		had := map[record.Said]int{} // arms that have the setting
 		var of []record.NodeFact
 		for _, arm := range armsOf(nodes, w.Name) {
 			for _, f := range armFacts(nodes, w.Name, arm) {
@@ -154,7 +154,7 @@ func armFacts(nodes []OfNode, workload, arm string) []record.NodeFact {
 	}
 	var all []record.NodeFact
 	for _, name := range order {
-		all = append(all, record.NodeFact{Name: name, Workload: workload, Arms: []string{arm}, Values: values[name], Differs: differs(values[name], having)})
+		all = append(all, record.NodeFact{Name: record.Property(name), Workload: workload, Arms: []string{arm}, Values: values[name], Differs: differs(values[name], having)})
 	}
 	return all
 }

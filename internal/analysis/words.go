@@ -154,11 +154,11 @@ func checkFailed(kind string, text record.Said) record.Said {
 }
 
 // checkOf names a check with the arm that it is about.
-func checkOf(c record.Checks) string {
+func checkOf(c record.Checks) record.Said {
 	if c.Subject != "" {
-		return c.Kind + " of " + c.Subject
+		return record.Say("check_of", "kind", c.Kind, "subject", c.Subject)
 	}
-	return c.Kind
+	return record.Say("check", "kind", c.Kind)
 }
 
 // caution is the text of a warning with its remedy.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
@@ -152,6 +153,14 @@ func cleanValues(pairs []any) []any {
 func each[T any](all []T, f func(T) string) (out []string) {
 	for _, x := range all {
 		out = append(out, f(x))
+	}
+	return out
+}
+
+// eachSaid are the sentences of several codes.
+func eachSaid(all []record.Said, in messages.Catalog) (out []string) {
+	for _, s := range all {
+		out = append(out, said.Text(in, s))
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/run"
@@ -238,7 +239,7 @@ func hostDiffers(was, is record.Manifest) string {
 		}
 	}
 	for _, d := range was.Host.Differences(is.Host) {
-		differ(d.Name, d.Before, d.After)
+		differ(said.English(d.Name), d.Before, d.After)
 	}
 	differ("tare", was.Tare, is.Tare)
 	differ("user", was.User, is.User)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -49,7 +50,7 @@ func TestLike(t *testing.T) {
 	if pool := e.Workload("read-only").Params["buffer_pool"]; pool == "4T" || !strings.Contains(p.Record.Source, "buffer_pool: "+pool) {
 		t.Errorf("the cache is not fitted to the memory: %s", pool)
 	}
-	lines := strings.Join(analysis.AdoptedLines(p.Record.Adopted), "\n")
+	lines := strings.Join(eachSaid(analysis.AdoptedLines(p.Record.Adopted), messages.Catalog{}), "\n")
 	if len(p.Record.Adopted) != 2 || !strings.Contains(lines, "datadir: ") || !strings.Contains(lines, "instead of 4T") {
 		t.Errorf("%+v\n%s", p.Record.Adopted, lines)
 	}

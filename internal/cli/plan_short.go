@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
@@ -50,7 +51,7 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 	}
 	p.skipped(built.Left)
 	for _, line := range analysis.AdoptedLines(r.Adopted) {
-		p.row(p.text("plan.row.settings"), p.c.in.Sentence(line))
+		p.row(p.text("plan.row.settings"), said.Text(p.c.in, line))
 	}
 	for _, line := range codeLines(built, p.c.in) {
 		p.row(p.text("plan.row.code"), line)

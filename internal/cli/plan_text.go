@@ -55,9 +55,9 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 	}
 	p.loads(built.Loads)
 	p.left(built.Left)
-	p.lines("plan.adopted", each(analysis.AdoptedLines(r.Adopted), p.c.in.Sentence))
+	p.lines("plan.adopted", eachSaid(analysis.AdoptedLines(r.Adopted), p.c.in))
 	p.lines("plan.code", codeLines(built, p.c.in))
-	p.lines("plan.shared", each(sharedLines(built), p.c.said))
+	p.lines("plan.shared", eachSaid(sharedLines(built), p.c.in))
 	p.heading(p.text("plan.changes"))
 	all := changes(built)
 	p.columns(changeRows(all, p.c.in))

@@ -129,10 +129,11 @@ func (r *runCommand) Run(c *console) error {
 // notesOf are the lines about a plan on this host: the user's program, what --like took, volumes that arms share, and a
 // limit around tare.
 func (c *console) notesOf(p *plan.Plan, host facts.Host, shared []record.Said) []string {
+	said := slices.Concat(analysis.AdoptedLines(p.Record.Adopted), shared)
 	if limit := doctor.OwnLimit(host); !limit.IsZero() {
-		shared = append(slices.Clone(shared), limit)
+		said = append(said, limit)
 	}
-	return slices.Concat(codeLines(p, c.in), each(analysis.AdoptedLines(p.Record.Adopted), c.in.Sentence), each(shared, c.said))
+	return slices.Concat(codeLines(p, c.in), eachSaid(said, c.in))
 }
 
 // misused is the error of an experiment that no host can run, found without a look at this one: another run measures.

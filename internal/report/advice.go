@@ -124,11 +124,11 @@ func (in Language) proofSheet(a *record.Advice, l record.AdviceLoss, details boo
 func (in Language) lostSentence(l record.AdviceLoss) sentence {
 	label := l.Metric
 	if m, ok := catalogue.Find(nil, l.Metric); ok {
-		label = m.Label
+		label = in.metricLabel(m)
 	}
 	digits := quantity.Digits(&l.Lost)
 	pairs := []any{
-		"load", l.Workload, "size", quantity.WithUnit(strings.TrimLeft(quantity.Change(l.Lost.Ratio, digits), "+-"), "%"), "metric", in.prose(label),
+		"load", l.Workload, "size", quantity.WithUnit(strings.TrimLeft(quantity.Change(l.Lost.Ratio, digits), "+-"), "%"), "metric", label,
 		"arm", l.Arm, "baseline", l.Baseline, "interval", quantity.Bounds(l.Lost.Low, l.Lost.High, digits),
 	}
 	if l.Lost.Ratio > 1 {

@@ -15,7 +15,7 @@ func (in Language) Calibration(a *record.Calibration) Document {
 		{head: in.text("calibration.measured"), align: interval}, {head: in.text("head.verdict"), flex: 12}}}
 	for _, l := range a.Losses {
 		m, _ := catalogue.Find(nil, l.Metric)
-		t.rows = append(t.rows, row{cell{in.prose(m.Label), plain}, cell{in.howPlanted(l.How), plain}, cell{quantity.Size(l.Planted), plain}, measuredLoss(l), in.judgedLoss(l)})
+		t.rows = append(t.rows, row{cell{in.metricLabel(m), plain}, cell{in.howPlanted(l.How), plain}, cell{quantity.Size(l.Planted), plain}, measuredLoss(l), in.judgedLoss(l)})
 	}
 	says := block{notes: []sentence{
 		in.msg("calibration.covered", "n", a.Covered.Count, "of", a.Covered.Of),

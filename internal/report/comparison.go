@@ -96,7 +96,7 @@ func (in Language) overviewTitle(c *record.Comparison) string {
 	var metrics, baselines arrange.Ordered
 	for _, x := range c.Changes {
 		if x.Primary {
-			metrics.Add(in.prose(x.Metric))
+			metrics.Add(in.static(x.Metric))
 			baselines.Add(x.Baseline)
 		}
 	}
@@ -190,7 +190,7 @@ func (in Language) changed(c *record.Comparison) sentence {
 	var all []string
 	for _, d := range c.Differences {
 		if d.Weight != record.WeightNone {
-			all = append(all, in.prose(d.What)+" "+cmp.Or(in.phrase(d.Before), none)+" → "+cmp.Or(in.phrase(d.After), none))
+			all = append(all, in.said(d.What)+" "+in.valueOf(d, d.Before)+" → "+in.valueOf(d, d.After))
 		}
 	}
 	if len(all) == 0 {
@@ -202,6 +202,14 @@ func (in Language) changed(c *record.Comparison) sentence {
 	return say(in.semicolons(all...))
 }
 
+// valueOf is the value of one side of a difference.
+func (in Language) valueOf(d record.Difference, value string) string {
+	if d.What.Code == "statistics" && value != "" {
+		return in.text("compare.version", "n", value)
+	}
+	return cmp.Or(in.static(value), none)
+}
+
 // differences lists what may explain a change first.
 func (in Language) differences(c *record.Comparison) block {
 	if len(c.Differences) == 0 {
@@ -209,14 +217,14 @@ func (in Language) differences(c *record.Comparison) block {
 	}
 	t := table{columns: []column{{head: ""}, {head: in.text("head.old")}, {head: in.text("head.new")}, {head: in.text("compare.weight")}}}
 	for _, d := range c.Differences {
-		what := in.prose(d.What)
+		what := in.said(d.What)
 		if len(d.Where) > 0 {
 			what = in.text("join.remark", "subject", what, "what", in.names(d.Where))
 		}
 		weight := map[record.Weight]cell{
 			record.WeightExperiment: {in.text("weight.experiment"), broken}, record.WeightSetup: {in.text("weight.setup"), unsure}, record.WeightNone: {in.text("weight.none"), faint},
 		}[d.Weight]
-		t.rows = append(t.rows, row{cell{what, plain}, cell{cmp.Or(in.phrase(d.Before), none), plain}, cell{cmp.Or(in.phrase(d.After), none), plain}, weight})
+		t.rows = append(t.rows, row{cell{what, plain}, cell{in.valueOf(d, d.Before), plain}, cell{in.valueOf(d, d.After), plain}, weight})
 	}
 	return block{tables: []table{t}}
 }
@@ -239,7 +247,7 @@ func (in Language) changes(c *record.Comparison, workload string, exploratory bo
 			continue
 		}
 		t.rows = append(t.rows, row{
-			cell{x.Arm, strong}, cell{in.prose(x.Metric), plain}, fractional(x.Before, plain), fractional(x.After, plain),
+			cell{x.Arm, strong}, cell{in.static(x.Metric), plain}, fractional(x.Before, plain), fractional(x.After, plain),
 			fractional(x.Change, verdictTone(x.Verdict)), in.verdictCell(record.Effect{Verdict: x.Verdict, AtMost: x.AtMost}),
 		})
 	}
@@ -267,7 +275,7 @@ func (in Language) levels(c *record.Comparison, workload string) block {
 			continue
 		}
 		r := levelRow(l)
-		t.rows = append(t.rows, row{cell{l.Arm, strong}, cell{in.prose(l.Metric), plain}, r[2], r[3]})
+		t.rows = append(t.rows, row{cell{l.Arm, strong}, cell{in.static(l.Metric), plain}, r[2], r[3]})
 	}
 	if len(t.rows) == 0 {
 		return block{}

@@ -102,7 +102,7 @@ func (in Language) gateTable(g *record.Gate) table {
 	}}
 	for _, j := range byAnswer(g.Judgements) {
 		t.rows = append(t.rows, row{
-			cell{j.Workload, plain}, cell{j.Arm, strong}, cell{in.prose(j.Metric), plain},
+			cell{j.Workload, plain}, cell{j.Arm, strong}, cell{in.static(j.Metric), plain},
 			costCell(j), cell{quantity.Size(j.Most), plain}, cell{in.answerWords(j), answerTone(j.Answer)},
 		})
 	}
@@ -157,7 +157,7 @@ func (in Language) gateNotes(g *record.Gate) []sentence {
 		reasons.Add(what{j.Workload, j.Metric, j.Reason}, j.Arm)
 	}
 	for x, arms := range reasons.All() {
-		notes = append(notes, in.msg("gate.reason", "load", x.workload, "metric", in.prose(x.metric), "arms", in.list(arms), "reason", in.said(x.reason)))
+		notes = append(notes, in.msg("gate.reason", "load", x.workload, "metric", in.static(x.metric), "arms", in.list(arms), "reason", in.said(x.reason)))
 	}
 	if total {
 		notes = append(notes, in.msg("gate.total.note"))

@@ -43,9 +43,9 @@ func someComparison() *record.Comparison {
 		Before: record.Side{Dir: "before", Run: "aaaaaaaa", Experiment: "quick", Started: "2026-11-21T02:11:04Z", Ended: "budget", Seconds: 180, Seed: 7, Tare: "1.0", Host: plainHost()},
 		After:  record.Side{Dir: "after", Run: "bbbbbbbb", Experiment: "quick", Started: "2026-11-22T02:11:04Z", Ended: "killed", Seconds: 121, Seed: 8, Tare: "1.0", Host: after},
 		Differences: []record.Difference{
-			{What: "kernel", Before: "6.18.5", After: "6.19.1", Weight: record.WeightSetup},
-			{What: "setting seccomp", Where: []string{"rpc/container", "rpc/security"}, Before: "filter", Weight: record.WeightSetup},
-			{What: "seed", Before: "7", After: "8", Weight: record.WeightNone},
+			{What: record.Property("kernel"), Before: "6.18.5", After: "6.19.1", Weight: record.WeightSetup},
+			{What: record.Say("setting", "name", "seccomp"), Where: []string{"rpc/container", "rpc/security"}, Before: "filter", Weight: record.WeightSetup},
+			{What: record.Property("seed"), Before: "7", After: "8", Weight: record.WeightNone},
 		},
 		Changes: []record.Change{
 			{Workload: "rpc", Metric: "throughput", Primary: true, Arm: "cgroup", Baseline: "host", Before: r(0.996, 0.006), After: r(0.997, 0.005), Change: r(1.001, 0.007), Verdict: record.NoDifference},

@@ -151,7 +151,7 @@ func (in Language) importedNotes(ws []workload) []sentence {
 	for _, w := range ws {
 		for _, c := range w.Checks {
 			if !c.Known {
-				kinds.Add(c.Text, in.prose(c.Kind))
+				kinds.Add(c.Text, in.static(c.Kind))
 				loads.Add(c.Text, w.Name)
 			}
 		}

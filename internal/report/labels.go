@@ -62,7 +62,15 @@ func (w workload) metricWord(name string) metric {
 	if !ok {
 		return metric{name, name, true, quantity.Short, w.in}
 	}
-	return metric{w.in.prose(m.Head), w.in.prose(m.Label), m.Better > 0, showIn(m.Unit), w.in}
+	return metric{w.in.static(m.Head), w.in.metricLabel(m), m.Better > 0, showIn(m.Unit), w.in}
+}
+
+// metricLabel is a metric in a sentence.
+func (in Language) metricLabel(m catalogue.Metric) string {
+	if m.Quantile > 0 && m.Label != m.Name {
+		return in.text("metric.latency", "quantile", m.Name)
+	}
+	return in.static(m.Label)
 }
 
 // showIn returns a function that prints numbers in a unit.

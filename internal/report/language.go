@@ -18,13 +18,7 @@ func In(c messages.Catalog) Language { return Language{c} }
 // said is the sentence of a code.
 func (in Language) said(s record.Said) string { return said.Text(in.catalog, s) }
 
-// clause is the sentence of a code without a full stop: it stands in another one.
-func (in Language) clause(s record.Said) string { return strings.TrimRight(in.said(s), ".。") }
-
-// prose is a text that the record has in English.
-func (in Language) prose(english string) string { return in.catalog.Sentence(english) }
-
-// saidAll are several sentences.
+// saidAll are the sentences of several codes.
 func (in Language) saidAll(all []record.Said) (out []string) {
 	for _, s := range all {
 		out = append(out, in.said(s))
@@ -32,8 +26,14 @@ func (in Language) saidAll(all []record.Said) (out []string) {
 	return out
 }
 
-// static is a text without values.
+// clause is the sentence of a code without a full stop: it stands in another one.
+func (in Language) clause(s record.Said) string { return strings.TrimRight(in.said(s), ".。") }
+
+// static is a label or a word without values.
 func (in Language) static(english string) string { return in.catalog.Static(english) }
+
+// prose is a text that the record has in English.
+func (in Language) prose(english string) string { return in.catalog.Sentence(english) }
 
 // staticAll are several of them.
 func (in Language) staticAll(english []string) (out []string) {

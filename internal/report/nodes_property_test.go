@@ -28,7 +28,7 @@ func drawNodes(t *rapid.T) *record.Nodes {
 			Baselines: map[string]record.Value{"db": record.Number(drawFloat().Draw(t, "level"))},
 			Dropped:   record.Dropped{Blocks: rapid.IntRange(0, 9).Draw(t, "dropped"), Of: 9},
 			Trust:     []record.NodeTrust{{Workload: "db", Twin: drawRatio(t), TwinDiffers: rapid.Bool().Draw(t, "differs"), NoiseFloor: drawFloat().Draw(t, "noise")}}})
-		n.Facts = append(n.Facts, record.NodeFact{Name: drawText().Draw(t, "fact"), Unit: rapid.SampledFrom([]string{"", "B"}).Draw(t, "unit"),
+		n.Facts = append(n.Facts, record.NodeFact{Name: record.InProse(drawText().Draw(t, "fact")), Unit: rapid.SampledFrom([]string{"", "B"}).Draw(t, "unit"),
 			Differs: rapid.Bool().Draw(t, "differs"), Values: map[string]string{name: drawText().Draw(t, "value")}})
 	}
 	arm := func(name string) record.NodeArm {

@@ -75,7 +75,7 @@ func (in Language) trustNote(node string, x record.NodeTrust) []sentence {
 		notes = append(notes, in.msg("nodes.twin.note", "node", node, "load", x.Workload))
 	}
 	if len(x.Failed) > 0 {
-		notes = append(notes, in.msg("nodes.failed.note", "node", node, "load", x.Workload, "checks", in.list(in.proseAll(x.Failed))))
+		notes = append(notes, in.msg("nodes.failed.note", "node", node, "load", x.Workload, "checks", in.list(in.saidAll(x.Failed))))
 	}
 	return notes
 }
@@ -84,11 +84,11 @@ func (in Language) trustNote(node string, x record.NodeTrust) []sentence {
 func (in Language) factName(f record.NodeFact) string {
 	switch {
 	case f.Workload == "":
-		return in.prose(f.Name)
+		return in.said(f.Name)
 	case f.All:
-		return in.text("fact.all", "fact", in.prose(f.Name), "load", f.Workload)
+		return in.text("fact.all", "fact", in.said(f.Name), "load", f.Workload)
 	}
-	return in.text("fact.arms", "fact", in.prose(f.Name), "arms", in.list(f.Arms), "load", f.Workload)
+	return in.text("fact.arms", "fact", in.said(f.Name), "arms", in.list(f.Arms), "load", f.Workload)
 }
 
 // factText is a value with its unit.

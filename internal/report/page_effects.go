@@ -157,7 +157,7 @@ func (r *htmlRenderer) latencies(w workload, chosen []string, id string) {
 			if !ok || m.Name == w.Primary {
 				continue
 			}
-			row := r.in.drawn(r.in.prose(m.Head), w.levels(m.Name, x), x, 0)
+			row := r.in.drawn(r.in.static(m.Head), w.levels(m.Name, x), x, 0)
 			row.Word = ""
 			if w.noisy(m.Name) || w.InNoise(x) {
 				row.Tone, row.Word = "unsure", r.in.text("page.noise")

@@ -208,7 +208,7 @@ func (in Language) failedChecks(e *record.Effects) sentence {
 		if len(loads) > 3 {
 			loads = append(slices.Clone(loads[:2]), in.text("checks.more", "n", len(loads)-2))
 		}
-		parts = append(parts, in.text("checks.one", "kind", in.prose(kind), "loads", in.list(loads)))
+		parts = append(parts, in.text("checks.one", "kind", in.static(kind), "loads", in.list(loads)))
 	}
 	if len(parts) == 0 {
 		return nil

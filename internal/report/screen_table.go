@@ -190,7 +190,7 @@ func (in Language) reasons(e *record.Effects, t record.AnswerTable) []sentence {
 		if r.Effect != nil && !r.Effect.Unequal.IsZero() {
 			keeps.Add(told{in.clause(r.Effect.Unequal), s.Remedy}, name)
 		} else if !s.Reason.IsZero() && !s.Word.Decided() && !(s.Word == record.SaysUndecided && s.Bound > 0) {
-			why.Add(told{in.colon(in.prose(string(s.Word)), in.clause(s.Reason)), s.Remedy}, name)
+			why.Add(told{in.colon(in.static(string(s.Word)), in.clause(s.Reason)), s.Remedy}, name)
 		}
 	}
 	if t.Question == record.AskedLayers && !t.Container {

@@ -86,7 +86,7 @@ func (in Language) checkTables(ws []workload) []table {
 		t.columns = append(t.columns, column{head: w.Name, flex: 12})
 	}
 	for _, kind := range checkKinds(ws) {
-		r := row{cell{in.prose(kind), plain}}
+		r := row{cell{in.static(kind), plain}}
 		for _, w := range ws {
 			r = append(r, w.check(kind))
 		}
@@ -186,9 +186,9 @@ func (d doubt) note() sentence {
 }
 
 func (in Language) checkNote(workloads string, c record.Checks, says cell) sentence {
-	what, detail, figure := in.prose(c.Kind), "", ""
+	what, detail, figure := in.static(c.Kind), "", ""
 	if c.Subject != "" {
-		what = in.text("check.of", "kind", in.prose(c.Kind), "subject", c.Subject)
+		what = in.text("check.of", "kind", in.static(c.Kind), "subject", c.Subject)
 	}
 	if !c.Text.IsZero() {
 		detail = in.colon("", in.said(c.Text))

@@ -74,7 +74,7 @@ func TestTheSameExperiment(t *testing.T) {
 		"seed: 7 9": record.WeightNone, "budget: 60 s 120 s": record.WeightNone,
 	}
 	for _, d := range c.Differences {
-		name := d.What + ": " + d.Before + " " + d.After
+		name := said.English(d.What) + ": " + d.Before + " " + d.After
 		if want[name] != d.Weight {
 			t.Errorf("%s of %v weighs %q, want %q", name, d.Where, d.Weight, want[name])
 		}
@@ -104,7 +104,7 @@ func TestBaselinesRunAsDiffer(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := record.Difference{
-		What: "what the baseline runs as", Where: []string{"db"}, Weight: record.WeightSetup,
+		What: record.Property("what the baseline runs as"), Where: []string{"db"}, Weight: record.WeightSetup,
 		Before: "a process in the root group, in the session that started tare", After: "a service: a session and control groups of its own",
 	}
 	if !reflect.DeepEqual(c.Differences[0], want) {
@@ -140,7 +140,7 @@ func TestOtherStatistics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := record.Difference{What: "statistics", Before: "version 1", After: "version 2", Weight: record.WeightNone}
+	want := record.Difference{What: record.Say("statistics"), Before: "1", After: "2", Weight: record.WeightNone}
 	if !slices.ContainsFunc(c.Differences, func(d record.Difference) bool {
 		return d.What == want.What && d.Before == want.Before && d.After == want.After && d.Weight == want.Weight
 	}) {
@@ -222,7 +222,7 @@ func TestAnArmOnOneSide(t *testing.T) {
 		}
 	}
 	c, err := Results(before, after, false)
-	if err != nil || len(c.Changes) != 1 || c.Differences[0].What != "arm" || c.Differences[0].After != "nat" {
+	if err != nil || len(c.Changes) != 1 || c.Differences[0].What != record.Property("arm") || c.Differences[0].After != "nat" {
 		t.Fatalf("%+v, %v", c, err)
 	}
 }

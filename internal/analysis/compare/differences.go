@@ -18,7 +18,7 @@ import (
 type differenceList []record.Difference
 
 // add adds a difference, unless before and after are equal.
-func (l *differenceList) add(w record.Weight, what, before, after string, where ...string) {
+func (l *differenceList) add(w record.Weight, what record.Said, before, after string, where ...string) {
 	if before == after {
 		return
 	}
@@ -39,11 +39,11 @@ func differences(before, after *record.Result) []record.Difference {
 	l.compareSource(before.Plan.Source, after.Plan.Source)
 	l.compareManifest(before.Manifest, after.Manifest)
 	l.compareSettings(before, after)
-	l.add(record.WeightSetup, experimentName, before.Plan.Experiment, after.Plan.Experiment)
-	l.add(record.WeightNone, "margin", ratio(before.Plan.Margin), ratio(after.Plan.Margin))
-	l.add(record.WeightNone, "precision", ratio(before.Plan.Precision), ratio(after.Plan.Precision))
-	l.add(record.WeightNone, "budget", seconds(before.Plan.Budget), seconds(after.Plan.Budget))
-	l.add(record.WeightNone, "seed", strconv.FormatUint(before.Plan.Seed, 10), strconv.FormatUint(after.Plan.Seed, 10))
+	l.add(record.WeightSetup, record.Property(experimentName), before.Plan.Experiment, after.Plan.Experiment)
+	l.add(record.WeightNone, record.Property("margin"), ratio(before.Plan.Margin), ratio(after.Plan.Margin))
+	l.add(record.WeightNone, record.Property("precision"), ratio(before.Plan.Precision), ratio(after.Plan.Precision))
+	l.add(record.WeightNone, record.Property("budget"), seconds(before.Plan.Budget), seconds(after.Plan.Budget))
+	l.add(record.WeightNone, record.Property("seed"), strconv.FormatUint(before.Plan.Seed, 10), strconv.FormatUint(after.Plan.Seed, 10))
 	order := []record.Weight{record.WeightExperiment, record.WeightSetup, record.WeightNone}
 	slices.SortStableFunc(l, func(a, b record.Difference) int {
 		return cmp.Compare(slices.Index(order, a.Weight), slices.Index(order, b.Weight))
@@ -62,25 +62,25 @@ func (l *differenceList) compareWorkloads(before, after []record.Workload) {
 		names[a.Name] = true
 		i := slices.IndexFunc(after, func(b record.Workload) bool { return b.Name == a.Name })
 		if i < 0 {
-			l.add(record.WeightSetup, "workload", a.Name, "")
+			l.add(record.WeightSetup, record.Property("workload"), a.Name, "")
 			continue
 		}
 		l.compareWorkload(a, after[i])
 	}
 	for _, b := range after {
 		if !names[b.Name] {
-			l.add(record.WeightSetup, "workload", "", b.Name)
+			l.add(record.WeightSetup, record.Property("workload"), "", b.Name)
 		}
 	}
 }
 
 func (l *differenceList) compareWorkload(a, b record.Workload) {
-	l.add(record.WeightExperiment, "kind", a.Kind, b.Kind, a.Name)
-	l.add(record.WeightExperiment, "baseline", a.Baseline, b.Baseline, a.Name)
+	l.add(record.WeightExperiment, record.Property("kind"), a.Kind, b.Kind, a.Name)
+	l.add(record.WeightExperiment, record.Property("baseline"), a.Baseline, b.Baseline, a.Name)
 	if before, after, differ := baselinesRunAs(a, b); differ {
-		l.add(record.WeightSetup, kindOfBaseline, runsAs(before), runsAs(after), a.Name)
+		l.add(record.WeightSetup, record.Property(kindOfBaseline), runsAs(before), runsAs(after), a.Name)
 	}
-	l.add(record.WeightExperiment, primaryMetric, a.Primary, b.Primary, a.Name)
+	l.add(record.WeightExperiment, record.Property(primaryMetric), a.Primary, b.Primary, a.Name)
 	l.compareValues(record.WeightExperiment, parameter, a.Params, b.Params, a.Name)
 	neighbours := func(w record.Workload) map[string]string {
 		m := map[string]string{}
@@ -93,21 +93,21 @@ func (l *differenceList) compareWorkload(a, b record.Workload) {
 	for _, x := range a.Arms {
 		i := slices.IndexFunc(b.Arms, func(y record.Arm) bool { return y.Name == x.Name })
 		if i < 0 {
-			l.add(record.WeightSetup, "arm", x.Name, "", a.Name)
+			l.add(record.WeightSetup, record.Property("arm"), x.Name, "", a.Name)
 			continue
 		}
 		y, where := b.Arms[i], a.Name+"/"+x.Name
-		l.add(record.WeightExperiment, "neighbour", x.Neighbour, y.Neighbour, where)
-		l.add(record.WeightExperiment, "isolation", strings.Join(x.Isolation, ", "), strings.Join(y.Isolation, ", "), where)
+		l.add(record.WeightExperiment, record.Property("neighbour"), x.Neighbour, y.Neighbour, where)
+		l.add(record.WeightExperiment, record.Property("isolation"), strings.Join(x.Isolation, ", "), strings.Join(y.Isolation, ", "), where)
 		other := y.Chosen()
 		for i, chosen := range x.Chosen() {
-			l.add(record.WeightExperiment, chosen.Name, chosen.Got, other[i].Got, where)
+			l.add(record.WeightExperiment, record.Property(chosen.Name), chosen.Got, other[i].Got, where)
 		}
-		l.compareValues(record.WeightExperiment, "set ", x.Set, y.Set, where)
+		l.compareValues(record.WeightExperiment, asked, x.Set, y.Set, where)
 	}
 	for _, y := range b.Arms {
 		if !slices.ContainsFunc(a.Arms, func(x record.Arm) bool { return x.Name == y.Name }) {
-			l.add(record.WeightSetup, "arm", "", y.Name, a.Name)
+			l.add(record.WeightSetup, record.Property("arm"), "", y.Name, a.Name)
 		}
 	}
 }
@@ -137,10 +137,10 @@ func inLine(m map[string]string) string {
 	return s.String()
 }
 
-// compareValues compares two sets of values by name. prefix is put before each name.
-func (l *differenceList) compareValues(w record.Weight, prefix string, before, after map[string]string, where ...string) {
+// compareValues compares two sets of values by name.
+func (l *differenceList) compareValues(w record.Weight, what func(name string) record.Said, before, after map[string]string, where ...string) {
 	for _, k := range unionOfKeys(before, after) {
-		l.add(w, prefix+k, before[k], after[k], where...)
+		l.add(w, what(k), before[k], after[k], where...)
 	}
 }
 
@@ -169,15 +169,15 @@ func (l *differenceList) compareSource(before, after string) {
 		x, inA := a[k]
 		y, inB := b[k]
 		if inA && inB {
-			l.add(sourceKeys[k], k, fmt.Sprint(x), fmt.Sprint(y))
+			l.add(sourceKeys[k], record.Property(k), fmt.Sprint(x), fmt.Sprint(y))
 		}
 	}
 }
 
 // compareManifest compares the hosts, the versions and the users.
 func (l *differenceList) compareManifest(a, b record.Manifest) {
-	l.add(record.WeightSetup, "tare", a.Tare, b.Tare)
-	l.add(record.WeightNone, "statistics", statistics(a), statistics(b))
+	l.add(record.WeightSetup, record.Property("tare"), a.Tare, b.Tare)
+	l.add(record.WeightNone, statisticsVersion, statistics(a), statistics(b))
 	for _, d := range a.Host.Differences(b.Host) {
 		before, after := d.Before, d.After
 		if d.Unit == "B" {
@@ -186,7 +186,7 @@ func (l *differenceList) compareManifest(a, b record.Manifest) {
 		l.add(record.WeightSetup, d.Name, before, after)
 	}
 	l.compareValues(record.WeightSetup, version, numbers(a.Versions), numbers(b.Versions))
-	l.add(record.WeightSetup, "user", a.User, b.User)
+	l.add(record.WeightSetup, record.Property("user"), a.User, b.User)
 }
 
 // numbers are versions without the name of the program that printed them: "1.8.1" of "crun version 1.8.1".
@@ -201,7 +201,7 @@ func numbers(versions map[string]string) map[string]string {
 
 // statistics is the version of the rules by which the tare of a result judged; manifests before version 2
 // do not name it.
-func statistics(m record.Manifest) string { return "version " + strconv.Itoa(max(m.Statistics, 1)) }
+func statistics(m record.Manifest) string { return strconv.Itoa(max(m.Statistics, 1)) }
 
 // mebibytes rounds a number of bytes: the memory of a host differs by some hundred KiB from
 // boot to boot.

@@ -5,20 +5,22 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
 // Sentences of the comparison for users.
 
+// Errors: noSharedWorkload is why results are not compared.
 func noSharedWorkload(before, after []string) string {
 	return fmt.Sprintf("no workload is in both: %s before, %s after", strings.Join(before, ", "), strings.Join(after, ", "))
 }
 
-// changed states a difference with its values.
+// Errors: changed states a difference with its values.
 func changed(d record.Difference) string {
-	what := d.What
+	what := said.English(d.What)
 	if len(d.Where) > 0 {
-		what = fmt.Sprintf("%s of %s", d.What, strings.Join(d.Where, ", "))
+		what += " of " + strings.Join(d.Where, ", ")
 	}
 	return fmt.Sprintf("%s: %s before, %s after", what, cmp.Or(d.Before, "none"), cmp.Or(d.After, "none"))
 }
@@ -32,21 +34,23 @@ func ofBefore(text record.Said) record.Said { return record.Say("of_old", "text"
 
 func ofAfter(text record.Said) record.Said { return record.Say("of_new", "text", text) }
 
-// Names of what differs. The names of single parameters, settings and versions follow the
-// last four.
+// Names of what differs.
 const (
 	experimentName = "name of the experiment"
 	primaryMetric  = "primary metric"
-	parameter      = "parameter "
-	neighbour      = "neighbour "
-	version        = "version of "
-	setting        = "setting "
+	kindOfBaseline = "what the baseline runs as" // it competes for CPUs by other things
 )
 
-// kindOfBaseline names the difference between two baselines that compete for CPUs by different
-// things. runsAs describes such a baseline; as is record.Arm.RunsAs.
-const kindOfBaseline = "what the baseline runs as"
+var statisticsVersion = record.Say("statistics")
 
+// The names of single parameters and the like.
+func parameter(name string) record.Said { return record.Say("parameter", "name", name) }
+func neighbour(name string) record.Said { return record.Say("neighbour", "name", name) }
+func version(name string) record.Said   { return record.Say("version_of", "name", name) }
+func setting(name string) record.Said   { return record.Say("setting", "name", name) }
+func asked(name string) record.Said     { return record.Say("set", "name", name) }
+
+// runsAs describes such a baseline; as is record.Arm.RunsAs.
 func runsAs(as string) string {
 	switch as {
 	case record.AsService:

@@ -179,6 +179,9 @@ func (c Catalog) translate(s string, from int) (string, bool) {
 	if to, ok := c.known.whole[s]; ok {
 		return to, true
 	}
+	if to, ok := c.static[s]; ok {
+		return to, true
+	}
 	if strings.IndexFunc(s, unicode.IsLetter) < 0 {
 		return s, false
 	}

@@ -47,16 +47,26 @@ func formatted(c messages.Catalog, format string, value any) string {
 	case []any:
 		return list(c, format, v)
 	case string:
-		if format == "text" || format == "clauses" {
-			return c.Sentence(v)
-		}
-		return v
+		return text(c, format, v)
 	case map[string]any:
 		return object(v)
 	case float64:
 		return number(c, format, v)
 	}
 	return fmt.Sprint(value)
+}
+
+// text is a text in a format: quoted, words that the catalogue may translate, or as it is.
+func text(c messages.Catalog, format, v string) string {
+	switch format {
+	case "quoted":
+		return strconv.Quote(v)
+	case "labels":
+		return c.Static(v)
+	case "text", "clauses":
+		return c.Sentence(v)
+	}
+	return v
 }
 
 // number is a number in a format.
@@ -128,8 +138,8 @@ func object(v map[string]any) string {
 	return quantity.Interval(&r)
 }
 
-// list joins items: names by commas, with a word before the last one in the format "and", sentences by semicolons in
-// the format "clauses".
+// list joins items: names and labels by commas, with a word before the last one in the format "and", sentences by
+// semicolons in the format "clauses".
 func list(c messages.Catalog, format string, items []any) string {
 	all := make([]string, len(items))
 	for i, item := range items {

@@ -135,7 +135,7 @@ func TestFormats(t *testing.T) {
 		c := messages.In(l)
 		for code := range c.Codes() {
 			for _, p := range c.OfCode(string(code)) {
-				if p.Name == "" || slices.Contains([]string{"text", "list", "and", "clauses", "interval", "percent"}, p.Format) {
+				if p.Name == "" || slices.Contains([]string{"text", "list", "and", "clauses", "quoted", "labels", "interval", "percent"}, p.Format) {
 					continue // not of numbers
 				}
 				for _, x := range []any{2.5, nil} {

@@ -12,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/base/allow"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases/db"
+	"github.com/tarelab/tare/record"
 )
 
 // Adopted are the settings that a server of tare's gets.
@@ -31,7 +32,8 @@ type Adopted struct {
 type Change struct {
 	From, Name, Value string
 	// Used is what the server has instead; empty: the setting is left out.
-	Used, Why string
+	Used string
+	Why  record.Said
 }
 
 // Matches says whether a file may be an option file of the service, by its name.
@@ -99,7 +101,7 @@ func adopt(t Target, given []db.Given, running bool) (Adopted, error) {
 		switch {
 		case err != nil:
 			return Adopted{}, err
-		case why != "":
+		case !why.IsZero():
 			a.leave(g, why)
 			delete(last, name)
 		}
@@ -140,28 +142,28 @@ func ownFirst(a, b db.Given) int {
 }
 
 // refused returns why a setting is left out, or an error if the server cannot have it.
-func (t Target) refused(g db.Given, running bool) (why string, err error) {
+func (t Target) refused(g db.Given, running bool) (why record.Said, err error) {
 	d := t.Service.Describe()
 	chooses, sizing := d.Conf.Sizing[g.Name]
 	switch {
 	case sizing && off(g.Value) && g.Valued:
-		return "it is off", nil
+		return isOff, nil
 	case sizing && running:
-		return "tare sets what it has chosen: " + chooses, nil
+		return sizesChosen(chooses), nil
 	case sizing:
-		return "", hint.New(fmt.Errorf("%s: %s: it chooses %s, and each arm has its own server", g.From, g.Name, chooses),
+		return record.Said{}, hint.New(fmt.Errorf("%s: %s: it chooses %s, and each arm has its own server", g.From, g.Name, chooses),
 			"name the sizes instead, or ask the running server for them: --like mysql://USER@HOST")
 	case t.Own == nil || g.Own || d.Options.Parameter(g.Name) == "":
-		return "", nil
+		return record.Said{}, nil
 	}
 	if _, has := t.Own[strings.TrimPrefix(g.Name, "skip_")]; has {
-		return "", nil
+		return record.Said{}, nil
 	}
 	if t.Try != nil && !running { // some servers ignore what they had once
 		one := Adopted{Options: []string{optionOf(d, g.Name) + "=" + g.Value}, Places: map[string]string{optionOf(d, g.Name): g.From}}
 		err = one.try(t, false)
 	}
-	return t.name() + " does not have it", err
+	return notHad(t.name()), err
 }
 
 func off(value string) bool {
@@ -191,12 +193,12 @@ func (a *Adopted) add(d db.Description, g db.Given, all map[string]db.Given) err
 	case d.Options.Fixed(g.Name):
 		a.leave(g, sameInAllArms)
 	case d.Conf.Omit[g.Name] != "":
-		a.leave(g, d.Conf.Omit[g.Name])
+		a.leave(g, omitted(d.Conf.Omit[g.Name]))
 	case !d.Options.Has(g.Name) && !g.Valued:
 		g.Name = unnamed // the line may be a password alone
 		a.leave(g, notPassedOn)
 	case !d.Options.Has(g.Name):
-		a.leave(g, notPassedOn+near(d.Options, g.Name))
+		a.leave(g, unknown(d.Options, g.Name))
 	case !allow.Plain(g.Value):
 		a.leave(g, valueNotPassedOn)
 	case d.Options.Check(option) != nil:
@@ -246,7 +248,7 @@ func short(s db.Setting, value string) string {
 	return fmt.Sprintf("%dM", n/db.MiB)
 }
 
-func (a *Adopted) leave(g db.Given, why string) {
+func (a *Adopted) leave(g db.Given, why record.Said) {
 	a.Changes = append(a.Changes, Change{From: g.From, Name: g.Name, Why: why}) // the value could be a password
 }
 
@@ -263,12 +265,12 @@ func invalid(g db.Given, err error) error {
 	return hint.New(fmt.Errorf("%s: %s: want %s", g.From, g.Name, wanted), correctLine)
 }
 
-// near is the end of the reason about an unknown name that is nearly that of an option.
-func near(l allow.List, name string) string {
+// unknown is the reason about an unknown name, which may be nearly that of an option.
+func unknown(l allow.List, name string) record.Said {
 	if n := hint.Nearest(name, l.Names); n != "" && n != name && len(name) > 8 {
-		return "; did you mean " + n + "?"
+		return perhaps(n)
 	}
-	return ""
+	return notPassedOn
 }
 
 // Fit scales the sizes in a down so that together they are at most bytes, and lists the changes. The
@@ -307,7 +309,7 @@ func (a *Adopted) resize(d db.Description, name string, was int64, size string, 
 			}
 		}
 	}
-	a.Changes = append(a.Changes, Change{Name: name, Value: value, Used: size, Why: fmt.Sprintf(tooLarge, total/db.MiB, share/db.MiB)})
+	a.Changes = append(a.Changes, Change{Name: name, Value: value, Used: size, Why: tooLarge(total/db.MiB, share/db.MiB)})
 }
 
 // sizes are the sizes in bytes of what holds memory, as far as they are given.

@@ -24,10 +24,10 @@ func (a *Adopted) try(t Target, running bool) error {
 		said = a.withoutValue(name, said)
 		if i := a.option(name); running && i >= 0 {
 			a.Options = slices.Delete(a.Options, i, i+1)
-			a.Changes = append(a.Changes, Change{From: a.Places[name], Name: allow.Canonical(strings.TrimPrefix(name, "--")), Why: fmt.Sprintf(notTaken, t.name(), said)})
+			a.Changes = append(a.Changes, Change{From: a.Places[name], Name: allow.Canonical(strings.TrimPrefix(name, "--")), Why: notTaken(t.name(), said)})
 			continue
 		}
-		err = fmt.Errorf(notTaken, t.name(), said)
+		err = fmt.Errorf("%s does not take it: %s", t.name(), said)
 		if place := a.Places[name]; place != "" {
 			err = fmt.Errorf("%s: %s: %w", place, strings.TrimPrefix(name, "--"), err)
 		}

@@ -1,14 +1,36 @@
 package like
 
-// Reasons why a setting of the user's server is left out, and remedies.
-const (
-	sameInAllArms    = "tare fixes it in all arms"
-	notPassedOn      = "tare passes no paths, plugins, addresses, logs and replication on, and no option that it does not know"
-	valueNotPassedOn = "tare passes on numbers, words and lists of them, and no paths"
-	tooLarge         = "the servers of all arms run at the same time: the caches of each, %d MiB in all, get %d MiB of this host's memory"
-	notTaken         = "%s does not take it: %s"
-	unnamed          = "an option without a value"
+import "github.com/tarelab/tare/record"
+
+// Reasons why a setting of the user's server is left out.
+var (
+	sameInAllArms    = record.Say("fixed_in_all_arms")
+	notPassedOn      = record.Say("option_not_passed_on")
+	valueNotPassedOn = record.Say("value_not_passed_on")
+	isOff            = record.Say("setting_is_off")
 )
+
+func perhaps(nearest string) record.Said {
+	return record.Say("option_perhaps_misspelt", "nearest", nearest)
+}
+
+func omitted(why string) record.Said { return record.Say("option_omitted", "why", why) }
+
+func sizesChosen(chooses string) record.Said { return record.Say("sizes_chosen", "chooses", chooses) }
+
+func notHad(server string) record.Said { return record.Say("option_not_had", "server", server) }
+
+func notTaken(server, says string) record.Said {
+	return record.Say("option_not_taken", "server", server, "text", says)
+}
+
+// tooLarge has sizes in MiB: those of the caches of a server, and its part of the host's memory.
+func tooLarge(total, share int64) record.Said {
+	return record.Say("caches_too_large", "total_mib", total, "share_mib", share)
+}
+
+// unnamed stands for the name of what may be a password.
+const unnamed = "an option without a value"
 
 // Errors about an option file: remedies.
 const (

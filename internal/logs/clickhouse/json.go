@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/record"
 )
 
 // object is the JSON of one server.
@@ -67,7 +68,7 @@ func (p *parser) add(to *Report, o *object, flat bool) (era string) {
 		Quantiles: quantiles(o.Percentiles)}
 	switch {
 	case flat && same(t.QPS, t.RPS, t.MiBPS, t.ResultRPS, t.ResultMiBPS, t.Queries):
-		p.Once(to.Line, allQPS, "")
+		p.Once(to.Line, allQPS, record.Said{})
 		s.Queries, era = format.Num{}, "1.1"
 	case flat:
 		era = "1.1 to 18.x"

@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/record"
 )
 
 // server reads "localhost:9000, queries 10, errors 1, QPS: 6.772, RPS: ...,
@@ -19,7 +20,7 @@ func (p *parser) server(text []byte) {
 	era := s.head(text[:at])
 	if !s.rates(text[at:]) {
 		if point, changed := format.Commas(text); !changed || !s.rates(point[at:]) {
-			p.Add(p.Number(), unknownFigures, "")
+			p.Add(p.Number(), unknownFigures, record.Said{})
 			return
 		}
 		p.Comma()

@@ -1,6 +1,10 @@
 package clickhouse
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tarelab/tare/record"
+)
 
 // All sentences of this package for users. The code that reads has none of its own (tools/sentences).
 
@@ -14,22 +18,22 @@ const outputOf = "output of version"
 func serverLoad(i int) string { return fmt.Sprintf("server %d", i+1) }
 
 // Warnings and their remedies.
-const (
-	allQPS           = "all statistics of this revision are the QPS (ClickHouse issue 619); only QPS and percentiles were read"
-	oneConnection    = "the rates in this JSON are of one connection: one over the mean query time (ClickHouse pull request 36473)"
-	timesConcurrency = "multiply by the concurrency (-c) for the whole, or compare ratios at the same concurrency"
-	fewerQueries     = "fewer queries than in the report before: taken as another run"
-	asManyQueries    = "as many queries as in the report before: taken as another run"
-	fileEach         = "give each run a file of its own"
-	noTotal          = "the report of the whole run is missing: the last one is of an interval"
-	stoppedOrCut     = "the run was stopped or the file is cut"
-	ratesOfTimes     = "clickhouse-benchmark before 23.8 computes QPS from the query times and not from the clock"
-	sameVersion      = "compare only runs of the same version, or divide the queries by the run's duration"
-	fewPercentiles   = "the percentiles of the last report are not complete"
-	fileCut          = "the file is cut"
-	maybeInterval    = "unknown whether the last report is of the whole run or of an interval"
-	keepStdout       = "run the tool with -d 0 or keep what it writes to stdout"
-	unknownFigures   = "a line of figures that is cut off or of an unknown version was not read"
+var (
+	allQPS           = record.Say("all_statistics_qps")
+	oneConnection    = record.Say("rates_of_one_connection")
+	timesConcurrency = record.Say("multiply_by_concurrency")
+	fewerQueries     = record.Say("fewer_queries")
+	asManyQueries    = record.Say("as_many_queries")
+	fileEach         = record.Say("file_for_each_run")
+	noTotal          = record.Say("last_report_of_interval")
+	stoppedOrCut     = record.Say("stopped_or_cut")
+	ratesOfTimes     = record.Say("rates_of_query_times")
+	sameVersion      = record.Say("compare_same_version")
+	fewPercentiles   = record.Say("percentiles_incomplete")
+	fileCut          = record.Say("file_cut")
+	maybeInterval    = record.Say("maybe_of_interval")
+	keepStdout       = record.Say("keep_stdout")
+	unknownFigures   = record.Say("unknown_figures")
 )
 
 // Errors.

@@ -8,6 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
 	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
 )
 
 // Import reads a table of which every column is known.
@@ -249,7 +250,7 @@ func (t *tableReader) figure(r *observed.Run, m metric.Metric, field string, c *
 	}
 	r.Figure(m).Add(n)
 	if !n.Known() && field != "" && field != "-" && field != "0" && !fromTo.MatchString(field) {
-		t.numbers.Once(t.numbers.line, noNumber(field[:min(len(field), 40)], c.Name), "")
+		t.numbers.Once(t.numbers.line, noNumber(field[:min(len(field), 40)], c.Name), record.Said{})
 	}
 }
 

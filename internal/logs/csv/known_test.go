@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tarelab/tare/internal/base/said"
 )
 
 // importAs reads a table with --column options and returns its runs as text, or the error.
@@ -22,7 +24,7 @@ func importAs(table string, columns ...string) string {
 	}
 	out := arms(runs)
 	for _, w := range warnings {
-		out += " | " + w.Text
+		out += " | " + said.English(w.Text)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
 )
 
 // UnknownColumns is the error about tables with columns that are neither known nor named by the user.
@@ -151,7 +152,7 @@ func (p *importer) complete(t *tableReader) bool {
 	to := &p.unknown
 	if !figures {
 		to = &p.passed
-		p.warnings.Add(t.headLine(), tablePassed, "")
+		p.warnings.Add(t.headLine(), tablePassed, record.Said{})
 	}
 	for _, i := range unknown {
 		to.add(t, i, t.proposal(i))
@@ -161,7 +162,7 @@ func (p *importer) complete(t *tableReader) bool {
 
 // leftOut names a column under *=ignore.
 func (p *importer) leftOut(name string) {
-	p.warnings.Once(0, columnLeftOut(name), "")
+	p.warnings.Once(0, columnLeftOut(name), record.Said{})
 }
 
 // empty reports that a column has neither a name nor a value.

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/record"
 )
 
 // rowsAside finds the rows that are no runs: statistics of other rows, such as their mean.
@@ -68,7 +69,7 @@ func (a *rowsAside) is(t *tableReader, row Row) bool {
 
 func (a *rowsAside) warn(w *format.Warnings) {
 	if a.rows > 0 {
-		w.Add(a.first, statisticRows(a.rows, a.words), "")
+		w.Add(a.first, statisticRows(a.rows, a.words), record.Said{})
 	}
 }
 

@@ -2,7 +2,8 @@ package csv
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/tarelab/tare/record"
 )
 
 // All sentences of this package for users. The code that reads has none of its own (tools/sentences).
@@ -11,44 +12,39 @@ import (
 const output = "a table"
 
 // Warnings and their remedies.
-const (
-	shortRow      = "the last row has no end and fewer fields than columns; it was not read"
-	fileCut       = "the file is cut"
-	lastNumber    = "the last row has no line end: if the file is cut, its last number has lost digits"
-	checkIt       = "check it"
-	thousandsRead = "numbers with separators between their thousands were read as such"
-	checkThem     = "check them"
-	writePoint    = "write a point, or no separator"
-	commasRead    = "numbers with a decimal comma were read as if it were a point"
-	checkCommas   = "check that they are not thousands separators"
-	tablePassed   = "the table that begins here has no figure of a known column; it was not read"
-	writeOne      = "write one number into each field"
+var (
+	shortRow      = record.Say("short_row")
+	fileCut       = record.Say("file_cut")
+	lastNumber    = record.Say("last_number_cut")
+	checkIt       = record.Say("check_it")
+	thousandsRead = record.Say("thousands_read")
+	checkThem     = record.Say("check_them")
+	writePoint    = record.Say("write_point")
+	commasRead    = record.Say("decimal_commas_read")
+	checkCommas   = record.Say("check_decimal_commas")
+	tablePassed   = record.Say("table_not_read")
+	writeOne      = record.Say("write_one_number")
 )
 
-func ambiguousComma(field string) string {
-	return fmt.Sprintf("%q can be a decimal sign or a thousands separator; such numbers are missing", field)
+func ambiguousComma(field string) record.Said { return record.Say("ambiguous_comma", "value", field) }
+
+func noUnit(column string) record.Said { return record.Say("column_without_unit", "column", column) }
+
+func writeUnit(column string) record.Said { return record.Say("write_unit", "column", column) }
+
+func aRange(field, column string) record.Said {
+	return record.Say("range_not_read", "value", field, "column", column)
 }
 
-func noUnit(column string) string {
-	return fmt.Sprintf("the column %q has no unit; ratios are right, its own figures are shown as seconds", column)
-}
-func writeUnit(column string) string {
-	return fmt.Sprintf("write it into the heading: %s (ms)", column)
-}
-
-func aRange(field, column string) string {
-	return fmt.Sprintf("%q in the column %q is a range of unknown meaning; it and others like it were not read", field, column)
-}
-
-func columnLeftOut(name string) string { return fmt.Sprintf("the column %q was not read", name) }
+func columnLeftOut(name string) record.Said { return record.Say("column_not_read", "column", name) }
 
 // statisticRows says which rows are no runs.
-func statisticRows(n int, words []string) string {
-	return fmt.Sprintf("%d rows are statistics of other rows and no runs; they were not read (%s)", n, strings.Join(words, ", "))
+func statisticRows(n int, words []string) record.Said {
+	return record.Say("rows_of_statistics", "rows", n, "words", words)
 }
 
-func noNumber(field, column string) string {
-	return fmt.Sprintf("%q in the column %q is no number; it and others like it were not read", field, column)
+func noNumber(field, column string) record.Said {
+	return record.Say("no_number", "value", field, "column", column)
 }
 
 // Errors and their remedies.

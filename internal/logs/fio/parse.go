@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/record"
 )
 
 // parser is the state between lines.
@@ -184,7 +185,7 @@ func (p *parser) add(r *Run) {
 				kept = r
 			}
 			p.pending = kept
-			p.Once(r.Line, twoForms(last.Form, r.Form, kept.Form), "")
+			p.Once(r.Line, twoForms(last.Form, r.Form, kept.Form), record.Said{})
 			return
 		case goesOn(last, r):
 			r.Started = max(r.Started, last.Started)

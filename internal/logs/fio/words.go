@@ -1,8 +1,9 @@
 package fio
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/tarelab/tare/record"
 )
 
 // All sentences of this package for users. The code that reads has none of its own (tools/sentences).
@@ -33,46 +34,42 @@ const (
 )
 
 // Warnings and their remedies.
-const (
-	importWhole    = "let fio run to its end and import the whole report"
-	jobFailed      = "a job ended with an error"
-	findFailure    = "find out what failed before the figures are used"
-	checkFigures   = "check the figures against the report"
-	noGroupStatus  = "the text report ends before its group status"
-	stoppedOrCut   = "fio was stopped or the file is cut; the last job may be incomplete"
-	cutTerse       = "a terse line is cut off or of an unknown version; it was not read"
-	useJSON        = "use --output-format=json"
-	onlyGroup      = "the lines of the jobs are not there: of a group status only the bandwidth is known"
-	namelessJob    = "the first line of a job is missing: its name is unknown"
-	wholeReport    = "import the whole report"
-	noEntry        = "this line is no entry of a log; it and others like it were not read"
-	asMicroseconds = "the log does not say which version wrote it; its latencies were read as microseconds (fio 2), as nanoseconds they would be impossible"
-	asNanoseconds  = "--kind=fio3-log reads them as nanoseconds"
+var (
+	importWhole    = record.Say("import_finished_report")
+	jobFailed      = record.Say("job_failed")
+	findFailure    = record.Say("find_failure")
+	checkFigures   = record.Say("check_against_report")
+	noGroupStatus  = record.Say("no_group_status")
+	stoppedOrCut   = record.Say("fio_stopped_or_cut")
+	cutTerse       = record.Say("terse_cut")
+	useJSON        = record.Say("use_json")
+	onlyGroup      = record.Say("only_group_status")
+	namelessJob    = record.Say("job_nameless")
+	wholeReport    = record.Say("import_whole_report")
+	noEntry        = record.Say("no_log_entry")
+	asMicroseconds = record.Say("read_as_microseconds")
+	asNanoseconds  = record.Say("kind_reads_nanoseconds")
 )
 
 // someJobs warns that a report has only n of the jobs that fio started.
-func someJobs(started, n int) string {
-	is := "are"
-	if n == 1 {
-		is = "is"
-	}
-	return fmt.Sprintf("fio started %d jobs and %d of them %s here: rates are not those of all", started, n, is)
+func someJobs(started, n int) record.Said {
+	return record.Say("some_jobs", "started", started, "jobs", n)
 }
 
-func fioSaid(failure string) string { return "fio said: " + failure }
+func fioSaid(failure string) record.Said { return record.Say("fio_said", "text", failure) }
 
-func unknownVersion(version string) string {
-	return "fio " + version + " is not a version that is known; it was read like 3.42"
+func unknownVersion(version string) record.Said {
+	return record.Say("unknown_version", "tool", "fio", "version", version, "known", "3.42")
 }
 
 // names are the forms of reports.
 var names = map[string]string{"text": "text", "terse": "terse", "json": "JSON"}
 
-func twoForms(last, this, kept string) string {
-	return fmt.Sprintf("the same run is there as %s and as %s; the %s is used", names[last], names[this], names[kept])
+func twoForms(last, this, kept string) record.Said {
+	return record.Say("run_in_two_forms", "form", names[last], "other", names[this], "kept", names[kept])
 }
 
-func checkFile(line []byte) string { return fmt.Sprintf("check the file: %q", line) }
+func checkFile(line []byte) record.Said { return record.Say("check_file", "line", string(line)) }
 
 // Errors and their remedies.
 const (

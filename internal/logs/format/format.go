@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -72,9 +73,9 @@ func (n Num) NonZero() Num {
 }
 
 // Value converts the number to a record's value; reason is for a missing one.
-func (n Num) Value(reason string) record.Value {
+func (n Num) Value(reason record.Said) record.Value {
 	if !n.ok {
-		return record.Missing(record.InProse(reason))
+		return record.Missing(reason)
 	}
 	return record.Number(n.x)
 }
@@ -139,19 +140,19 @@ type Bin struct {
 
 // Warning is a caveat about figures, with a remedy. Line counts from 1; 0 is the whole input.
 type Warning struct {
-	Line   int    `json:"line,omitempty"`
-	Text   string `json:"text"`
-	Remedy string `json:"remedy,omitempty"`
+	Line   int         `json:"line,omitempty"`
+	Text   record.Said `json:"text"`
+	Remedy record.Said `json:"remedy,omitzero"`
 }
 
-// String writes the warning on one line.
+// String writes the warning on one line, in English.
 func (w Warning) String() string {
-	s := w.Text
+	s := said.English(w.Text)
 	if w.Line > 0 {
 		s = inLine(w.Line, s)
 	}
-	if w.Remedy != "" {
-		s += " (" + w.Remedy + ")"
+	if !w.Remedy.IsZero() {
+		s += " (" + said.English(w.Remedy) + ")"
 	}
 	return s
 }
@@ -162,12 +163,12 @@ const maxWarnings = 50
 // Warnings collects warnings; the zero value is ready.
 type Warnings struct {
 	list []Warning
-	seen map[string]bool
+	seen map[record.Said]bool
 	more int
 }
 
 // Add adds a warning; beyond maxWarnings it only counts.
-func (w *Warnings) Add(line int, text, remedy string) {
+func (w *Warnings) Add(line int, text, remedy record.Said) {
 	if len(w.list) >= maxWarnings {
 		w.more++
 		return
@@ -176,12 +177,12 @@ func (w *Warnings) Add(line int, text, remedy string) {
 }
 
 // Once adds a warning unless there is one with the same text.
-func (w *Warnings) Once(line int, text, remedy string) {
+func (w *Warnings) Once(line int, text, remedy record.Said) {
 	if w.seen[text] {
 		return
 	}
 	if w.seen == nil {
-		w.seen = map[string]bool{}
+		w.seen = map[record.Said]bool{}
 	}
 	w.seen[text] = true
 	w.Add(line, text, remedy)

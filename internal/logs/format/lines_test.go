@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/tarelab/tare/record"
 )
 
 func collect(r io.Reader) (out []string, l *Lines) {
@@ -127,13 +129,13 @@ func TestDecode(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	var w Warnings
 	for i := range 60 {
-		w.Add(i+1, "x", "")
+		w.Add(i+1, record.InProse("x"), record.Said{})
 	}
-	w.Once(1, "once", "")
-	if l := w.List(); len(l) != 51 || !strings.Contains(l[50].Text, "11 more") {
+	w.Once(1, record.InProse("once"), record.Said{})
+	if l := w.List(); len(l) != 51 || l[50].Text != moreWarnings(11) {
 		t.Errorf("%d: %v", len(l), l[len(l)-1])
 	}
-	if s := (Warning{3, "text", "remedy"}).String(); s != "line 3: text (remedy)" {
+	if s := (Warning{3, record.InProse("text"), record.InProse("remedy")}).String(); s != "line 3: text (remedy)" {
 		t.Error(s)
 	}
 	if s := (&Error{Line: 3, Column: 4, Text: "text", Remedy: "remedy"}).Error(); s != "line 3, column 4: text; remedy" {

@@ -67,7 +67,7 @@ func TestNum(t *testing.T) {
 	if string(b) != "null" || string(c) != "0.0015" || Some(0).NonZero().Known() || Some(1).Over(0).Known() {
 		t.Errorf("%s %s", b, c)
 	}
-	if v := (Num{}).Value("not printed"); v.Reason() != record.InProse("not printed") {
+	if v := (Num{}).Value(record.InProse("not printed")); v.Reason() != record.InProse("not printed") {
 		t.Error(v)
 	}
 	if Share(99.99) != 0.9999 || Share(95) != 0.95 || Share(99.9) != 0.999 {

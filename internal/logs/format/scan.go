@@ -5,6 +5,9 @@ import (
 	"errors"
 	"io"
 	"regexp"
+
+	"github.com/tarelab/tare/internal/base/said"
+	"github.com/tarelab/tare/record"
 )
 
 // Scan is the base of a reader of text: lines, warnings about them, and a look-out for other tools.
@@ -54,10 +57,10 @@ func (s *Scan) Each(f func(line []byte) error) error {
 }
 
 // Doubt adds a warning about the current line, unless there is one with the same text.
-func (s *Scan) Doubt(text, remedy string) { s.Once(s.Number(), text, remedy) }
+func (s *Scan) Doubt(text, remedy record.Said) { s.Once(s.Number(), text, remedy) }
 
 // NoEnd warns about a last line that was left out.
-func (s *Scan) NoEnd() { s.Doubt(noEnd, "") }
+func (s *Scan) NoEnd() { s.Doubt(noEnd, record.Said{}) }
 
 // Comma warns about decimal commas.
 func (s *Scan) Comma() {
@@ -74,11 +77,11 @@ func (s *Scan) JSON(v any) (line int, err error) {
 	undefined, err := d.Decode(v)
 	var wrong *Error
 	if errors.As(err, &wrong) {
-		s.Add(wrong.Line, wrong.Text, wrong.Remedy)
+		s.Add(wrong.Line, record.InProse(wrong.Text), record.InProse(wrong.Remedy))
 		return 0, nil
 	}
 	if undefined {
-		s.Once(d.Line, undefinedInJSON(s.others.own.Name), "")
+		s.Once(d.Line, undefinedInJSON(s.others.own.Name), record.Said{})
 	}
 	return d.Line, err
 }
@@ -96,7 +99,7 @@ func (s *Scan) Undefined(line []byte) {
 // NotOurs warns about a JSON document that the tool did not write.
 func (s *Scan) NotOurs(line int) {
 	if line > 0 {
-		s.Once(line, otherJSON(s.others.own.Name), "")
+		s.Once(line, otherJSON(s.others.own.Name), record.Said{})
 	}
 }
 
@@ -137,7 +140,7 @@ func (s *Scan) Nothing(what string) error {
 func (s *Scan) Why() error {
 	for _, w := range s.List() {
 		if w.Line > 0 && s.Alone() {
-			return &Error{Line: w.Line, Text: w.Text, Remedy: w.Remedy}
+			return &Error{Line: w.Line, Text: said.English(w.Text), Remedy: said.English(w.Remedy)}
 		}
 	}
 	return s.Nothing(s.others.own.Name)
@@ -146,12 +149,18 @@ func (s *Scan) Why() error {
 // Failures counts the error lines of a tool and keeps the first.
 type Failures struct {
 	Count int     `json:"count,omitempty"`
-	First Warning `json:"first,omitzero"`
+	First Failure `json:"first,omitzero"`
+}
+
+// Failure is an error line of a tool. Line counts from 1.
+type Failure struct {
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text"`
 }
 
 // Fail adds an error line.
 func (f *Failures) Fail(line int, text []byte) {
 	if f.Count++; f.Count == 1 {
-		f.First = Warning{Line: line, Text: string(bytes.ToValidUTF8(text[:min(len(text), 300)], []byte("?")))}
+		f.First = Failure{Line: line, Text: string(bytes.ToValidUTF8(text[:min(len(text), 300)], []byte("?")))}
 	}
 }

@@ -3,6 +3,8 @@ package format
 import (
 	"fmt"
 	"strings"
+
+	"github.com/tarelab/tare/record"
 )
 
 // All sentences of this package for users. The code that reads has none of its own (tools/sentences).
@@ -16,31 +18,27 @@ func listed(names []string) string {
 }
 
 // Warnings and their remedies.
-const (
-	noEnd          = "the last line has no end and was not read"
-	commasRead     = "numbers with a decimal comma were read as if it were a point"
-	checkCommas    = "check that they are not thousands separators"
-	lookAtLog      = "nothing was measured, or the tool or its clock was wrong: look at the log"
-	otherMark      = "lines behind another mark than that of the first lines were not read"
-	fileEachSide   = "give each side of a diff, or each source, a file of its own"
-	longLine       = "the line is longer than 1 MiB; only its beginning was looked at"
-	checkLongLine  = "no tool that is known writes such a line: check what it is"
-	fileEachOutput = "give each tool's output a file of its own"
+var (
+	noEnd          = record.Say("no_line_end")
+	commasRead     = record.Say("decimal_commas_read")
+	checkCommas    = record.Say("check_decimal_commas")
+	lookAtLog      = record.Say("nothing_measured_see_log")
+	otherMark      = record.Say("other_mark")
+	fileEachSide   = record.Say("file_for_each_side")
+	longLine       = record.Say("long_line")
+	checkLongLine  = record.Say("check_long_line")
+	fileEachOutput = record.Say("file_for_each_tool")
 )
 
-func undefinedInJSON(tool string) string {
-	return tool + " wrote nan or inf where nothing was measured; these figures are missing"
-}
+func undefinedInJSON(tool string) record.Said { return record.Say("undefined_in_json", "tool", tool) }
 
-func undefinedFigure(tool string) string {
-	return tool + " wrote nan or inf for a figure, which is missing"
-}
+func undefinedFigure(tool string) record.Said { return record.Say("undefined_figure", "tool", tool) }
 
-func otherJSON(tool string) string { return "JSON that is not " + tool + "'s was not read" }
+func otherJSON(tool string) record.Said { return record.Say("json_of_other_tool", "tool", tool) }
 
-func otherOutput(tool string) string { return "output of " + tool + " begins here; it was not read" }
+func otherOutput(tool string) record.Said { return record.Say("output_of_other_tool", "tool", tool) }
 
-func moreWarnings(n int) string { return fmt.Sprintf("%d more warnings were left off", n) }
+func moreWarnings(n int) record.Said { return record.Say("more_warnings", "n", n) }
 
 // Errors: why Detect found no tool.
 const (

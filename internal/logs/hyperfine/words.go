@@ -1,22 +1,22 @@
 package hyperfine
 
-import "fmt"
+import "github.com/tarelab/tare/record"
 
 // All sentences of this package for users. The code that reads has none of its own (tools/sentences).
 
 // Warnings and their remedies.
-const (
-	screenText   = "this is what hyperfine shows on the screen; it was not read"
-	exportJSON   = "export the figures: hyperfine --export-json FILE"
-	zeroTimes    = "times of 0: the command is shorter than the time of the shell that hyperfine subtracts"
-	withoutShell = "repeat with --shell=none (-N); such times are missing here"
-	runsFailed   = "runs of a command ended with an error"
-	seeExitCodes = "see its exit codes"
-	findFailure  = "find out what failed before the figures are used"
+var (
+	screenText   = record.Say("screen_text")
+	exportJSON   = record.Say("export_json")
+	zeroTimes    = record.Say("times_of_zero")
+	withoutShell = record.Say("without_shell")
+	runsFailed   = record.Say("command_runs_failed")
+	seeExitCodes = record.Say("see_exit_codes")
+	findFailure  = record.Say("find_failure")
 )
 
-func failedRuns(failed, runs int, command string) string {
-	return fmt.Sprintf("%d of %d runs of %q failed", failed, runs, command)
+func failedRuns(failed, runs int, command string) record.Said {
+	return record.Say("runs_failed", "failed", failed, "runs", runs, "command", command)
 }
 
 // noColumns is an error.

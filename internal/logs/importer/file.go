@@ -121,7 +121,7 @@ func brokenOff(err error) []format.Warning {
 	if !errors.As(err, &damaged) {
 		return nil
 	}
-	return []format.Warning{{Line: damaged.Line, Text: damaged.Text, Remedy: damaged.Remedy}}
+	return []format.Warning{{Line: damaged.Line, Text: record.InProse(damaged.Text), Remedy: record.InProse(damaged.Remedy)}}
 }
 
 func (r *Result) warn(arm, path string, w format.Warning) {
@@ -132,7 +132,7 @@ func (r *Result) warn(arm, path string, w format.Warning) {
 	said := r.warned[key]
 	if said == nil { // once says it for all files
 		said = &warned{at: len(r.Warnings)}
-		r.warned[key], r.Warnings = said, append(r.Warnings, record.Warning{Arm: arm, Remedy: record.InProse(w.Remedy)})
+		r.warned[key], r.Warnings = said, append(r.Warnings, record.Warning{Arm: arm, Remedy: w.Remedy})
 	}
 	if slices.Contains(said.files, path) {
 		return
@@ -140,11 +140,11 @@ func (r *Result) warn(arm, path string, w format.Warning) {
 	said.files = append(said.files, path)
 	switch text := &r.Warnings[said.at].Text; {
 	case len(said.files) > 1:
-		*text, r.Warnings[said.at].Arm = record.InProse(inFiles(said.files[0], len(said.files)-1, w.Text)), ""
+		*text, r.Warnings[said.at].Arm = inFiles(said.files[0], len(said.files)-1, w.Text), ""
 	case w.Line > 0:
-		*text = record.InProse(inLine(path, w.Line, w.Text))
+		*text = inLine(path, w.Line, w.Text)
 	default:
-		*text = record.InProse(inFile(path, w.Text))
+		*text = inFile(path, w.Text)
 	}
 }
 

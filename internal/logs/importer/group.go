@@ -232,12 +232,12 @@ func (r *Result) workload(name string, runs []*observed.Run, o Options) {
 		counts[x.Arm]++
 	}
 	if counts[o.Baseline] == 0 || len(counts) < 2 && !o.alone() {
-		missing := o.Baseline
+		reason := noRunIn(o.Baseline)
 		if counts[o.Baseline] > 0 {
-			missing = anyOther
+			reason = noOtherRun()
 		}
 		for arm := range counts {
-			r.Left = append(r.Left, record.Left{Workload: name, Arm: arm, Reason: record.InProse(noRunIn(missing)), Remedy: record.InProse(sameLoad)})
+			r.Left = append(r.Left, record.Left{Workload: name, Arm: arm, Reason: reason, Remedy: sameLoad})
 		}
 		return
 	}

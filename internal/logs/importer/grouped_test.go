@@ -81,7 +81,7 @@ func TestEndOfHistogram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(fmt.Sprint(read.Warnings), "sysbench's histogram ends"); got != open {
+		if got := strings.Contains(printed(read.Warnings), "sysbench's histogram ends"); got != open {
 			t.Errorf("%s ms: %v", ms, read.Warnings)
 		}
 	}

@@ -135,7 +135,7 @@ func (r *Result) comparable() error {
 	if len(r.Warnings) > 0 {
 		err = fmt.Errorf("%w; %s", err, said.English(r.Warnings[0].Text))
 	}
-	return hint.New(err, sameLoad)
+	return hint.New(err, said.English(sameLoad))
 }
 
 // Bounds of the series of an import: with thousands of runs each needs few values.

@@ -2,7 +2,8 @@ package importer
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/tarelab/tare/record"
 )
 
 // All sentences of this package for users, but for its errors in usage. The code that reads has none of
@@ -57,48 +58,48 @@ func perhapsTable(err error) string {
 func noFigureAs(warning string) string { return noFigure + ": " + warning }
 
 // Places of warnings.
-func inFile(path, text string) string { return path + ": " + text }
-func inFiles(first string, more int, text string) string {
-	return fmt.Sprintf("%s and %d more: %s", first, more, text)
+func inFile(path string, text record.Said) record.Said {
+	return record.Say("in_file", "file", path, "text", text)
 }
-func inLine(path string, line int, text string) string {
-	return fmt.Sprintf("%s, line %d: %s", path, line, text)
+func inFiles(first string, more int, text record.Said) record.Said {
+	return record.Say("in_files", "file", first, "more", more, "text", text)
+}
+func inLine(path string, line int, text record.Said) record.Said {
+	return record.Say("in_line", "file", path, "line", line, "text", text)
 }
 
 // Warnings and their remedies.
-const (
-	callRuns = "where they are repeats, call them run 1, run 2 ...; where they are arms, write each to a file: tare import A=a.log B=b.log"
-	ownFiles = "where they are repeats, write each to a file of its own"
-	sameLoad = "name files of the same tool and the same load for each arm"
+var (
+	callRuns = record.Say("call_runs_or_split")
+	ownFiles = record.Say("files_of_repeats")
+	sameLoad = record.Say("name_same_load")
 )
 
 // differentLoads lists the words in which the headings of reports differ.
-func differentLoads(names []string) string {
-	return "the reports differ in the headings above them, so they are different loads and no repeats: " + strings.Join(names, "; ")
+func differentLoads(names []string) record.Said {
+	return record.Say("headings_differ", "names", names)
 }
 
 // withoutWords stands for the words of a report that has none of its own.
 const withoutWords = "(none)"
 
-func filesOfOneRun(more int) string {
-	return fmt.Sprintf("this and %d more files are of the threads or jobs of one run: they were added up", more)
-}
+func filesOfOneRun(more int) record.Said { return record.Say("files_added_up", "more", more) }
 
-// anyOther is the arm that is missing beside the baseline.
-const anyOther = "any other arm"
+func noRunIn(arm string) record.Said { return record.Say("no_run_of_load", "arm", arm) }
 
-func noRunIn(arm string) string { return "there is no run of this load in " + arm }
+// noOtherRun is about the baseline.
+func noOtherRun() record.Said { return record.Say("no_other_run_of_load") }
 
 // numberedApart says why reports under numbered headings are no repeats.
-func numberedApart(least, most float64, names []string) string {
-	return fmt.Sprintf("the reports under numbered headings are from %.4g to %.4g, so they are different loads and no repeats: %s", least, most, strings.Join(names, ", "))
+func numberedApart(least, most float64, names []string) record.Said {
+	return record.Say("numbered_reports_differ", "least", least, "most", most, "names", names)
 }
 
 // rowsUncompared and runsUncompared say what of a file has no partner.
-func rowsUncompared(n, of int, names []string) string {
-	return fmt.Sprintf("%d of %d rows are in no comparison: %s", n, of, strings.Join(names, "; "))
+func rowsUncompared(n, of int, names []string) record.Said {
+	return record.Say("rows_uncompared", "n", n, "of", of, "names", names)
 }
 
-func runsUncompared(n, of int, names []string) string {
-	return fmt.Sprintf("%d of %d runs are in no comparison: %s", n, of, strings.Join(names, "; "))
+func runsUncompared(n, of int, names []string) record.Said {
+	return record.Say("runs_uncompared", "n", n, "of", of, "names", names)
 }

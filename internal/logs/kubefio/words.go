@@ -1,6 +1,10 @@
 package kubefio
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
 
 // All sentences of this package for users. The code that reads has none of its own (tools/sentences).
 
@@ -31,7 +35,7 @@ const (
 )
 
 // The warning about a line without figures, and its remedy.
-const (
-	noFigures = "a line of the summary has no figures: fio failed, or printed what the summary does not know"
-	lookAbove = "look at the log above it"
+var (
+	noFigures = record.Say("summary_line_empty")
+	lookAbove = record.Say("look_above")
 )

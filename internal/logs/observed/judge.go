@@ -3,6 +3,7 @@ package observed
 import (
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
 )
 
 // The largest possible figures. A counter that wrapped around is larger.
@@ -29,7 +30,7 @@ func most(m metric.Metric) float64 {
 // judge removes impossible values of a figure, with a warning for each.
 func (r *Run) judge(f *Figure) {
 	if x, ok := f.Total.Get(); ok {
-		if why := r.impossible(f, x); why != "" {
+		if why := r.impossible(f, x); !why.IsZero() {
 			r.doubt(f.Metric.Name, oneValue(x, why))
 			f.Total = format.Num{}
 		}
@@ -39,7 +40,7 @@ func (r *Run) judge(f *Figure) {
 		r.doubt(f.Metric.Name, someReports(f.impossible, f.impossible+f.n, f.worst, why))
 	}
 	if x, ok := f.mean().Get(); ok {
-		if why := r.impossible(f, x); why != "" {
+		if why := r.impossible(f, x); !why.IsZero() {
 			r.doubt(f.Metric.Name, ofAverage(x, why))
 			f.series = series{}
 		}
@@ -47,7 +48,7 @@ func (r *Run) judge(f *Figure) {
 }
 
 // impossible returns the reason why a value is impossible; empty if it is possible.
-func (r *Run) impossible(f *Figure, x float64) string {
+func (r *Run) impossible(f *Figure, x float64) record.Said {
 	switch {
 	case x < 0:
 		return negative
@@ -59,9 +60,9 @@ func (r *Run) impossible(f *Figure, x float64) string {
 	if done, ok := r.Done.Get(); ok && f.Metric.Name == metric.Throughput.Name && r.Seconds > 0 && x > mostConnecting*max(done/r.Seconds, 1) {
 		return unlikeDone(done, r.Seconds)
 	}
-	return ""
+	return record.Said{}
 }
 
-func (r *Run) doubt(name, what string) {
+func (r *Run) doubt(name string, what record.Said) {
 	r.Doubts = append(r.Doubts, format.Warning{Line: r.Line, Text: impossible(name, what), Remedy: lookAtLog})
 }

@@ -204,11 +204,9 @@ func Failures(f format.Failures) []format.Warning {
 	if f.Count == 0 {
 		return nil
 	}
-	w := f.First
-	if len(w.Text) > 120 {
-		w.Text = w.Text[:120] + "..."
+	first := f.First.Text
+	if len(first) > 120 {
+		first = first[:120] + "..."
 	}
-	w.Text = failures(f.Count, w.Text)
-	w.Remedy = findFailure
-	return []format.Warning{w}
+	return []format.Warning{{Line: f.First.Line, Text: failures(f.Count, first), Remedy: findFailure}}
 }

@@ -99,12 +99,12 @@ func (s *series) mean() format.Num {
 func (s *series) lag1() record.Value {
 	n := float64(s.n)
 	if s.n < 4 {
-		return record.Missing(record.InProse(fewReports))
+		return record.Missing(fewReports)
 	}
 	m := s.sum / n
 	ssd := s.squares - n*m*m
 	if !(ssd > 1e-20*n*s.shift*s.shift) {
-		return record.Missing(record.InProse(equalReports))
+		return record.Missing(equalReports)
 	}
 	// Every report but the last is a predecessor. (The first difference is 0.)
 	cross := s.lagged - m*(2*s.sum-s.last) + (n-1)*m*m

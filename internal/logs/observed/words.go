@@ -1,53 +1,57 @@
 package observed
 
-import "fmt"
+import "github.com/tarelab/tare/record"
 
 // All sentences of this package for users. The code that reads has none of its own (tools/sentences).
 
 // Reasons for a missing value.
-const (
-	fewReports   = "fewer than four reports"
-	equalReports = "all reports are equal"
-	noTotal      = "the summary does not say it"
-	noReport     = "no report on the way"
+var (
+	fewReports   = record.Say("fewer_than_four_reports")
+	equalReports = record.Say("reports_equal")
+	noTotal      = record.Say("not_in_summary")
+	noReport     = record.Say("no_report_on_way")
 )
 
 // Why a value is impossible.
-const (
-	negative = "is negative"
-	tooLarge = "is more than can be (a counter that wrapped round?)"
+var (
+	negative = record.Say("is_negative")
+	tooLarge = record.Say("is_too_large")
 )
 
-func longerThanRun(seconds float64) string {
-	return fmt.Sprintf("seconds is longer than the run of %.4g s", seconds)
+func longerThanRun(seconds float64) record.Said {
+	return record.Say("longer_than_run", "seconds", seconds)
 }
 
-func unlikeDone(done, seconds float64) string {
-	return fmt.Sprintf("per second do not go with %.0f operations in %.4g s", done, seconds)
+func unlikeDone(done, seconds float64) record.Said {
+	return record.Say("unlike_done", "done", done, "seconds", seconds)
 }
 
 // The values that are impossible.
-func oneValue(x float64, why string) string  { return fmt.Sprintf("%g %s", x, why) }
-func ofAverage(x float64, why string) string { return fmt.Sprintf("%g on average %s", x, why) }
-func someReports(n, of int, worst float64, why string) string {
-	return fmt.Sprintf("%d of %d reports, as %g %s", n, of, worst, why)
+func oneValue(x float64, why record.Said) record.Said {
+	return record.Say("impossible_value", "value", x, "why", why)
+}
+func ofAverage(x float64, why record.Said) record.Said {
+	return record.Say("impossible_mean", "value", x, "why", why)
+}
+func someReports(n, of int, worst float64, why record.Said) record.Said {
+	return record.Say("impossible_reports", "n", n, "of", of, "value", worst, "why", why)
 }
 
 // Warnings and their remedies.
-const (
-	lookAtLog    = "look at the log: the tool or its clock was wrong"
-	lookForEnded = "look for a thread or job that ended early"
-	findFailure  = "find out what failed before the figures are used"
+var (
+	lookAtLog    = record.Say("clock_or_tool_wrong")
+	lookForEnded = record.Say("look_for_ended_part")
+	findFailure  = record.Say("find_failure")
 )
 
-func impossible(metric, what string) string {
-	return fmt.Sprintf("%s cannot be true and does not count: %s", metric, what)
+func impossible(metric string, what record.Said) record.Said {
+	return record.Say("impossible_figure", "metric", metric, "why", what)
 }
 
-func unequalParts(least, most int) string {
-	return fmt.Sprintf("the parts of this run have %d to %d reports: only as many as all have count", least, most)
+func unequalParts(least, most int) record.Said {
+	return record.Say("unequal_parts", "least", least, "most", most)
 }
 
-func failures(n int, first string) string {
-	return fmt.Sprintf("the tool reported %d failures, the first: %s", n, first)
+func failures(n int, first string) record.Said {
+	return record.Say("tool_failures", "n", n, "text", first)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/record"
 )
 
 // parser is the state between lines.
@@ -43,7 +44,7 @@ func (p *parser) any(line []byte) error {
 			return err
 		}
 		if whole := p.Mended(isProgress); whole != nil {
-			p.Doubt(brokenLines, "")
+			p.Doubt(brokenLines, record.Said{})
 			_, err := p.progress(bytes.Clone(whole))
 			return err
 		}

@@ -1,6 +1,6 @@
 package pgbench
 
-import "fmt"
+import "github.com/tarelab/tare/record"
 
 // All sentences of this package for users. The code that reads has none of its own (tools/sentences).
 
@@ -42,32 +42,30 @@ const (
 )
 
 // Warnings and their remedies.
-const (
-	brokenLines     = "progress lines that were broken into several were put together"
-	impossibleLine  = "a progress line has an impossible figure; the line does not count"
-	lookAtLog       = "look at the log: pgbench or its clock was wrong"
-	stoppedOrCut    = "the run was stopped or the log is cut; only its progress lines count"
-	cutNumber       = "the last line is cut off inside a number; it was not read"
-	stillWritten    = "the log was cut or is still being written"
-	fileEach        = "give each run a file of its own"
-	aborted         = "pgbench says that this run was aborted and its results are incomplete"
-	seeAbove        = "see the error messages above it; repeat the run"
-	checkFigures    = "check the figures against the output"
-	notInOrder      = "transactions are not in order of time; late ones were counted when they came"
-	filesOfThreads  = "with several threads pgbench writes a file for each: name them as they are, they are added up"
-	strangeLogEntry = "this line is not of the log; it and others like it were not read"
+var (
+	brokenLines     = record.Say("progress_lines_joined")
+	impossibleLine  = record.Say("progress_line_impossible")
+	lookAtLog       = record.Say("pgbench_or_clock_wrong")
+	stoppedOrCut    = record.Say("only_progress_lines")
+	cutNumber       = record.Say("number_cut")
+	stillWritten    = record.Say("log_cut_or_written")
+	fileEach        = record.Say("file_for_each_run")
+	aborted         = record.Say("pgbench_aborted")
+	seeAbove        = record.Say("see_errors_above")
+	checkFigures    = record.Say("check_against_output")
+	notInOrder      = record.Say("transactions_unordered")
+	filesOfThreads  = record.Say("files_of_threads")
+	strangeLogEntry = record.Say("no_transaction")
 )
 
-func noSummary(line int) string {
-	return fmt.Sprintf("the summary of the run that begins in line %d is missing or incomplete", line)
+func noSummary(line int) record.Said { return record.Say("summary_missing", "line", line) }
+
+func timeGoesBack(from, to float64) record.Said {
+	return record.Say("time_goes_back", "from", from, "to", to)
 }
 
-func timeGoesBack(from, to float64) string {
-	return fmt.Sprintf("the time goes back from %g s to %g s: taken as another run", from, to)
+func unknownVersion(version string) record.Said {
+	return record.Say("unknown_version", "tool", "pgbench", "version", version, "known", "18")
 }
 
-func unknownVersion(version string) string {
-	return "pgbench " + version + " is not a version that is known; it was read like 18"
-}
-
-func checkFile(line []byte) string { return fmt.Sprintf("check the file: %q", line) }
+func checkFile(line []byte) record.Said { return record.Say("check_file", "line", string(line)) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/record"
 )
 
 // field reads a line of a report.
@@ -150,7 +151,7 @@ func (p *parser) setLatencies(r *Run, x [6]format.Num) {
 		return
 	}
 	if most, ok := x[5].Get(); ok && most >= 3000 {
-		p.Doubt(latenciesAt3s, "")
+		p.Doubt(latenciesAt3s, record.Said{})
 	}
 	for i := range x {
 		x[i] = x[i].NonZero().Over(milli)

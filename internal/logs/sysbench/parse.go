@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/record"
 )
 
 // parser is the state between lines.
@@ -79,7 +80,7 @@ func (p *parser) report(v Interval) error {
 		return nil
 	}
 	if v.Threads.Is(0) {
-		p.Doubt(noThread, "")
+		p.Doubt(noThread, record.Said{})
 		return nil
 	}
 	p.need()
@@ -238,7 +239,7 @@ func (p *parser) rescue(line []byte) error {
 	}
 	if p.Ours(text) && isReport(text) {
 		if whole := p.Mended(isInterval); whole != nil {
-			p.Doubt(brokenLines, "")
+			p.Doubt(brokenLines, record.Said{})
 			return p.line(whole)
 		}
 	}

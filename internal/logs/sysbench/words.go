@@ -1,6 +1,6 @@
 package sysbench
 
-import "fmt"
+import "github.com/tarelab/tare/record"
 
 // All sentences of this package for users. The code that reads has none of its own (tools/sentences).
 
@@ -38,33 +38,31 @@ const (
 )
 
 // Warnings and their remedies.
-const (
-	checkFigures    = "check the figures against the log"
-	cutNumber       = "the last line is cut off inside a number; it was not read"
-	stillWritten    = "the log was cut or is still being written"
-	noThread        = "report lines without a running thread were not read"
-	fileEach        = "give each run a file of its own"
-	stoppedOrCut    = "the run was stopped or the log is cut; only its report lines count"
-	sinceCheckpoint = "the run's summary counts only since its last checkpoint report"
-	useReportLines  = "use its report lines for the whole run"
-	behindOther     = "report lines behind a prefix that the other lines do not have were not read"
-	takeAway        = "take it away"
-	openBin         = "percentiles are longer than 100 s, where sysbench's histogram ends: how long is unknown"
-	takeMean        = "compare the mean or the maximum"
-	brokenLines     = "report lines that were broken into several were put together"
-	unknownLine     = "this looks like a report line of an unknown version; it was not read"
+var (
+	checkFigures    = record.Say("check_against_log")
+	cutNumber       = record.Say("number_cut")
+	stillWritten    = record.Say("log_cut_or_written")
+	noThread        = record.Say("lines_without_thread")
+	fileEach        = record.Say("file_for_each_run")
+	stoppedOrCut    = record.Say("only_report_lines")
+	sinceCheckpoint = record.Say("summary_since_checkpoint")
+	useReportLines  = record.Say("use_report_lines")
+	behindOther     = record.Say("lines_behind_prefix")
+	takeAway        = record.Say("take_prefix_away")
+	openBin         = record.Say("beyond_sysbench_histogram")
+	takeMean        = record.Say("compare_mean_or_maximum")
+	brokenLines     = record.Say("report_lines_joined")
+	unknownLine     = record.Say("unknown_report_line")
 )
 
-func unknownVersion(version string) string {
-	return "sysbench " + version + " is not a version that is known; it was read like 1.1"
+func unknownVersion(version string) record.Said {
+	return record.Say("unknown_version", "tool", "sysbench", "version", version, "known", "1.1")
 }
 
-func timeGoesBack(from, to float64) string {
-	return fmt.Sprintf("the time goes back from %g s to %g s: taken as another run", from, to)
+func timeGoesBack(from, to float64) record.Said {
+	return record.Say("time_goes_back", "from", from, "to", to)
 }
 
-func noSummary(line int) string {
-	return fmt.Sprintf("the summary of the run that begins in line %d is missing or incomplete", line)
-}
+func noSummary(line int) record.Said { return record.Say("summary_missing", "line", line) }
 
-func checkLine(line []byte) string { return "check the line: " + string(line) }
+func checkLine(line []byte) record.Said { return record.Say("check_line", "line", string(line)) }
