@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/record"
 )
 
 // Container is the environment.
@@ -31,9 +32,7 @@ const Runtime = "runsc"
 func (Container) Name() string { return "gvisor" }
 
 // Title is one line for people.
-func (Container) Title() string {
-	return "a container behind a kernel of its own, through gVisor's runsc with its defaults"
-}
+func (Container) Title() record.Said { return record.Say("arm_gvisor") }
 
 // Support says whether this host and user can have it.
 func (Container) Support(h facts.Host) facts.Support {

@@ -150,13 +150,11 @@ func TestSentence(t *testing.T) {
 		"run as root; the server refuses the user":                                   "run as root; the server refuses the user",
 		"no control groups: they cannot be made here":                                "没有 cgroup：they cannot be made here",
 		// A name is none: an arm may have the name of a word.
-		"beside alone": "与 alone 混部",
 		// {n} is a number, {arm} one word.
 		"x days":          "x days",
 		"beside the kind": "beside the kind",
 		// Lists.
 		"setting x of a, b and c": "a、b 和 c 的设置 x",
-		"in docker, threads=4":    "在 docker 中，threads=4",
 		// The sign = on both sides.
 		"tare run -o DIR, a directory on a file system with more room": "用 tare run -o DIR 指定空间更大的文件系统上的目录",
 	} {

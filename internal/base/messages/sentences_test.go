@@ -20,9 +20,7 @@ var spoken = map[string][]string{
 	"logs/clickhouse": nil, "logs/csv": nil, "logs/fio": nil, "logs/format": nil, "logs/hyperfine": nil, "logs/importer": nil, "logs/kubefio": nil,
 	"logs/observed": nil, "logs/pgbench": nil, "logs/redis": nil, "logs/sysbench": nil, "report/handover": nil,
 	"linux/storage": {"Warnings", "nfs", "ceph"}, "planning/remedy": {"Does", "Gives", "Needs"},
-	"loads/workload": {"Title"}, "loads/fio": {"Title"}, "loads/redis": {"Title"}, "loads/pgbench": {"Title"}, "loads/clickhouse": {"Title"}, "loads/sysbench": {"Title"},
-	"arms/chroot": {"Title"}, "arms/oci": {"Title"}, "arms/engines": {"Title"}, "arms/ungrouped": {"Title"}, "arms/layers": {"Title"}, "arms/gvisor": {"Title"},
-	"arms/beside": {"Title"}, "arms/pods": {"Title"}, "host/durability": {"Class", "classOf", "Compare", "Facts"},
+	"host/durability": {"Class", "classOf", "Compare", "Facts"},
 }
 
 // unsaid are texts of these packages that no report says: parts of sentences, and names.
@@ -36,7 +34,6 @@ var unsaid = map[string][]string{
 	"logs/fio":         {"are", "is", "text", "terse", "JSON"},
 	"logs/format":      {"7 and 7"},
 	"measure/run":      {"7 errors7"}, // the end of a log follows
-	"planning/plan":    {"memory 7", "7 GiB", "7 MiB", "7 ms"},
 	"planning/remedy":  {"Linux 5.14", "Linux 5.15"},
 }
 

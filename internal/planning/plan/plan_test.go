@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/record"
 )
 
 // place is an environment that only has a name, an answer and capabilities.
@@ -24,7 +25,7 @@ type place struct {
 }
 
 func (p place) Name() string                            { return p.name }
-func (p place) Title() string                           { return "the " + p.name }
+func (p place) Title() record.Said                      { return record.InProse("the " + p.name) }
 func (p place) Support(facts.Host) facts.Support        { return p.support }
 func (p place) Capabilities() environment.Capabilities  { return p.can }
 func (p place) Changes(environment.Spec) []facts.Change { return nil }
