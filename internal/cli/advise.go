@@ -108,7 +108,7 @@ func (a *adviseCommand) ofDirectory(c *console, dir string) error {
 		return err
 	}
 	v.find(result, effects)
-	if why := v.elsewhere(result); why != "" || len(v.advice.Losses) == 0 {
+	if why := v.elsewhere(result); !why.IsZero() || len(v.advice.Losses) == 0 {
 		v.explain(why)
 		return a.printAdvice(c, &v.advice)
 	}
@@ -142,15 +142,15 @@ func (v *adviser) find(r *record.Result, e *record.Effects) {
 }
 
 // elsewhere reads the experiment of a result. It returns the reason why nothing can be tried on this host;
-// empty: it can.
-func (v *adviser) elsewhere(r *record.Result) string {
+// zero: it can.
+func (v *adviser) elsewhere(r *record.Result) record.Said {
 	var err error
 	if v.e, err = experiment.Parse(r.Plan.Experiment+".yaml", []byte(r.Plan.Source), catalog.Words()); err != nil {
 		return otherVersion
 	}
 	host, err := inspectHost(v.e, nil, v.cluster(), "")
 	if err != nil {
-		return err.Error()
+		return record.InProse(err.Error())
 	}
 	if host.PodNode != "" || r.Manifest.Host.Helper != nil {
 		return adviceOnNode
@@ -160,13 +160,13 @@ func (v *adviser) elsewhere(r *record.Result) string {
 	if d := hostDiffers(r.Manifest, here); d != "" {
 		return otherHost(d)
 	}
-	return ""
+	return record.Said{}
 }
 
 // explain gives every loss a reason why nothing was tried.
-func (v *adviser) explain(why string) {
+func (v *adviser) explain(why record.Said) {
 	for i := range v.advice.Losses {
-		v.advice.Losses[i].Standing, v.advice.Losses[i].Reason = record.StandingSkipped, record.InProse(why)
+		v.advice.Losses[i].Standing, v.advice.Losses[i].Reason = record.StandingSkipped, why
 	}
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"path/filepath"
 
-	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/planning/remedy"
 	"github.com/tarelab/tare/record"
 )
@@ -102,11 +101,11 @@ func (a *attempt) conclude(best int, r record.RemedyResult) error {
 	case record.SaysFaster:
 		l.Standing, l.Reason = record.StandingProved, record.Said{}
 	case record.SaysUndecided:
-		l.Standing, l.Reason = record.StandingUndecided, record.InProse(aboutMore(a.candidates[best].Remedies, s))
+		l.Standing, l.Reason = record.StandingUndecided, aboutMore(a.candidates[best].Remedies, s)
 	case record.SaysInvalid:
 		l.Standing, l.Reason = record.StandingInvalid, s.Reason
 	default:
-		l.Standing, l.Reason = record.StandingNoHelp, record.InProse(notAgain)
+		l.Standing, l.Reason = record.StandingNoHelp, notAgain
 	}
 	return nil
 }
@@ -132,7 +131,7 @@ func (a *attempt) contradict() {
 		for _, y := range all[:i] {
 			if record.Apart(x.lost, y.lost) {
 				a.loss.Standing = record.StandingUndecided
-				a.loss.Reason = record.InProse(contradicting(y.stage, quantity.Interval(&y.lost), x.stage, quantity.Interval(&x.lost)))
+				a.loss.Reason = contradicting(y.stage, y.lost, x.stage, x.lost)
 				return
 			}
 		}

@@ -64,15 +64,15 @@ func (v *adviser) prove(l *record.AdviceLoss, end time.Time) error {
 	tried := a.supported()
 	switch {
 	case len(a.candidates) == 0 && len(l.Causes) == 0:
-		l.Reason = record.InProse(noCause)
+		l.Reason = noCause
 	case len(a.candidates) == 0 && byItself(l.Causes):
-		l.Reason = record.InProse(ofItself)
+		l.Reason = ofItself
 	case len(a.candidates) == 0:
-		l.Reason = record.InProse(noRemedy)
+		l.Reason = noRemedy
 	case len(tried) == 0:
-		l.Reason = record.InProse(noneHere)
+		l.Reason = noneHere
 	case a.part(1) < leastStage:
-		l.Reason = record.InProse(noTime)
+		l.Reason = noTime
 	default:
 		err := a.search(tried)
 		a.contradict()
@@ -234,11 +234,11 @@ func (a *attempt) compete(tried []int) (int, error) {
 			return -1, err
 		}
 	}
-	a.loss.Standing, a.loss.Reason = record.StandingNoHelp, record.InProse(noneHelped)
+	a.loss.Standing, a.loss.Reason = record.StandingNoHelp, noneHelped
 	for _, i := range slices.Backward(tried) {
 		switch c := a.candidates[i]; c.Result.Answer.Word {
 		case record.SaysUndecided:
-			a.loss.Standing, a.loss.Reason = record.StandingUndecided, record.InProse(aboutMore(c.Remedies, c.Result.Answer))
+			a.loss.Standing, a.loss.Reason = record.StandingUndecided, aboutMore(c.Remedies, c.Result.Answer)
 		case record.SaysInvalid:
 			a.loss.Standing, a.loss.Reason = record.StandingInvalid, c.Result.Answer.Reason
 		}

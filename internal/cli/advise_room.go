@@ -82,7 +82,7 @@ func (a *attempt) supported() []int {
 	for len(tried) > 1 && (len(tried) > mostCandidates || !a.hasRoom(tried)) {
 		n := a.spare(tried)
 		c := &a.candidates[tried[n]]
-		c.Skipped = &record.Left{Workload: a.loss.Workload, Arm: c.Arm, Reason: record.InProse(tooLittle), Remedy: record.InProse(moreBudget)}
+		c.Skipped = &record.Left{Workload: a.loss.Workload, Arm: c.Arm, Reason: tooLittle, Remedy: moreBudget}
 		tried = slices.Delete(tried, n, n+1)
 	}
 	return tried

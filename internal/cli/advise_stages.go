@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/run"
@@ -114,7 +115,7 @@ func (v *adviser) first() (*record.Result, *record.Effects, error) {
 		return nil, nil, err
 	}
 	if host.PodNode != "" {
-		return nil, nil, &usageError{errors.New(adviceOnNode), "run tare on the node"}
+		return nil, nil, &usageError{errors.New(said.English(adviceOnNode)), "run tare on the node"}
 	}
 	p, err := v.plan(e, host)
 	if err != nil {
@@ -152,7 +153,7 @@ func unprotected(e *experiment.Experiment) (removed []record.Left, err error) {
 	compared := 0
 	for name, arms := range e.Unprotected() {
 		for _, arm := range arms {
-			removed = append(removed, record.Left{Workload: name, Arm: arm, Reason: record.InProse(isProtected)})
+			removed = append(removed, record.Left{Workload: name, Arm: arm, Reason: isProtected})
 		}
 	}
 	for i := range e.Workloads {
@@ -189,7 +190,7 @@ func protectedIn(all []record.Workload) (removed []record.Left, compared bool) {
 			case len(a.Isolation) == 0:
 				compared = true
 			default:
-				removed = append(removed, record.Left{Workload: w.Name, Arm: a.Name, Reason: record.InProse(isProtected)})
+				removed = append(removed, record.Left{Workload: w.Name, Arm: a.Name, Reason: isProtected})
 			}
 		}
 	}

@@ -178,7 +178,7 @@ func TestCandidatesHaveRoom(t *testing.T) {
 			rt.Fatalf("%d candidates are tried", len(tried))
 		}
 		for i, c := range a.candidates {
-			if (c.Skipped == nil) != slices.Contains(tried, i) || c.Skipped != nil && (said.English(c.Skipped.Reason) != tooLittle || c.Skipped.Remedy.IsZero()) {
+			if (c.Skipped == nil) != slices.Contains(tried, i) || c.Skipped != nil && (c.Skipped.Reason != tooLittle || c.Skipped.Remedy.IsZero()) {
 				rt.Fatalf("%s: %+v", c.Arm, c.Skipped)
 			}
 		}

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/base/messages"
-	"github.com/tarelab/tare/internal/base/quantity"
-	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/record"
 )
 
@@ -15,23 +13,23 @@ import (
 const longer = "a longer --budget, or one load: --workload NAME"
 
 // Reasons why a remedy was not tried or not proved.
-const (
-	adviceOnNode = "the arms are on another node, where tare cannot try a remedy"
-	otherVersion = "the experiment of the result is not one of this version of tare"
-	noRemedy     = "tare knows no remedy for these causes"
-	noCause      = "no cause is found that a remedy could be for"
-	ofItself     = "the load is slower by its own settings, and not by those of host, container or neighbour"
-	noneHere     = "this host can have none of the remedies"
-	noneHelped   = "every remedy that this host can have was measured, and none is faster"
-	noTime       = "no time is left to try a remedy"
-	notAgain     = "fresh launches did not show the gain"
-	tooLittle    = "the time has no room for more candidates"
-	moreBudget   = "a longer --budget"
-	isProtected  = "it has isolation, and tare advise looks for what helps without"
+var (
+	adviceOnNode = record.Say("advice_on_node")
+	otherVersion = record.Say("experiment_of_other_version")
+	noRemedy     = record.Say("no_remedy_known")
+	noCause      = record.Say("no_cause_found")
+	ofItself     = record.Say("slower_by_own_settings")
+	noneHere     = record.Say("no_remedy_here")
+	noneHelped   = record.Say("no_remedy_faster")
+	noTime       = record.Say("no_time_for_remedy")
+	notAgain     = record.Say("gain_not_again")
+	tooLittle    = record.Say("no_room_for_candidates")
+	moreBudget   = record.Say("longer_budget")
+	isProtected  = record.Say("arm_isolated")
 )
 
-func otherHost(differences string) string {
-	return "the result is of another host: " + differences
+func otherHost(differences string) record.Said {
+	return record.Say("result_of_other_host", "differences", differences)
 }
 
 // shortAdvice is the error of a budget that is too short.
@@ -40,8 +38,8 @@ func shortAdvice(budget, least string) string {
 }
 
 // contradicting is the reason why stages whose losses have nothing in common decide nothing.
-func contradicting(stage, lost, other, otherLost string) string {
-	return "the stages contradict each other: the loss is " + lost + " in " + stage + " and " + otherLost + " in " + other
+func contradicting(stage string, lost record.Ratio, other string, otherLost record.Ratio) record.Said {
+	return record.Say("stages_contradict", "stage", stage, "lost", lost, "other_stage", other, "other_lost", otherLost)
 }
 
 // stages has the name of each stage but the first one.
@@ -50,13 +48,13 @@ var stages = map[record.StageKind]messages.Key{
 }
 
 // aboutMore is the reason of an undecided remedy.
-func aboutMore(remedies []string, s record.Says) string {
+func aboutMore(remedies []string, s record.Says) record.Said {
 	name := strings.Join(remedies, " + ")
 	switch {
 	case s.Seconds > 0:
-		return name + ": about " + quantity.About(s.Seconds) + " more would decide"
+		return record.Say("more_decides", "remedies", name, "seconds", s.Seconds)
 	case !s.Reason.IsZero():
-		return name + ": " + said.English(s.Reason)
+		return record.Say("of_arm", "arm", name, "why", s.Reason)
 	}
-	return name
+	return record.InProse(name)
 }

@@ -44,14 +44,14 @@ func advices() map[string]*record.Advice {
 	}
 	proved.Proof = &record.RemedyResult{Stage: "3-proof", Gained: ratio(3.2), Left: ratio(0.97), Regained: share(0.957), Kept: ratio(0.05), Launches: 9, Answer: record.Says{Word: record.SaysFaster}}
 	helpless := proved
-	helpless.Remedy, helpless.Proof, helpless.Standing, helpless.Reason = nil, nil, record.StandingNoHelp, record.InProse("every remedy that this host can have was measured, and none is faster")
+	helpless.Remedy, helpless.Proof, helpless.Standing, helpless.Reason = nil, nil, record.StandingNoHelp, record.Say("no_remedy_faster")
 	helpless.Candidates = proved.Candidates[2:]
 	helpless.Causes = []record.CauseShare{{Causes: []record.LossCause{record.LossNeighbourCPU, record.LossNeighbourDisk}, By: record.ByDesign, Tells: record.InProse("arms with cpu.idle, io.max")}}
 	both := remedy("cpu-quota", "", "", 2.67, 1.1, 0.4, record.SaysUndecided, record.KeyCPUMax, "0.5", "")
 	both.Remedies, both.Arm = []string{"cpu-idle", "cpu-split"}, "both"
 	both.Result.Regained = nil
 	unproved := proved
-	unproved.Standing, unproved.Reason = record.StandingUndecided, record.InProse("the stages contradict each other: the loss is -70.0 % [-70.6, -69.4] in 1-loss and -32.0 % [-34.0, -30.0] in 3-proof")
+	unproved.Standing, unproved.Reason = record.StandingUndecided, record.Say("stages_contradict", "stage", "1-loss", "lost", record.Ratio{Ratio: 0.3, Low: 0.294, High: 0.306}, "other_stage", "3-proof", "other_lost", record.Ratio{Ratio: 0.68, Low: 0.66, High: 0.7})
 	unproved.Candidates = append(slices.Clone(proved.Candidates), both)
 	unproved.Differs = []string{"neighbour=hogs", "memory=4294967296"}
 	noisy := slices.Clone(stages)
@@ -59,7 +59,7 @@ func advices() map[string]*record.Advice {
 	noisy[1].Warnings = []record.Warning{{Workload: "oltp", Arm: "none", Text: record.InProse("3 of 73 launches of none were 100 % slower than the others"), Remedy: record.InProse("find out what stalls")}}
 	noisy[2].Dropped = &record.Dropped{Windows: 40, WindowsOf: 240, Reasons: map[string]int{record.DropSilent: 40}}
 	unfound := helpless
-	unfound.Candidates, unfound.Causes, unfound.Standing, unfound.Reason = nil, nil, record.StandingSkipped, record.InProse("no cause is found that a remedy could be for")
+	unfound.Candidates, unfound.Causes, unfound.Standing, unfound.Reason = nil, nil, record.StandingSkipped, record.Say("no_cause_found")
 	unfound.Differs, unfound.Neighbour = []string{"memory=4294967296"}, ""
 	unfound.Excluded = []record.ExcludedCause{{Cause: record.LossMemoryLimit, Evidence: record.Evidence{Metric: "memory.limit_hits", Unit: "1", Per: "second"}}}
 	unfound.Grown = []record.Evidence{{Metric: "pressure.io.some", Unit: "s", Per: "operation", Arm: 0.0018, Against: 0.00001}}
@@ -78,7 +78,7 @@ func advices() map[string]*record.Advice {
 		"unproved": {Experiment: "colocation", Host: host, Seconds: 175, Margin: 0.02, Stages: noisy, Losses: []record.AdviceLoss{unproved}},
 		"unfound":  {Experiment: "colocation", Host: host, Seconds: 45, Margin: 0.02, Stages: stages[:1], Losses: []record.AdviceLoss{unfound}},
 		"alone":    {Experiment: "colocation", Host: host, Seconds: 110, Margin: 0.02, Stages: []record.AdviceStage{stages[0], {Kind: record.StageProof, Workload: "oltp", Dir: "2-proof", Seconds: 60}}, Losses: []record.AdviceLoss{alone}},
-		"busy":     {Experiment: "colocation", Host: host, Seconds: 110, Margin: 0.02, Stages: noisy[:1], NotLost: doubtful, Left: []record.Left{{Workload: "rpc", Arm: "idle", Reason: record.InProse("it has isolation, and tare advise looks for what helps without")}}},
+		"busy":     {Experiment: "colocation", Host: host, Seconds: 110, Margin: 0.02, Stages: noisy[:1], NotLost: doubtful, Left: []record.Left{{Workload: "rpc", Arm: "idle", Reason: record.Say("arm_isolated")}}},
 		"open":     {Experiment: "colocation", Host: host, Seconds: 45, Margin: 0.02, Stages: stages[:1], NotLost: kept},
 	}
 }

@@ -19,7 +19,7 @@ var inChinese = []string{"internal/cli", "internal/planning", "internal/arms", "
 	"internal/host", "internal/measure", "internal/logs", "internal/analysis", "internal/base/allow", "internal/base/units", "internal/linux", "record"}
 
 // alsoWords are the files, and the folders with words.go files, that have such sentences. Those of the others are in reports.
-var alsoWords = []string{"internal/cli/words_advise.go", "internal/planning/experiment", "internal/arms", "internal/outside", "internal/undo", "internal/databases",
+var alsoWords = []string{"internal/planning/experiment", "internal/arms", "internal/outside", "internal/undo", "internal/databases",
 	"internal/loads", "internal/host/volume"}
 
 // command matches a command that somebody types, a quoted name, and a path: they are the same in every language.
