@@ -206,7 +206,7 @@ const (
 // WorkloadResult has the results that concern all arms of a workload.
 type WorkloadResult struct {
 	Name        string   `json:"name"`
-	Title       string   `json:"title"`
+	Title       Said     `json:"title"`
 	Primary     string   `json:"primary"`
 	Values      []Metric `json:"values,omitempty"` // metrics that the load declares
 	Baseline    string   `json:"baseline"`
@@ -280,7 +280,7 @@ type Checks struct {
 type ArmResult struct {
 	Workload string `json:"workload"`
 	Arm      string `json:"arm"`
-	Title    string `json:"title"`
+	Title    Said   `json:"title"`
 	// Values has the level of each metric. Of an arm with an effect it is the baseline's level times the typical effect, so
 	// that both have the same weights.
 	Values  map[string]Value `json:"values"`

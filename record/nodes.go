@@ -34,7 +34,7 @@ type Nodes struct {
 // NodeWorkload has the part of a Workload that a report of its effects needs.
 type NodeWorkload struct {
 	Name    string   `json:"name"`
-	Title   string   `json:"title,omitempty"`
+	Title   Said     `json:"title,omitzero"`
 	Primary string   `json:"primary"`
 	Values  []Metric `json:"values,omitempty"` // metrics that the load declares
 }

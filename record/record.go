@@ -70,8 +70,8 @@ type Adopted struct {
 // Workload is one load with the arms in which it runs and which are compared.
 type Workload struct {
 	Name   string            `json:"name"`
-	Kind   string            `json:"kind"`            // the catalog's name: oltp, commit, rpc
-	Title  string            `json:"title,omitempty"` // the kind in words
+	Kind   string            `json:"kind"`           // the catalog's name: oltp, commit, rpc
+	Title  Said              `json:"title,omitzero"` // the kind in words
 	Params map[string]string `json:"params,omitempty"`
 	// Note is printed before the numbers: for instance, that this kind replaces another one whose
 	// tool is not installed.
@@ -105,7 +105,7 @@ type Workload struct {
 // measured itself.
 type Neighbour struct {
 	Name   string            `json:"name"`
-	Title  string            `json:"title"`
+	Title  Said              `json:"title"`
 	Kind   string            `json:"kind"` // the catalog's name: spin, stress-ng
 	Params map[string]string `json:"params,omitempty"`
 	// Environment is the pod that it runs in, written like Arm.Environment; empty: on the host.
@@ -140,7 +140,7 @@ type Metric struct {
 type Arm struct {
 	Name        string `json:"name"`
 	Environment string `json:"environment"`
-	Title       string `json:"title"`
+	Title       Said   `json:"title"`
 	// Step is the arm one rung below; empty for the baseline and for arms outside of the ladder.
 	Step string `json:"step,omitempty"`
 	// Twin says that the arm is the twin: the baseline again, as the A/A control.
@@ -186,6 +186,9 @@ type Arm struct {
 	// processes of its own.
 	Shares string `json:"shares,omitempty"`
 }
+
+// TitleSettings is the code of the title of an arm with several settings, its value settings.
+const TitleSettings = "arm_settings"
 
 // The values of Arm.RunsAs.
 const (

@@ -55,7 +55,7 @@ func (w *Workload) check() error {
 	if len(w.Arms) > MostArms {
 		return fmt.Errorf("%d arms, %d are allowed: %w", len(w.Arms), MostArms, ErrBounds)
 	}
-	for what, name := range map[string]string{"name": w.Name, "kind": w.Kind, "title": w.Title} {
+	for what, name := range map[string]string{"name": w.Name, "kind": w.Kind} {
 		if err := checkName(what, name); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (w *Workload) check() error {
 	}
 	arms := map[string]bool{}
 	for _, a := range w.Arms {
-		if err := errors.Join(checkName("arm", a.Name), checkName("title", a.Title)); err != nil {
+		if err := checkName("arm", a.Name); err != nil {
 			return err
 		}
 		if a.Name == "" || arms[a.Name] {

@@ -33,7 +33,7 @@ func TestPlansWithinBounds(t *testing.T) {
 		"too many pairs":         {many, false},
 		"a long name":            {Plan{Experiment: long}, false},
 		"a long arm":             {Plan{Workloads: []Workload{{Name: "a", Arms: []Arm{{Name: long}}}}}, false},
-		"a long title":           {Plan{Workloads: []Workload{{Name: "a", Arms: []Arm{{Name: "b", Title: long}}}}}, false},
+		"a long title":           {Plan{Workloads: []Workload{{Name: "a", Arms: []Arm{{Name: "b", Title: InProse(strings.Repeat("x", 1<<20))}}}}}, false},
 		"a long kind":            {Plan{Workloads: []Workload{{Name: "a", Kind: long}}}, false},
 		"a long parameter":       {Plan{Workloads: []Workload{{Name: "a", Params: map[string]string{"x": strings.Repeat("x", 1<<20)}}}}, false},
 		"a long argument":        {Plan{Command: []string{strings.Repeat("x", 1<<20)}}, false},

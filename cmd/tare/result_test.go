@@ -120,9 +120,9 @@ func (m made) plan() record.Plan {
 			Name: "db", Kind: "commit", Params: map[string]string{"size": m.size}, Primary: "throughput",
 			Metrics: []string{"throughput", "p50", "cpu_per_op"}, Baseline: "host",
 			Arms: []record.Arm{
-				{Name: "host", Environment: "host", Title: "the host itself"},
-				{Name: "twin", Environment: "host", Title: "the host again", Twin: true},
-				{Name: "container", Environment: "container", Title: "a container", Step: "host"},
+				{Name: "host", Environment: "host", Title: record.Say("arm_host")},
+				{Name: "twin", Environment: "host", Title: record.Say("arm_again", "arm", "host"), Twin: true},
+				{Name: "container", Environment: "container", Title: record.Say("arm_container"), Step: "host"},
 			},
 		}},
 	}

@@ -259,9 +259,9 @@ func (t *table) addArms(out *record.Effects, pools []*pooled, m record.Manifest)
 }
 
 // titleOf is the title of a load; empty if it would repeat the name.
-func titleOf(load record.Workload) string {
-	if load.Title == "" && load.Kind != load.Name {
-		return load.Kind // a record of an older version
+func titleOf(load record.Workload) record.Said {
+	if load.Title.IsZero() && load.Kind != load.Name {
+		return record.InProse(load.Kind) // a record of an older version
 	}
 	return load.Title
 }

@@ -107,7 +107,7 @@ func networkAlone(a, b record.Arm) bool {
 		return false
 	}
 	for _, x := range []*record.Arm{&a, &b} {
-		x.Name, x.Title, x.Against, x.Network, x.Shares = "", "", "", "", ""
+		x.Name, x.Title, x.Against, x.Network, x.Shares = "", record.Said{}, "", "", ""
 	}
 	return reflect.DeepEqual(a, b)
 }

@@ -45,7 +45,7 @@ func analyseImported(out *record.Effects, r *record.Result) {
 	unmatched(out)
 }
 
-func (t *imported) title() string {
+func (t *imported) title() record.Said {
 	runs, seconds, hosts := 0, 0.0, map[string]bool{}
 	for _, list := range t.runs {
 		for _, o := range list {
@@ -117,7 +117,7 @@ func (t *imported) arms() {
 			res.Values[m] = t.level(a.Name, m)
 		}
 		if v, _, why := t.values(t.load.Primary, a.Name); why.IsZero() && len(v[0]) > 1 {
-			res.Title = runsFromTo(a.Title, slices.Min(v[0]), slices.Max(v[0]))
+			res.Title = runsFromTo(len(v[0]), slices.Min(v[0]), slices.Max(v[0]))
 		}
 		t.out.Arms = append(t.out.Arms, res)
 	}

@@ -1,37 +1,26 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
-	"strconv"
 
-	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 
 // Imported figures.
 
 // runsFromTo is the number of an arm's runs with their smallest and largest figure.
-func runsFromTo(runs string, least, most float64) string {
-	return fmt.Sprintf("%s, %s to %s", runs, number(least), number(most))
+func runsFromTo(runs int, least, most float64) record.Said {
+	return record.Say("runs_from_to", "runs", runs, "low", least, "high", most)
 }
 
-// number prints a figure to four digits without an exponent.
-func number(x float64) string {
-	if math.Abs(x) >= 1000 {
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(x, 'g', 4, 64)
-}
-
-func importedTitle(runs int, seconds float64, hosts int) string {
+func importedTitle(runs int, seconds float64, hosts int) record.Said {
 	switch {
 	case seconds < 1 && hosts > 1:
-		return "imported, " + quantity.Count(runs, "run") + " on " + quantity.Count(hosts, "machine")
+		return record.Say("imported_on_machines", "runs", runs, "hosts", hosts)
 	case seconds < 1:
-		return "imported, " + quantity.Count(runs, "run")
+		return record.Say("imported_runs", "runs", runs)
 	}
-	return fmt.Sprintf("imported, %s of %.0f s together", quantity.Count(runs, "run"), seconds)
+	return record.Say("imported_together", "runs", runs, "seconds", seconds)
 }
 
 var (

@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/host/volume"
@@ -187,7 +188,7 @@ func (k *completer) armsOf(word string) (a completion) {
 	}
 	if len(own) == 0 {
 		for _, r := range catalog.Rungs(nil) {
-			a.values = append(a.values, candidate{r.Name(), r.Title()})
+			a.values = append(a.values, candidate{r.Name(), said.English(r.Title())})
 		}
 	}
 	return listOf(word, a)
@@ -204,7 +205,7 @@ func (k *completer) armsOfResult(word string) (a completion) {
 	}
 	for _, w := range p.Workloads {
 		for _, arm := range w.Arms {
-			if c := (candidate{arm.Name, arm.Title}); !slices.Contains(a.values, c) {
+			if c := (candidate{arm.Name, said.English(arm.Title)}); !slices.Contains(a.values, c) {
 				a.values = append(a.values, c)
 			}
 		}
@@ -230,7 +231,7 @@ func (k *completer) workloads(word string) (a completion) {
 		}
 		p, _ := record.ReadPlan(resultOf(k.args[0])) // an unreadable one has none
 		for _, w := range p.Workloads {
-			a.values = append(a.values, candidate{w.Name, w.Title})
+			a.values = append(a.values, candidate{w.Name, said.English(w.Title)})
 		}
 		return listOf(word, a)
 	}
@@ -238,7 +239,7 @@ func (k *completer) workloads(word string) (a completion) {
 		for _, w := range e.Workloads {
 			title := w.Kind
 			if kind, ok := catalog.Workload(w.Kind); ok {
-				title = kind.Title()
+				title = said.English(kind.Title())
 			}
 			a.values = append(a.values, candidate{w.Name, title})
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/host/doctor"
@@ -187,7 +188,7 @@ func (a *doctorAnswer) arms(host facts.Host) {
 	}
 	on.Ask(host, asked...)
 	for _, rung := range rungs {
-		a.Arms = append(a.Arms, answerOf(rung.Name(), rung.Title(), rung.Support(host)))
+		a.Arms = append(a.Arms, answerOf(rung.Name(), said.English(rung.Title()), rung.Support(host)))
 	}
 }
 
@@ -212,7 +213,7 @@ func (a *doctorAnswer) loads() {
 			err := lacking([]string{kind.Name()}, lacks)
 			s = facts.Refused(err)
 		}
-		a.Loads = append(a.Loads, answerOf(kind.Name(), kind.Title(), s))
+		a.Loads = append(a.Loads, answerOf(kind.Name(), said.English(kind.Title()), s))
 	}
 }
 

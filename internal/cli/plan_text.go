@@ -116,7 +116,7 @@ func (p *sheet) lines(heading messages.Key, lines []string) {
 func (p *sheet) armRows(l plan.Load) [][3]string {
 	var rows [][3]string
 	for _, a := range l.Arms {
-		rows = append(rows, [3]string{a.Name, p.c.in.Sentence(a.Title), role(l, a, p.c.in)})
+		rows = append(rows, [3]string{a.Name, p.c.said(a.Title), role(l, a, p.c.in)})
 	}
 	return rows
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/host/facts"
@@ -252,7 +253,7 @@ func loadsInWords(in messages.Catalog, e *experiment.Experiment) (all [][2]strin
 	for _, w := range e.Workloads {
 		title := w.Kind
 		if kind, ok := catalog.Workload(w.Kind); ok {
-			title = in.Sentence(kind.Title())
+			title = said.Text(in, kind.Title())
 		}
 		if w.Optional {
 			title = in.Text("join.remark", "subject", title, "what", in.Text("presets.named", "name", w.Name))
@@ -270,7 +271,7 @@ func armsInWords(in messages.Catalog, e *experiment.Experiment) (all [][2]string
 	if len(e.Named) == 0 {
 		for _, r := range catalog.Rungs(nil) {
 			if w := e.Arms; len(w) == 0 && !r.OnlyByName || slices.Contains(w, r.Name()) {
-				all = append(all, [2]string{r.Name(), in.Sentence(r.Title())})
+				all = append(all, [2]string{r.Name(), said.Text(in, r.Title())})
 			}
 		}
 		return all
@@ -279,11 +280,11 @@ func armsInWords(in messages.Catalog, e *experiment.Experiment) (all [][2]string
 	for _, a := range e.Named {
 		text := a.Environment
 		if env, err := catalog.Environment(nil, a.Environment); err == nil && !described[env.Name()] {
-			text, described[env.Name()] = in.Sentence(env.Title()), true
+			text, described[env.Name()] = said.Text(in, env.Title()), true
 		}
 		parts := []string{text}
 		for _, setting := range a.Settings() {
-			parts = append(parts, in.Sentence(setting))
+			parts = append(parts, said.Text(in, experiment.SettingTitle(setting)))
 		}
 		for _, k := range slices.Sorted(maps.Keys(a.Set)) {
 			parts = append(parts, k+"="+a.Set[k])

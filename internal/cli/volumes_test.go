@@ -161,7 +161,7 @@ func TestVolumesOfPods(t *testing.T) {
 			arms = append(arms, a.Name)
 		}
 		for _, p := range podsOf(e, nil) {
-			if word := p.Name() + ":" + strings.TrimPrefix(p.Title(), "a Kubernetes pod, QoS class BestEffort: "); !slices.Contains(of, word) {
+			if word := p.Name() + ":" + p.Title().Value("levels").(string); !slices.Contains(of, word) {
 				of = append(of, word)
 			}
 		}

@@ -16,33 +16,35 @@ import (
 // rung is one arm of a fixture: what it does to the metrics against the
 // baseline, in percent.
 type rung struct {
-	name, title, below   string
+	name, below          string
+	title                record.Said
 	tput, p50, p95, p99  float64
 	cpu                  float64
 	beside, twin, remain bool
 }
 
 type load struct {
-	name, title string
-	rate, half  float64 // of the baseline; half-width in percent
-	p50, cpu    float64 // of the baseline, seconds
-	rungs       []rung
+	name       string
+	title      record.Said
+	rate, half float64 // of the baseline; half-width in percent
+	p50, cpu   float64 // of the baseline, seconds
+	rungs      []rung
 }
 
 // armTitles are what a plan says of the arms (TestFixturesSayWhatPlansSay).
-var armTitles = map[string]string{
-	"host": "the host itself, nothing added", "cgroup": "control groups with ample limits",
-	"namespaces": "own mount, pid, host name and IPC namespaces", "rootfs": "own root file system: an overlay over the host's",
-	"security": "Docker's default capabilities and seccomp profile", "network": "own network: veth pair and bridge",
-	"nat": "a published port: destination NAT", "container": "a real container through runc or crun, with Docker's defaults",
-	"cpu-limit": "a CPU limit equal to all CPUs", "twin": "host again: the noise floor",
+var armTitles = map[string]record.Said{
+	"host": record.Say("arm_host"), "cgroup": record.Say("arm_cgroup"),
+	"namespaces": record.Say("arm_namespaces"), "rootfs": record.Say("arm_rootfs"),
+	"security": record.Say("arm_security"), "network": record.Say("arm_network"),
+	"nat": record.Say("arm_nat"), "container": record.Say("arm_container"),
+	"cpu-limit": record.Say("arm_cpu_limit"), "twin": record.Say("arm_again", "arm", "host"),
 }
 
 // What a plan says of the loads.
-const (
-	oltpTitle   = "transactions of sysbench's OLTP mix on an embedded SQL engine (SQLite)"
-	commitTitle = "small durable commits: a write-ahead log with a real fdatasync"
-	rpcTitle    = "request and response over TCP, the server in the arm and the client outside"
+var (
+	oltpTitle   = record.Say("load_oltp")
+	commitTitle = record.Say("load_commit")
+	rpcTitle    = record.Say("load_rpc")
 )
 
 func rungs(tput, p50, cpu map[string]float64, names ...string) []rung {

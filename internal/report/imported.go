@@ -61,10 +61,10 @@ func (w workload) armHead() string {
 
 func (w workload) baselineWord() string {
 	if w.Alone() {
-		return w.in.prose(w.Arm[w.Baseline].Title)
+		return w.in.said(w.Arm[w.Baseline].Title)
 	}
 	if w.Imported {
-		return w.in.text("ladder.baseline.run", "title", w.in.prose(w.Arm[w.Baseline].Title))
+		return w.in.text("ladder.baseline.run", "title", w.in.said(w.Arm[w.Baseline].Title))
 	}
 	return w.in.text("ladder.baseline")
 }

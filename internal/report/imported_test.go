@@ -19,8 +19,8 @@ func importedRun() *record.Effects {
 	p95.Metric, p95.Exploratory = "p95", true
 	several := record.Effect{Workload: "hyperfine", Metric: "time", Arm: "container", Baseline: "host", P: new(0.0001), Adjusted: new(0.0001),
 		Generations: 5, Verdict: record.Slower, Typical: ratio(6.4, 1.1), Total: ratio(6.4, 1.1), Own: ratio(6.4, 1.1)}
-	arm := func(load, name, title string, values map[string]record.Value) record.ArmResult {
-		return record.ArmResult{Workload: load, Arm: name, Title: title, Values: values}
+	arm := func(load, name string, runs int, values map[string]record.Value) record.ArmResult {
+		return record.ArmResult{Workload: load, Arm: name, Title: record.Say("count_runs", "runs", runs), Values: values}
 	}
 	rates := func(tps, p95 float64) map[string]record.Value {
 		return map[string]record.Value{"throughput": record.Number(tps), "p95": record.Number(p95)}
@@ -40,19 +40,19 @@ func importedRun() *record.Effects {
 		Caveats: []record.Warning{{Text: record.InProse("One run per arm, measured one after the other: a drift of the host looks like a loss."),
 			Remedy: record.InProse("run each arm at least 3 times in turns and import all of it, or let tare run do it")},
 			{Workload: "sysbench", Arm: "host", Text: record.InProse("host.log holds 3 report lines and no summary: it is unknown how they were chosen from the run."), Remedy: record.Say("import_whole_log")}},
-		Arms: []record.ArmResult{arm("sysbench", "host", "1 run", rates(22128.67, 0.00263)), arm("sysbench", "container", "1 run", rates(12266, 0.00677)),
-			arm("sysbench", "guaranteed", "1 run", rates(19389.78, 0.00438)),
-			arm("hyperfine", "host", "5 runs", map[string]record.Value{"time": record.Number(1.2)}),
-			arm("hyperfine", "container", "5 runs", map[string]record.Value{"time": record.Number(1.277)})},
+		Arms: []record.ArmResult{arm("sysbench", "host", 1, rates(22128.67, 0.00263)), arm("sysbench", "container", 1, rates(12266, 0.00677)),
+			arm("sysbench", "guaranteed", 1, rates(19389.78, 0.00438)),
+			arm("hyperfine", "host", 5, map[string]record.Value{"time": record.Number(1.2)}),
+			arm("hyperfine", "container", 5, map[string]record.Value{"time": record.Number(1.277)})},
 		Effects: []record.Effect{one("container", 12266.00/22128.67, nil), one("guaranteed", 19389.78/22128.67, ratio(-12.4, 2.2)), p95, several},
 		Single:  []record.ImportedSeries{series("host", "host.log", 22128.67, 0, 3), series("container", "pod.log", 12266, 0.53, 12), long},
 		Workloads: []record.WorkloadResult{
-			{Name: "sysbench", Title: "imported, 3 runs of 615 s together", Primary: "throughput", Baseline: "host", Checks: []record.Checks{
+			{Name: "sysbench", Title: record.Say("imported_together", "runs", 3, "seconds", 615), Primary: "throughput", Baseline: "host", Checks: []record.Checks{
 				{Kind: "two levels", Known: true, Subject: "container", Text: record.InProse("the throughput of pod.log has two levels, 10896 and 19115; 17 % of the time it is at the upper one, with 2 changes between them"),
 					Remedy: record.Say("find_levels")},
 				little("outlier run", "fewer than four runs of an arm"),
 				{Kind: "claims", Known: true, OK: true, Subject: "container", Text: record.InProse("a claim says that throughput of container changes by -44.6 %, and it does")}}},
-			{Name: "hyperfine", Title: "imported, 10 runs of 12 s together", Primary: "time", Baseline: "host",
+			{Name: "hyperfine", Title: record.Say("imported_together", "runs", 10, "seconds", 12), Primary: "time", Baseline: "host",
 				Values: []record.Metric{{Name: "time", Unit: "s", Better: -1}},
 				Checks: []record.Checks{little("two levels", "fewer than ten reports on the way"), little("trend", "fewer than twenty reports on the way"),
 					little("outlier run", "fewer than four runs of an arm")}},

@@ -38,14 +38,15 @@ var armWords = map[string]struct{ adds, phrase messages.Key }{
 	"guaranteed": {"adds.guaranteed", "arm.guaranteed"},
 }
 
-// word looks an arm up. An arm that is not among them, or that has more options than
-// its rung, is called by its name and described by its title.
+// word looks an arm up. An arm that is not among them, or that has more settings than
+// its rung, is called by its name and described by its title up to a colon.
 func (w workload) word(arm string) word {
-	if r, ok := armWords[arm]; ok && !w.Imported && !strings.HasPrefix(w.Arm[arm].Title, "in "+arm+", ") {
+	title := w.Arm[arm].Title
+	if r, ok := armWords[arm]; ok && !w.Imported && title.Code != record.TitleSettings {
 		return word{w.in.text(r.adds), w.in.text(r.phrase)}
 	}
-	brief, _, _ := strings.Cut(w.Arm[arm].Title, ": ") // "beside hogs, cpu.weight: a tenth of the weight"
-	return word{w.in.prose(brief), arm}
+	brief, _, _ := strings.Cut(w.in.said(title), w.in.colon("", "")) // "beside hogs, cpu.weight: a tenth of the weight"
+	return word{brief, arm}
 }
 
 // metric is the words and the format for a metric.

@@ -10,7 +10,7 @@ import (
 )
 
 func (in Language) aboutWorkload(w workload) string {
-	s := in.prose(w.Title)
+	s := in.said(w.Title)
 	if w.Blocks > 0 {
 		blocks := in.number("count.blocks", w.Blocks)
 		if w.Seconds > 0 {

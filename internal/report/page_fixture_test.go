@@ -63,7 +63,7 @@ func pricedRun() *record.Effects {
 	e.Experiment = "colocated"
 	names := []string{"alone", "beside", "weight", "max", "cpuset", "idle"}
 	does := []float64{0, -48, -21, -12, -4, -9}
-	l := load{name: "mysql", title: "sysbench OLTP, MariaDB", rate: 2210, half: 1.6, p50: 452e-6, cpu: 398e-6}
+	l := load{name: "mysql", title: record.InProse("sysbench OLTP, MariaDB"), rate: 2210, half: 1.6, p50: 452e-6, cpu: 398e-6}
 	for i, n := range names {
 		l.rungs = append(l.rungs, rung{name: n, tput: does[i], p50: -1.4 * does[i], p95: -2 * does[i], p99: -2.6 * does[i], beside: true})
 	}
@@ -80,7 +80,7 @@ func pricedRun() *record.Effects {
 	w.Baseline = "alone"
 	e.Workloads = []record.WorkloadResult{w}
 	p := record.Price{Workload: "mysql", Alone: "alone", Unprotected: "beside", Primary: "throughput", Metrics: []string{"throughput", "p99"},
-		Neighbour: record.Neighbour{Name: "batch", Title: "stress-ng", Kind: "stress-ng", Work: record.NeighbourOps, Unit: "1"},
+		Neighbour: record.Neighbour{Name: "batch", Title: record.InProse("stress-ng"), Kind: "stress-ng", Work: record.NeighbourOps, Unit: "1"},
 		Explained: []record.Explanation{{Arm: "max", Against: "weight", Text: record.InProse("max gives less than it takes: the neighbour was throttled in 61 % of the periods")}}}
 	shares := []float64{0, 0.56, 0.75, 0.92, 0.81}
 	kept := []float64{1, 0.83, 0.42, 0.51, 0.47}
@@ -102,16 +102,16 @@ func pricedRun() *record.Effects {
 func podsRun() *record.Effects {
 	e := frame()
 	e.Experiment = "mysql-kubernetes"
-	l := load{name: "read-write", title: "sysbench OLTP, MariaDB", rate: 1350, half: 6, p50: 2e-3, cpu: 1.2e-3, rungs: []rung{{name: "host"},
-		{name: "besteffort", title: "in a BestEffort pod", tput: -17.7, p99: 21, cpu: 12, beside: true},
-		{name: "guaranteed", title: "in a Guaranteed pod", tput: -6.9, p99: 8, cpu: 9, beside: true},
-		{name: "besteffort-busy", title: "in a BestEffort pod, beside batch", tput: -56.8, p99: 310, cpu: 15, beside: true},
-		{name: "guaranteed-busy", title: "in a Guaranteed pod, beside batch", tput: -10.1, p99: 12, cpu: 10, beside: true},
-		{name: "twin", title: "host again: the noise floor", tput: 1, twin: true}}}
+	l := load{name: "read-write", title: record.InProse("sysbench OLTP, MariaDB"), rate: 1350, half: 6, p50: 2e-3, cpu: 1.2e-3, rungs: []rung{{name: "host"},
+		{name: "besteffort", title: record.InProse("in a BestEffort pod"), tput: -17.7, p99: 21, cpu: 12, beside: true},
+		{name: "guaranteed", title: record.InProse("in a Guaranteed pod"), tput: -6.9, p99: 8, cpu: 9, beside: true},
+		{name: "besteffort-busy", title: record.InProse("in a BestEffort pod, beside batch"), tput: -56.8, p99: 310, cpu: 15, beside: true},
+		{name: "guaranteed-busy", title: record.InProse("in a Guaranteed pod, beside batch"), tput: -10.1, p99: 12, cpu: 10, beside: true},
+		{name: "twin", title: record.Say("arm_again", "arm", "host"), tput: 1, twin: true}}}
 	l.into(e)
 	e.Workloads = []record.WorkloadResult{l.result(checks(true)...)}
 	p := record.Price{Workload: "read-write", Alone: "host", Unprotected: "besteffort-busy", Primary: "throughput", Metrics: []string{"throughput"},
-		Neighbour: record.Neighbour{Name: "batch", Title: "stress-ng", Kind: "stress-ng", Work: record.NeighbourOps, Unit: "1", Environment: "burstable"}}
+		Neighbour: record.Neighbour{Name: "batch", Title: record.InProse("stress-ng"), Kind: "stress-ng", Work: record.NeighbourOps, Unit: "1", Environment: "burstable"}}
 	for _, r := range []struct {
 		class string
 		does  float64

@@ -107,7 +107,7 @@ func TestPageEscapes(t *testing.T) {
 	rename := func(name *string) { *name += evil }
 	for i := range e.Workloads {
 		rename(&e.Workloads[i].Name)
-		rename(&e.Workloads[i].Title)
+		e.Workloads[i].Title = record.InProse(evil)
 		e.Workloads[i].Checks[0].Text = record.InProse(evil)
 	}
 	for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder, e.Twin} {

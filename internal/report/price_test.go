@@ -17,12 +17,12 @@ import (
 func colocationRun() *record.Effects {
 	e := frame()
 	e.Experiment, e.Command = "colocation", []string{"run", "colocation"}
-	l := load{name: "oltp", title: "oltp", rate: 4620, half: 2.4, p50: 312e-6, cpu: 313e-6, rungs: []rung{
-		{name: "host", title: "the host itself"},
-		{name: "none", title: "beside hogs", tput: -24, p50: 11, p95: 205, p99: 122, beside: true},
-		{name: "cpu-idle", title: "cpu.idle, beside hogs", tput: -1.1, p50: 0.4, p95: 2, p99: 8, beside: true},
-		{name: "pinned", title: "cpuset.pinned, beside hogs", tput: -50, p50: 40, p95: 310, p99: 290, beside: true},
-		{name: "quota", title: "cpu.quota, beside hogs", tput: -15, p50: 6, p95: 112, p99: 114, beside: true},
+	l := load{name: "oltp", title: record.InProse("oltp"), rate: 4620, half: 2.4, p50: 312e-6, cpu: 313e-6, rungs: []rung{
+		{name: "host", title: record.InProse("the host itself")},
+		{name: "none", title: record.InProse("beside hogs"), tput: -24, p50: 11, p95: 205, p99: 122, beside: true},
+		{name: "cpu-idle", title: record.InProse("cpu.idle, beside hogs"), tput: -1.1, p50: 0.4, p95: 2, p99: 8, beside: true},
+		{name: "pinned", title: record.InProse("cpuset.pinned, beside hogs"), tput: -50, p50: 40, p95: 310, p99: 290, beside: true},
+		{name: "quota", title: record.InProse("cpu.quota, beside hogs"), tput: -15, p50: 6, p95: 112, p99: 114, beside: true},
 		{name: "twin", twin: true, tput: 0.2},
 	}}
 	l.into(e)

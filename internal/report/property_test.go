@@ -85,7 +85,7 @@ func drawAll(t *rapid.T) *record.Effects {
 	}
 	for _, n := range names {
 		if rapid.Bool().Draw(t, "listed") {
-			e.Workloads = append(e.Workloads, record.WorkloadResult{Name: n, Title: drawText().Draw(t, "title"),
+			e.Workloads = append(e.Workloads, record.WorkloadResult{Name: n, Title: record.InProse(drawText().Draw(t, "title")),
 				Primary: drawMetric().Draw(t, "primary"), Baseline: drawName().Draw(t, "base"),
 				Blocks: rapid.IntRange(0, 99).Draw(t, "blocks"), Seconds: drawFloat().Draw(t, "length"),
 				NoiseFloor: drawFloat().Draw(t, "noise"), Checks: []record.Checks{{
@@ -94,7 +94,7 @@ func drawAll(t *rapid.T) *record.Effects {
 				Pilot: &record.Pilot{Window: drawFloat().Draw(t, "window"), Why: record.InProse(drawText().Draw(t, "pilot"))}})
 		}
 		e.Arms = append(e.Arms, record.ArmResult{Workload: n, Arm: drawName().Draw(t, "arm"),
-			Title: drawText().Draw(t, "adds"), Values: drawValues(t, drawMetric())})
+			Title: record.InProse(drawText().Draw(t, "adds")), Values: drawValues(t, drawMetric())})
 		for range rapid.IntRange(0, 3).Draw(t, "probes") {
 			e.Kernel = append(e.Kernel, record.Kernel{Workload: n, Metric: drawText().Draw(t, "probe"),
 				Unit: rapid.SampledFrom([]string{"s", "1", "B", "ratio", "", "Hz"}).Draw(t, "unit"),

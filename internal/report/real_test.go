@@ -42,23 +42,23 @@ func TestRealGolden(t *testing.T) {
 
 // The words of the fixtures are those of a plan: its arms and loads, and what it says of them.
 func TestFixturesSayWhatPlansSay(t *testing.T) {
-	arms := map[string]string{plan.TwinName: "host again: the noise floor"}
+	arms := map[string]record.Said{plan.TwinName: record.Say("arm_again", "arm", "host")}
 	for _, r := range catalog.Rungs(nil) {
 		arms[r.Name()] = r.Title()
 	}
-	loads := map[string]bool{}
+	loads := map[record.Said]bool{}
 	for _, w := range catalog.Workloads() {
 		loads[w.Title()] = true
 	}
 	for name, e := range map[string]*record.Effects{"rich": richRun(), "user": userRun(), "killed": killedRun(), "hopeless": hopelessRun()} {
 		for _, a := range e.Arms {
 			if arms[a.Arm] != a.Title {
-				t.Errorf("%s: arm %s is %q, of a plan %q", name, a.Arm, a.Title, arms[a.Arm])
+				t.Errorf("%s: arm %s is %v, of a plan %v", name, a.Arm, a.Title, arms[a.Arm])
 			}
 		}
 		for _, w := range e.Workloads {
 			if !loads[w.Title] {
-				t.Errorf("%s: no load of a plan is %q", name, w.Title)
+				t.Errorf("%s: no load of a plan is %v", name, w.Title)
 			}
 		}
 	}

@@ -35,7 +35,7 @@ func (in Language) tables(e *record.Effects, a record.Answers) Document {
 	d := Document{in: in, title: in.title(e)}
 	none := a.Standing == record.AnsweredNothing && len(a.Tables) == 0
 	if none && e.Title != "" {
-		d.add(section{blocks: []block{{items: []item{{text: in.msg("asked.title", "question", in.prose(e.Title))}}}}})
+		d.add(section{blocks: []block{{items: []item{{text: in.msg("asked.title", "question", in.catalog.Static(e.Title))}}}}})
 	}
 	d.add(section{blocks: []block{in.caveats(e)}})
 	switch {

@@ -12,10 +12,10 @@ func limitRun() *record.Effects {
 	e := frame()
 	e.Experiment, e.Command = "cpu-limit", []string{"run", "cpu-limit"}
 	l := load{name: "service", title: rpcTitle, rate: 400, half: 1.2, p50: 4e-3, cpu: 1e-3, rungs: []rung{
-		{name: "host", title: "the host itself"},
-		{name: "request", title: "weight 20", p50: 0.3, p99: 1, beside: true},
-		{name: "limit-500m", title: "cpus 0.5", p50: 20, p95: 300, p99: 420, beside: true},
-		{name: "burst-500m", title: "cpus 0.5, burst 0.5", p50: 4, p95: 60, p99: 80, beside: true},
+		{name: "host", title: record.Say("arm_alone")},
+		{name: "request", title: record.Say("set_weight", "weight", 20), p50: 0.3, p99: 1, beside: true},
+		{name: "limit-500m", title: record.Say("set_cpus", "cpus", 0.5), p50: 20, p95: 300, p99: 420, beside: true},
+		{name: "burst-500m", title: record.Say(record.TitleSettings, "settings", []record.Said{record.Say("set_cpus", "cpus", 0.5), record.Say("set_burst", "cpus", 0.5)}), p50: 4, p95: 60, p99: 80, beside: true},
 		{name: "twin", twin: true, p99: 0.2},
 	}}
 	l.into(e)
@@ -42,9 +42,9 @@ func objectiveRun() *record.Effects {
 	e := frame()
 	e.Experiment, e.Command = "etcd-disk", []string{"run", "etcd-disk"}
 	l := load{name: "wal", title: commitTitle, rate: 900, half: 5, p50: 1e-3, cpu: 30e-6, rungs: []rung{
-		{name: "host", title: "the host itself"},
-		{name: "hdd", title: "on dir:/mnt/hdd", p50: 700, beside: true},
-		{name: "nfs", title: "on nfs:server:/x", p50: 200, beside: true},
+		{name: "host", title: record.Say("arm_alone")},
+		{name: "hdd", title: record.Say("on_volume", "volume", "dir:/mnt/hdd"), p50: 700, beside: true},
+		{name: "nfs", title: record.Say("on_volume", "volume", "nfs:server:/x"), p50: 200, beside: true},
 		{name: "twin", twin: true},
 	}}
 	l.into(e)

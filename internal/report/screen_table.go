@@ -114,7 +114,7 @@ func (in Language) plainTable(of func(string) workload, t record.AnswerTable) ta
 		w := of(r.Workload)
 		line := row{cell{}, cell{}, cell{}, in.effectWith(w, r.Effect), changeCell(w, r.P99), changeCell(w, r.CPU), in.answerCell(r)}
 		if w.Imported && onlyLevels(t) {
-			line[6] = cell{in.prose(w.Arm[r.Arm].Title), plain}
+			line[6] = cell{in.said(w.Arm[r.Arm].Title), plain}
 		}
 		if len(loads) > 1 || t.Question == record.AskedLayers {
 			line[0] = cell{r.Workload, strong}

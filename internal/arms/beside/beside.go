@@ -31,7 +31,7 @@ var _ environment.Environment = Host{}
 func (Host) Name() string { return "host" }
 
 // Title is one line for people.
-func (Host) Title() string { return "on the host, as nobody, in a group with limits" }
+func (Host) Title() record.Said { return record.Say("arm_nobody") }
 
 // Capabilities are none.
 func (Host) Capabilities() environment.Capabilities { return environment.Capabilities{} }

@@ -32,7 +32,7 @@ var _ environment.Environment = Chroot{}
 func (Chroot) Name() string { return "chroot" }
 
 // Title is one line for people.
-func (Chroot) Title() string { return "the host with an image's binaries: unpacked, no other layer" }
+func (Chroot) Title() record.Said { return record.Say("arm_image") }
 
 // Capabilities are no levels; the root comes from the file of an image, the groups are a service's.
 func (Chroot) Capabilities() environment.Capabilities {

@@ -20,6 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/outside/engine"
+	"github.com/tarelab/tare/record"
 )
 
 // Kind is one engine.
@@ -37,11 +38,8 @@ var _ environment.Environment = Docker
 func (k Kind) Name() string { return [...]string{"docker", "podman"}[k] }
 
 // Title is one line for people.
-func (k Kind) Title() string {
-	return [...]string{
-		"a container that Docker makes, with its defaults",
-		"a container that Podman makes, with its defaults",
-	}[k]
+func (k Kind) Title() record.Said {
+	return record.Say([...]string{"arm_docker", "arm_podman"}[k])
 }
 
 // feature is the feature of facts.Host that says whether the engine can be had.

@@ -22,7 +22,7 @@ type Environment interface {
 	// Name is the environment's word on the command line and in the record.
 	Name() string
 	// Title is one line for people.
-	Title() string
+	Title() record.Said
 	// Support says whether this user can open the environment on this host.
 	Support(facts.Host) facts.Support
 	// Capabilities say which choices an experiment has.

@@ -32,9 +32,7 @@ const Runtime = "runsc"
 func (Container) Name() string { return "gvisor" }
 
 // Title is one line for people.
-func (Container) Title() string {
-	return "a container behind a kernel of its own, through gVisor's runsc with its defaults"
-}
+func (Container) Title() record.Said { return record.Say("arm_gvisor") }
 
 // Support says whether this host and user can have it.
 func (Container) Support(h facts.Host) facts.Support {

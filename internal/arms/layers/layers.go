@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
 )
 
 // Rung is one environment of the ladder: the host with all layers up to its own. CPULimit is not
@@ -41,17 +42,10 @@ func (r Rung) Name() string {
 }
 
 // Title is one line for people: the layer that this rung adds.
-func (r Rung) Title() string {
-	return [...]string{
-		"the host itself, nothing added",
-		"control groups with ample limits",
-		"own mount, pid, host name and IPC namespaces",
-		"own root file system: an overlay over the host's",
-		"Docker's default capabilities and seccomp profile",
-		"own network: veth pair and bridge",
-		"a published port: destination NAT",
-		"a CPU limit equal to all CPUs",
-	}[r]
+func (r Rung) Title() record.Said {
+	return record.Say([...]string{
+		"arm_host", "arm_cgroup", "arm_namespaces", "arm_rootfs", "arm_security", "arm_network", "arm_nat", "arm_cpu_limit",
+	}[r])
 }
 
 // has says whether the rung contains a layer.

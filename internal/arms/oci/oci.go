@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/record"
 )
 
 // Container is the environment.
@@ -38,11 +39,11 @@ func (c Container) Name() string {
 }
 
 // Title is one line for people.
-func (c Container) Title() string {
+func (c Container) Title() record.Said {
 	if c.Runtime != "" {
-		return "a real container through " + c.Runtime + ", with Docker's defaults"
+		return record.Say("arm_runtime", "runtime", c.Runtime)
 	}
-	return "a real container through runc or crun, with Docker's defaults"
+	return record.Say("arm_container")
 }
 
 // Capabilities are no levels and all choices of a container.

@@ -18,6 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/record"
 )
 
 // QoS is a pod's quality of service class. Kubernetes derives it from requests and limits.
@@ -45,12 +46,11 @@ var _ environment.Environment = Pod{}
 func (p Pod) Name() string { return [...]string{"besteffort", "burstable", "guaranteed"}[p.QoS] }
 
 // Title is one line for people.
-func (p Pod) Title() string {
-	title := "a Kubernetes pod, QoS class " + p.QoS.String()
-	if p.Levels.text != "" {
-		title += ": " + p.Levels.text
+func (p Pod) Title() record.Said {
+	if p.Levels.text == "" {
+		return record.Say("arm_pod", "class", p.QoS.String())
 	}
-	return title
+	return record.Say("arm_pod_levels", "class", p.QoS.String(), "levels", p.Levels.text)
 }
 
 // Capabilities of a pod: levels, and a quota where it has a CPU limit.

@@ -18,6 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/wire"
@@ -323,7 +324,7 @@ func (a *remoteArm) Reproduction() (string, []byte) {
 To make it by hand: kubectl apply -f. Its command waits for tare's binary; put another
 one there. What made the arm are the requests and limits, which give the QoS class
 %s, the security context and the volumes.
-`, a.Spec.Arm, a.Spec.Run, a.kind.Title(), a.kind.QoS)
+`, a.Spec.Arm, a.Spec.Run, said.English(a.kind.Title()), a.kind.QoS)
 	if a.amounts.why != "" {
 		comment += "The most CPU that fits: " + a.amounts.why + ".\n"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/record"
@@ -124,7 +125,7 @@ func (a *arm) Reproduction() (string, []byte) {
 To make it by hand: kubectl apply -f. The image is tare's own and is gone with the
 run; put another one and a command there. What made the arm are the requests and
 limits, which give the QoS class %s, the security context and the volumes.
-`, a.Spec.Arm, a.Spec.Run, a.kind.Title(), a.kind.QoS)
+`, a.Spec.Arm, a.Spec.Run, said.English(a.kind.Title()), a.kind.QoS)
 	if a.amounts.why != "" {
 		comment += "The most CPU that fits: " + a.amounts.why + ".\n"
 	}

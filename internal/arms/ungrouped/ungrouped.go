@@ -26,7 +26,7 @@ var _ environment.Environment = Process{}
 func (Process) Name() string { return "ungrouped" }
 
 // Title is one line for people.
-func (Process) Title() string { return "a process of the host in the root group, which is no service" }
+func (Process) Title() record.Said { return record.Say("arm_root_group") }
 
 // Capabilities are no levels.
 func (Process) Capabilities() environment.Capabilities {

@@ -90,7 +90,16 @@ func number(c messages.Catalog, format string, x float64) string {
 // numbers are formats of numbers: seconds, bytes, ratios and others in base units.
 var numbers = map[string]func(float64) string{
 	"bytes": quantity.Bytes, "change": quantity.Percent, "duration": quantity.Duration, "latency": quantity.Latency,
-	"figure": figure, "length": length, "rate": quantity.Rate, "seconds": seconds, "share": quantity.Share, "short": quantity.Short, "size": quantity.Size, "typed": typed,
+	"exact": exact, "figure": figure, "length": length, "rate": quantity.Rate, "seconds": seconds, "share": quantity.Share, "short": quantity.Short, "size": quantity.Size, "typed": typed,
+}
+
+// exact prints bytes in the largest unit in which they are a whole number.
+func exact(bytes float64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	for len(units) > 1 && bytes != 0 && math.Mod(bytes, 1024) == 0 {
+		bytes, units = bytes/1024, units[1:]
+	}
+	return quantity.WithUnit(strconv.FormatFloat(bytes, 'f', -1, 64), units[0])
 }
 
 // figure prints a number to four digits without an exponent.
@@ -139,7 +148,7 @@ func object(v map[string]any) string {
 }
 
 // list joins items: names and labels by commas, with a word before the last one in the format "and", sentences by
-// semicolons in the format "clauses".
+// semicolons in the format "clauses", phrases by commas in the format "commas".
 func list(c messages.Catalog, format string, items []any) string {
 	all := make([]string, len(items))
 	for i, item := range items {
@@ -151,6 +160,8 @@ func list(c messages.Catalog, format string, items []any) string {
 		return quantity.None
 	case format == "clauses":
 		return strings.Join(all, c.Text("join.semicolon", "before", "", "after", ""))
+	case format == "commas":
+		return strings.Join(all, c.Text("join.comma", "before", "", "after", ""))
 	case last > 0 && (format == "and" || c.Language() == messages.Chinese):
 		return c.Text("list.and", "most", strings.Join(all[:last], c.Text("join.names", "before", "", "after", "")), "last", all[last])
 	}

@@ -135,7 +135,7 @@ func TestFormats(t *testing.T) {
 		c := messages.In(l)
 		for code := range c.Codes() {
 			for _, p := range c.OfCode(string(code)) {
-				if p.Name == "" || slices.Contains([]string{"text", "list", "and", "clauses", "quoted", "labels", "interval", "percent"}, p.Format) {
+				if p.Name == "" || slices.Contains([]string{"text", "list", "and", "clauses", "commas", "quoted", "labels", "interval", "percent"}, p.Format) {
 					continue // not of numbers
 				}
 				for _, x := range []any{2.5, nil} {
@@ -165,6 +165,9 @@ func TestText(t *testing.T) {
 		{record.Say("settled_soon", "discard", 0.0125), "windows opened 12.5 ms after a pause, in which what the limit granted had piled up: its loss is too small",
 			"窗口在暂停之后 12.5 ms 就打开，暂停期间限额的份额已经积攒下来：测得的损失偏小"},
 		{record.Say("leave_discard_out", "needed", 0.2), "leave discard: out of the experiment, or make it 200ms", "去掉实验文件中的 discard:，或设为 200ms"},
+		{record.Say(record.TitleSettings, "settings", []record.Said{record.Say("arm_in", "environment", "docker"), record.Say("set_memory", "memory", 1<<29)}),
+			"in docker, memory 512 MiB", "在 docker 中，内存 512 MiB"},
+		{record.Say("set_memory", "memory", 1536<<20), "memory 1536 MiB", "内存 1536 MiB"},
 		{record.InProse("load ended"), "load ended", "负载结束"},
 		{record.Say("of_a_newer_tare", "n", 3), `of_a_newer_tare "n":3`, `of_a_newer_tare "n":3`},
 	} {

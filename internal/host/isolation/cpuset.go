@@ -16,8 +16,8 @@ import (
 type pinned struct{}
 
 func (pinned) Describe() Description {
-	return Description{Name: "cpuset.pinned", Title: titlePinned,
-		Level: Level{Default: "1", Help: helpPinned, Check: check(cpuCount)}}
+	return Description{Name: "cpuset.pinned", Title: record.Say("isolation_pinned"),
+		Level: Level{Default: "1", Check: check(cpuCount)}}
 }
 
 func cpuCount(s string) (int, error) { return whole(s, 1, 1<<16) }
@@ -66,8 +66,8 @@ func cut(level string, h facts.Host) (first, last []int, err error) {
 type split struct{}
 
 func (split) Describe() Description {
-	return Description{Name: "cpuset.split", Title: titleSplit,
-		Level: Level{Default: "1", Help: helpSplit, Check: check(cpuCount)}}
+	return Description{Name: "cpuset.split", Title: record.Say("isolation_split"),
+		Level: Level{Default: "1", Check: check(cpuCount)}}
 }
 
 func (split) Support(h facts.Host) facts.Support { return manyCPUs(h) }

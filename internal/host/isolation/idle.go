@@ -2,6 +2,7 @@ package isolation
 
 import (
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/record"
 )
 
 // idle lets the neighbour run only while nobody else wants the CPU; it is preempted at once
@@ -9,7 +10,7 @@ import (
 type idle struct{}
 
 func (idle) Describe() Description {
-	return Description{Name: "cpu.idle", Title: titleIdle}
+	return Description{Name: "cpu.idle", Title: record.Say("isolation_idle")}
 }
 
 func (idle) Support(h facts.Host) facts.Support {

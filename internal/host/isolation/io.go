@@ -16,8 +16,8 @@ import (
 type ioWeight struct{}
 
 func (ioWeight) Describe() Description {
-	return Description{Name: "io.weight", Title: titleIOWeight,
-		Level: Level{Default: "1", Help: helpIOWeight, Check: check(ioLevel)}}
+	return Description{Name: "io.weight", Title: record.Say("isolation_io_weight"),
+		Level: Level{Default: "1", Check: check(ioLevel)}}
 }
 
 func ioLevel(s string) (int, error) { return whole(s, 1, 1000) }
@@ -70,8 +70,8 @@ func weightIs(n int) func(string) bool {
 type ioMax struct{}
 
 func (ioMax) Describe() Description {
-	return Description{Name: "io.max", Title: titleIOMax,
-		Level: Level{Default: "10MiB/s", Help: helpIOMax,
+	return Description{Name: "io.max", Title: record.Say("isolation_io_max"),
+		Level: Level{Default: "10MiB/s",
 			Check: func(s string) error { _, _, err := perSecond(s); return err }}}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/record"
 )
 
 // Mechanism is one way to protect an arm from its neighbour.
@@ -26,7 +27,7 @@ type Mechanism interface {
 // Description names a mechanism and says which levels it takes.
 type Description struct {
 	Name  string
-	Title string // one line for people
+	Title record.Said // one line for people
 	// Level describes the text after "=", as in cpu.weight=50; the zero value: the mechanism takes
 	// no level.
 	Level Level
@@ -34,7 +35,7 @@ type Description struct {
 
 // Level is the strength of a mechanism, such as a share of the CPU.
 type Level struct {
-	Default, Help string
+	Default string
 	// Check returns what is wrong with a level; nil: the mechanism takes no level.
 	Check func(string) error
 }

@@ -13,8 +13,8 @@ func TestDescriptions(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range All() {
 		d := m.Describe()
-		if d.Name == "" || d.Title == "" || seen[d.Name] {
-			t.Errorf("%#v: name %q, title %q, or named twice", m, d.Name, d.Title)
+		if d.Name == "" || d.Title.IsZero() || seen[d.Name] {
+			t.Errorf("%#v: name %q, title %v, or named twice", m, d.Name, d.Title)
 		}
 		seen[d.Name] = true
 		found, level, err := Parse(d.Name)
@@ -27,7 +27,7 @@ func TestDescriptions(t *testing.T) {
 			}
 			continue
 		}
-		if d.Level.Help == "" || d.Level.Check(d.Level.Default) != nil {
+		if d.Level.Check(d.Level.Default) != nil {
 			t.Errorf("%s: level %+v", d.Name, d.Level)
 		}
 		for _, bad := range []string{"", "x", "-99999999999", "1e999%", "NaN%"} {

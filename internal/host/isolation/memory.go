@@ -16,7 +16,7 @@ func pages(s string) (string, error) {
 
 // bytesLevel is the level of a limit of memory.
 func bytesLevel(standard string) Level {
-	return Level{Default: standard, Help: helpBytes, Check: check(size)}
+	return Level{Default: standard, Check: check(size)}
 }
 
 // memoryMax limits the neighbour's memory: above the limit the kernel reclaims the neighbour's
@@ -24,7 +24,7 @@ func bytesLevel(standard string) Level {
 type memoryMax struct{}
 
 func (memoryMax) Describe() Description {
-	return Description{Name: "memory.max", Title: titleMemoryMax, Level: bytesLevel("128MiB")}
+	return Description{Name: "memory.max", Title: record.Say("isolation_memory_max"), Level: bytesLevel("128MiB")}
 }
 
 func (memoryMax) Support(h facts.Host) facts.Support { return can(h, record.Said{}, "memory") }
@@ -45,7 +45,7 @@ func (memoryMax) Settings(level string, h facts.Host) (Settings, error) {
 type memoryHigh struct{}
 
 func (memoryHigh) Describe() Description {
-	return Description{Name: "memory.high", Title: titleMemoryHigh, Level: bytesLevel("128MiB")}
+	return Description{Name: "memory.high", Title: record.Say("isolation_memory_high"), Level: bytesLevel("128MiB")}
 }
 
 func (memoryHigh) Support(h facts.Host) facts.Support {
@@ -65,7 +65,7 @@ func (memoryHigh) Settings(level string, _ facts.Host) (Settings, error) {
 type memoryLow struct{}
 
 func (memoryLow) Describe() Description {
-	return Description{Name: "memory.low", Title: titleMemoryLow, Level: bytesLevel("256MiB")}
+	return Description{Name: "memory.low", Title: record.Say("isolation_memory_low"), Level: bytesLevel("256MiB")}
 }
 
 func (memoryLow) Support(h facts.Host) facts.Support {

@@ -9,7 +9,7 @@ import (
 type none struct{}
 
 func (none) Describe() Description {
-	return Description{Name: None, Title: titleNone}
+	return Description{Name: None, Title: record.Say("isolation_none")}
 }
 
 func (none) Support(facts.Host) facts.Support { return facts.Supported() }
@@ -21,7 +21,7 @@ func (none) Settings(string, facts.Host) (Settings, error) { return Settings{Liv
 type group struct{}
 
 func (group) Describe() Description {
-	return Description{Name: "cpu.group", Title: titleGroup}
+	return Description{Name: "cpu.group", Title: record.Say("isolation_group")}
 }
 
 func (group) Support(h facts.Host) facts.Support { return can(h, record.Said{}, "cpu") }

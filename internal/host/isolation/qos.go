@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/record"
 )
 
 // QoSLevel is the name of the mechanism and of its file.
@@ -16,8 +17,8 @@ const QoSLevel = "cpu.qos_level"
 type qosLevel struct{}
 
 func (qosLevel) Describe() Description {
-	return Description{Name: QoSLevel, Title: titleQoS,
-		Level: Level{Default: "-1", Help: helpQoS, Check: check(qos)}}
+	return Description{Name: QoSLevel, Title: record.Say("isolation_qos"),
+		Level: Level{Default: "-1", Check: check(qos)}}
 }
 
 func qos(s string) (int, error) { return whole(s, -2, -1) }

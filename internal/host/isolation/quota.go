@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/record"
 )
 
 // quota limits the neighbour's CPU time, also while nobody else wants it. With burst, time that
@@ -14,10 +15,10 @@ import (
 type quota struct{ burst bool }
 
 func (q quota) Describe() Description {
-	d := Description{Name: "cpu.quota", Title: titleQuota,
-		Level: Level{Default: "25%", Help: helpQuota, Check: check(percent)}}
+	d := Description{Name: "cpu.quota", Title: record.Say("isolation_quota"),
+		Level: Level{Default: "25%", Check: check(percent)}}
 	if q.burst {
-		d.Name, d.Title = "cpu.burst", titleBurst
+		d.Name, d.Title = "cpu.burst", record.Say("isolation_burst")
 	}
 	return d
 }

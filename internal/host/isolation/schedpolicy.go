@@ -4,6 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/record"
 )
 
 // schedPolicy sets the scheduling policy of the neighbour's threads. It counts only against
@@ -22,12 +23,12 @@ func (t schedPolicy) Describe() Description {
 	var d Description
 	switch {
 	case t.niceness:
-		d.Name, d.Title = "nice", titleNice
-		d.Level = Level{Default: "19", Help: helpNice, Check: check(niceLevel)}
+		d.Name, d.Title = "nice", record.Say("isolation_nice")
+		d.Level = Level{Default: "19", Check: check(niceLevel)}
 	case t.policy == batch:
-		d.Name, d.Title = "sched.batch", titleBatch
+		d.Name, d.Title = "sched.batch", record.Say("isolation_batch")
 	default:
-		d.Name, d.Title = "sched.idle", titleSchedIdle
+		d.Name, d.Title = "sched.idle", record.Say("isolation_sched_idle")
 	}
 	return d
 }

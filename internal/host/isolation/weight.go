@@ -13,8 +13,8 @@ import (
 type weight struct{}
 
 func (weight) Describe() Description {
-	return Description{Name: "cpu.weight", Title: titleWeight,
-		Level: Level{Default: "1", Help: helpWeight, Check: check(weightLevel)}}
+	return Description{Name: "cpu.weight", Title: record.Say("isolation_weight"),
+		Level: Level{Default: "1", Check: check(weightLevel)}}
 }
 
 func weightLevel(s string) (int, error) { return whole(s, 1, 10_000) }

@@ -14,8 +14,8 @@ func TestVolumesOfPods(t *testing.T) {
 		"emptydir": "emptydir", "hostpath": "hostpath", "pvc:fast": "pvc-fast", "pvc:rook.ceph-block.v1": "pvc-rook-ceph-block-v1",
 	} {
 		v, err := Parse(word)
-		if err != nil || v.String() != word || v.Name() != name || v.Title() == "" {
-			t.Errorf("%s: %s %s %q %v", word, v, v.Name(), v.Title(), err)
+		if err != nil || v.String() != word || v.Name() != name {
+			t.Errorf("%s: %s %s %v", word, v, v.Name(), err)
 		}
 		if !v.OfPod() || !IsOfPod(word) || v.Opens() || v.Binds() || v.Support(facts.Host{}).Answer != facts.Yes {
 			t.Errorf("%s: of a pod %v, opens %v, binds %v", word, v.OfPod(), v.Opens(), v.Binds())

@@ -182,37 +182,6 @@ func (v Volume) NameAmong(others []Volume) string {
 	return nameOf(kind + "-" + strings.Join(own, "-"))
 }
 
-// Title is one line for people.
-func (v Volume) Title() string {
-	switch v.Kind() {
-	case Layer:
-		return "the arm's own root file system"
-	case Bind:
-		return "a directory of the host"
-	case Dir:
-		return "a directory on " + v.path
-	case Tmpfs:
-		return "memory (tmpfs)"
-	case RBD:
-		return v.system + " of its own on a Ceph image, by the kernel's client"
-	case NFS:
-		return "a directory on " + v.exported() + " (NFS)"
-	case CephFS:
-		return "a directory on " + v.exported() + " (CephFS)"
-	case EmptyDir:
-		return "an emptyDir of the pod"
-	case HostPath:
-		return "a directory of the pod's node (hostPath)"
-	case Claim:
-		return "a claim of the StorageClass " + v.path
-	}
-	title := v.system + " of its own on a loop device"
-	if v.options != "" {
-		title += " (" + v.options + ")"
-	}
-	return title
-}
-
 // Opens says whether the volume must be opened; the others exist without that.
 func (v Volume) Opens() bool { return v.Kind() != Layer && v.Kind() != Bind && !v.OfPod() }
 

@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 		"rbd:a/b,osd_request_timeout=20": "rbd-a-b-osd-request-timeout-20", "cephfs:data:/": "cephfs-data", "cephfs:bench@data:/db,wsize=65536": "cephfs-bench-data-db-wsize-65536",
 	} {
 		v, err := Parse(word)
-		if err != nil || v.String() != word || v.Name() != name || v.Title() == "" {
+		if err != nil || v.String() != word || v.Name() != name {
 			t.Errorf("%s: %s %s %v", word, v, v.Name(), err)
 		}
 		if v.Binds() != (word != "layer") || v.Opens() != (word != "layer" && word != "bind") {

@@ -12,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/record"
 )
 
 // Workload sends queries to ClickHouse as clickhouse-benchmark does, but over HTTP, with one
@@ -21,7 +22,7 @@ type Workload struct{}
 
 func (Workload) Name() string { return "clickhouse" }
 
-func (Workload) Title() string { return "queries to ClickHouse over HTTP, asked by tare itself" }
+func (Workload) Title() record.Said { return record.Say("load_clickhouse") }
 
 // Names of lists of queries.
 const (

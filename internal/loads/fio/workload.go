@@ -11,6 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 	tool "github.com/tarelab/tare/internal/logs/fio"
 	"github.com/tarelab/tare/internal/wire"
+	"github.com/tarelab/tare/record"
 )
 
 // Workload is file input and output by fio.
@@ -18,9 +19,7 @@ type Workload struct{}
 
 func (Workload) Name() string { return "fio" }
 
-func (Workload) Title() string {
-	return "file input and output by fio: rates, and latencies by their parts"
-}
+func (Workload) Title() record.Said { return record.Say("load_fio") }
 
 // Params are the parameters. The defaults are those of the published study of NFS in a pod: 4 KiB,
 // random reads and writes half and half, libaio, iodepth 128.

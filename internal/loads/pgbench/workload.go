@@ -12,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/loads/workload"
 	tool "github.com/tarelab/tare/internal/logs/pgbench"
+	"github.com/tarelab/tare/record"
 )
 
 // Workload is pgbench on PostgreSQL. The server runs in the arm; pgbench runs outside, over TCP, or
@@ -20,7 +21,7 @@ type Workload struct{}
 
 func (Workload) Name() string { return "pgbench" }
 
-func (Workload) Title() string { return "pgbench's scripts on PostgreSQL" }
+func (Workload) Title() record.Said { return record.Say("load_pgbench") }
 
 // Params are the parameters of pgbench, then the settings of the server.
 func (Workload) Params() []workload.Param {

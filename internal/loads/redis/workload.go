@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/record"
 )
 
 // Workload sends commands to Redis or Valkey as redis-benchmark does, whose report cannot be cut
@@ -17,9 +18,7 @@ type Workload struct{}
 
 func (Workload) Name() string { return "redis" }
 
-func (Workload) Title() string {
-	return "commands to Redis or Valkey as redis-benchmark sends them, sent by tare itself"
-}
+func (Workload) Title() record.Said { return record.Say("load_redis") }
 
 // Params are the parameters of the load, then the settings of the server.
 func (Workload) Params() []workload.Param {

@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/loads/workload"
 	tool "github.com/tarelab/tare/internal/logs/sysbench"
+	"github.com/tarelab/tare/record"
 )
 
 // Workload is sysbench's database scripts on MariaDB, MySQL or Percona Server. The server runs in
@@ -23,9 +24,7 @@ type Workload struct{}
 
 func (Workload) Name() string { return "sysbench" }
 
-func (Workload) Title() string {
-	return "sysbench's database scripts on MariaDB, MySQL or Percona Server"
-}
+func (Workload) Title() record.Said { return record.Say("load_sysbench") }
 
 // Params are the parameters of sysbench, then the settings of the server in tare's words.
 func (Workload) Params() []workload.Param {

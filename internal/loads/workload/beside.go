@@ -4,13 +4,17 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/tarelab/tare/record"
 )
 
 // Beside is a database server with its client as a neighbour. Both run in the neighbour's control
 // group; the neighbour's work is the operations of the client.
 type Beside struct{ Workload }
 
-func (b Beside) Title() string { return "another database: " + b.Workload.Title() }
+func (b Beside) Title() record.Said {
+	return record.Say("load_other_database", "load", b.Workload.Title())
+}
 
 // fixed are the parameters that a neighbour cannot choose: it is not asked for windows, and its
 // client runs where its server runs.

@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/base/units"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/wire"
+	"github.com/tarelab/tare/record"
 )
 
 // Command describes the load that executes any command again and again.
@@ -21,9 +22,7 @@ type Command struct{}
 
 func (Command) Name() string { return "command" }
 
-func (Command) Title() string {
-	return "any command, executed over and over: how long it takes, or a number that it prints"
-}
+func (Command) Title() record.Said { return record.Say("load_command") }
 
 // ValueName is the name of the metric of a number that a command prints.
 const ValueName = "value"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/wire"
+	"github.com/tarelab/tare/record"
 )
 
 // Commit is small durable commits to a write-ahead log.
@@ -12,7 +13,7 @@ type Commit struct{}
 
 func (Commit) Name() string { return "commit" }
 
-func (Commit) Title() string { return "small durable commits: a write-ahead log with a real fdatasync" }
+func (Commit) Title() record.Said { return record.Say("load_commit") }
 
 // Params are the parameters. The default is one thread: an operation is then exactly one write and
 // one sync. With several threads more commits share a sync the slower it is, which hides a part of

@@ -41,9 +41,7 @@ type StressNG struct{}
 
 func (StressNG) Name() string { return "stress-ng" }
 
-func (StressNG) Title() string {
-	return "stress-ng: noise of one kind on CPU, caches, memory, disk or network"
-}
+func (StressNG) Title() record.Said { return record.Say("noise_stress_ng") }
 
 // stressors are stress-ng's names of kinds of noise with the measure of their work: bytes for hdd,
 // CPU time for the others. stress-ng prints its own count only at its end.
@@ -100,7 +98,7 @@ type Stress struct{}
 
 func (Stress) Name() string { return "stress" }
 
-func (Stress) Title() string { return "stress: processes that take CPU, memory or disk" }
+func (Stress) Title() record.Said { return record.Say("noise_stress") }
 
 func (Stress) Params() []Param {
 	return []Param{
@@ -143,7 +141,7 @@ type DiskNoise struct{}
 
 func (DiskNoise) Name() string { return "fio" }
 
-func (DiskNoise) Title() string { return "fio: reads or writes a file of its own without end" }
+func (DiskNoise) Title() record.Said { return record.Say("noise_disk") }
 
 var fioWays = []string{"read", "write", "rw", "randread", "randwrite", "randrw"}
 
@@ -180,7 +178,7 @@ type CommandNoise struct{}
 
 func (CommandNoise) Name() string { return "command" }
 
-func (CommandNoise) Title() string { return "any command, executed over and over" }
+func (CommandNoise) Title() record.Said { return record.Say("noise_command") }
 
 func (CommandNoise) Params() []Param {
 	return []Param{

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/wire"
+	"github.com/tarelab/tare/record"
 )
 
 // OLTP is SQLite under sysbench's OLTP transaction mix.
@@ -12,9 +13,7 @@ type OLTP struct{}
 
 func (OLTP) Name() string { return "oltp" }
 
-func (OLTP) Title() string {
-	return "transactions of sysbench's OLTP mix on an embedded SQL engine (SQLite)"
-}
+func (OLTP) Title() record.Said { return record.Say("load_oltp") }
 
 // Params are the parameters. The default cache is SQLite's and smaller than the table, so most rows
 // come from the kernel's page cache: a query makes about as many system calls as one of a database

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/wire"
+	"github.com/tarelab/tare/record"
 )
 
 // RPC is requests and responses over TCP, with the server in the arm and the client outside.
@@ -12,9 +13,7 @@ type RPC struct{}
 
 func (RPC) Name() string { return "rpc" }
 
-func (RPC) Title() string {
-	return "request and response over TCP, the server in the arm and the client outside"
-}
+func (RPC) Title() record.Said { return record.Say("load_rpc") }
 
 func (RPC) Params() []Param {
 	return []Param{

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/wire"
+	"github.com/tarelab/tare/record"
 )
 
 // Spin is arithmetic without memory accesses or system calls. It loses throughput only by losing
@@ -13,7 +14,7 @@ type Spin struct{}
 
 func (Spin) Name() string { return "spin" }
 
-func (Spin) Title() string { return "arithmetic only: shows losses of CPU time" }
+func (Spin) Title() record.Said { return record.Say("load_spin") }
 
 func (Spin) Params() []Param {
 	return []Param{

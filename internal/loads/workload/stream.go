@@ -5,6 +5,7 @@ import (
 
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/wire"
+	"github.com/tarelab/tare/record"
 )
 
 // Stream copies memory: a neighbour that takes memory bandwidth and cache.
@@ -12,7 +13,7 @@ type Stream struct{}
 
 func (Stream) Name() string { return "stream" }
 
-func (Stream) Title() string { return "copies memory: takes bandwidth and cache" }
+func (Stream) Title() record.Said { return record.Say("load_stream") }
 
 func (Stream) Params() []Param {
 	return []Param{

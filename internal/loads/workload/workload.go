@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
 )
 
 // Workload describes one load.
@@ -17,7 +18,7 @@ type Workload interface {
 	// Name is the word after kind: in an experiment file.
 	Name() string
 	// Title is a description of one line for people.
-	Title() string
+	Title() record.Said
 	// Params are its parameters with their defaults.
 	Params() []Param
 	// Stages are the processes to start, for parameters that Complete has checked.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/logs/csv"
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
@@ -243,7 +242,7 @@ func (r *Result) workload(name string, runs []*observed.Run, o Options) {
 	}
 	for _, a := range o.Arms {
 		if counts[a.Name] > 0 && !slices.ContainsFunc(w.Arms, func(b record.Arm) bool { return b.Name == a.Name }) {
-			w.Arms = append(w.Arms, record.Arm{Name: a.Name, Environment: "imported", Title: quantity.Count(counts[a.Name], "run")})
+			w.Arms = append(w.Arms, record.Arm{Name: a.Name, Environment: "imported", Title: record.Say("count_runs", "runs", counts[a.Name])})
 		}
 	}
 	for _, m := range metricsOf(runs) {

@@ -37,7 +37,7 @@ type lastStream struct {
 }
 
 func (e elsewhere) Name() string                            { return e.name }
-func (e elsewhere) Title() string                           { return e.name }
+func (e elsewhere) Title() record.Said                      { return record.InProse(e.name) }
 func (e elsewhere) Capabilities() environment.Capabilities  { return environment.Capabilities{} }
 func (e elsewhere) Support(facts.Host) facts.Support        { return facts.Supported() }
 func (e elsewhere) Changes(environment.Spec) []facts.Change { return nil }

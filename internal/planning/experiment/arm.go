@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/record"
 )
 
 // ArmSpec is an arm that an experiment defines under a name: an environment, a neighbour, isolation, a
@@ -88,15 +89,44 @@ func armKeys(words Words) []key[ArmSpec] {
 	}
 }
 
-// Settings are the arm's container settings, limits and volume, each "key value" as in a file.
-func (a ArmSpec) Settings() (all []string) {
+// Settings are the arm's container settings, limits and volume, each a key with its value as in a file.
+func (a ArmSpec) Settings() (all []record.Setting) {
 	besides := []string{"environment", "neighbour", "isolation", "against", "set"}
 	for _, k := range armKeys(Words{}) {
 		if n := k.write(&a); n != nil && !slices.Contains(besides, k.name) {
-			all = append(all, k.name+" "+n.Value)
+			all = append(all, record.Setting{Name: k.name, Got: n.Value})
 		}
 	}
 	return all
+}
+
+// SettingTitle is the title of a setting of an arm.
+func SettingTitle(s record.Setting) record.Said {
+	switch s.Name {
+	case "volume":
+		return record.Say("set_volume", "volume", s.Got)
+	case "network":
+		return record.Say("set_network", "network", s.Got)
+	case "image":
+		return record.Say("set_image", "image", s.Got)
+	case "cpus":
+		return record.Say("set_cpus", "cpus", number(s.Got))
+	case "burst":
+		return record.Say("set_burst", "cpus", number(s.Got))
+	case "weight":
+		return record.Say("set_weight", "weight", number(s.Got))
+	case "memory":
+		return record.Say("set_memory", "memory", s.Got)
+	}
+	return record.Say("set_name", "name", s.Name, "value", s.Got)
+}
+
+// number is the number that a text is, or the text.
+func number(text string) any {
+	if x, err := strconv.ParseFloat(text, 64); err == nil {
+		return x
+	}
+	return text
 }
 
 // environmentKey is the key environment. Its value is NAME or NAME:LEVELS, with a name from among.

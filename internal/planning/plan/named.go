@@ -367,7 +367,7 @@ func (b builder) isolation(spec experiment.ArmSpec, r Rung) ([]isolation.Setting
 }
 
 // mechanismTitles returns the titles of the mechanisms of isolation.
-func mechanismTitles(words []string) (titles []string) {
+func mechanismTitles(words []string) (titles []record.Said) {
 	for _, text := range words {
 		if m, _, err := isolation.Parse(text); err == nil {
 			titles = append(titles, m.Describe().Title)

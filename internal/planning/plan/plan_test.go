@@ -25,7 +25,7 @@ type place struct {
 }
 
 func (p place) Name() string                            { return p.name }
-func (p place) Title() string                           { return "the " + p.name }
+func (p place) Title() record.Said                      { return record.InProse("the " + p.name) }
 func (p place) Support(facts.Host) facts.Support        { return p.support }
 func (p place) Capabilities() environment.Capabilities  { return p.can }
 func (p place) Changes(environment.Spec) []facts.Change { return nil }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -22,54 +21,54 @@ func needsOwnGroup(isolation, environment string, controllers []string) record.S
 
 // Titles.
 
-func twinTitle(baseline string) string { return baseline + " again: the noise floor" }
+func twinTitle(baseline string) record.Said { return record.Say("arm_again", "arm", baseline) }
 
 // titleOf says in a line what an arm is.
-func titleOf(a PlannedArm) string {
-	var parts []string
+func titleOf(a PlannedArm) record.Said {
+	var parts []record.Said
 	if a.Neighbour != nil {
 		parts = append(parts, besideTitle(a))
 	}
 	for _, chosen := range a.Chosen() {
-		switch {
-		case chosen.Got == "" || chosen.Name == "environment" && chosen.Got == experiment.Baseline:
-		case chosen.Name == "environment":
-			parts = append(parts, "in "+chosen.Got)
-		case chosen.Name == "volume":
-			parts = append(parts, "on "+chosen.Got)
-		case chosen.Name == "memory":
-			parts = append(parts, "memory "+bytes(a.MemoryBytes))
-		default:
-			parts = append(parts, chosen.Name+" "+chosen.Got)
+		if chosen.Got != "" && (chosen.Name != "environment" || chosen.Got != experiment.Baseline) {
+			parts = append(parts, settingTitle(a, chosen))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Set)) {
-		parts = append(parts, name+"="+a.Set[name])
+		parts = append(parts, record.Say("set_param", "name", name, "value", a.Set[name]))
 	}
-	if len(parts) == 0 {
-		return "alone"
+	switch len(parts) {
+	case 0:
+		return record.Say("arm_alone")
+	case 1:
+		return parts[0]
 	}
-	return strings.Join(parts, ", ")
+	return record.Say(record.TitleSettings, "settings", parts)
+}
+
+// settingTitle is a setting of an arm in a few words.
+func settingTitle(a PlannedArm, s record.Setting) record.Said {
+	switch s.Name {
+	case "environment":
+		return record.Say("arm_in", "environment", s.Got)
+	case "volume":
+		return record.Say("on_volume", "volume", s.Got)
+	case "memory":
+		return record.Say("set_memory", "memory", a.MemoryBytes)
+	}
+	return experiment.SettingTitle(s)
 }
 
 // besideTitle says what an arm's neighbour is, and what protects the arm from it.
-func besideTitle(a PlannedArm) string {
+func besideTitle(a PlannedArm) record.Said {
 	name, isolation := a.Neighbour.Name, a.Arm.Isolation
 	switch {
 	case a.Neighbour.Environment != "":
-		return fmt.Sprintf("beside %s: in a pod of its own (%s)", name, a.Neighbour.Environment)
+		return record.Say("beside_in_pod", "neighbour", name, "environment", a.Neighbour.Environment)
 	case len(isolation) == 0:
-		return fmt.Sprintf("beside %s, unprotected", name)
+		return record.Say("beside_unprotected", "neighbour", name)
 	}
-	return fmt.Sprintf("beside %s, %s: %s", name, strings.Join(isolation, " and "), strings.Join(mechanismTitles(isolation), "; "))
-}
-
-// bytes formats a size in GiB, or in MiB where it is not a multiple of one.
-func bytes(n int64) string {
-	if n%(1<<30) == 0 {
-		return fmt.Sprintf("%d GiB", n>>30)
-	}
-	return fmt.Sprintf("%d MiB", n>>20)
+	return record.Say("beside_isolated", "neighbour", name, "isolation", isolation, "mechanisms", mechanismTitles(isolation))
 }
 
 // Reasons of the settle time (record.Pilot.Why). Ratios and half-widths are 1 for 100 %.

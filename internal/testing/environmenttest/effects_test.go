@@ -3,7 +3,6 @@ package environmenttest_test
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/tarelab/tare/internal/arms/inspect"
@@ -39,8 +38,7 @@ func TestEverySettingHasAnEffect(t *testing.T) {
 	}
 	var want, got []string
 	for _, s := range all.Settings() {
-		key, _, _ := strings.Cut(s, " ")
-		want = append(want, key)
+		want = append(want, s.Name)
 	}
 	for _, e := range environmenttest.Effects() {
 		got = append(got, e.Key)

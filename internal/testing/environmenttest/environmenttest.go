@@ -166,8 +166,8 @@ var openingCases = []struct {
 // description checks the methods of an Environment that change nothing.
 func (s suite) description(t *testing.T) {
 	before := TakeSnapshot(t)
-	if s.env.Name() == "" || strings.ContainsAny(s.env.Name(), " /\n") || s.env.Title() == "" {
-		t.Errorf("name %q, title %q", s.env.Name(), s.env.Title())
+	if s.env.Name() == "" || strings.ContainsAny(s.env.Name(), " /\n") || s.env.Title().IsZero() {
+		t.Errorf("name %q, title %v", s.env.Name(), s.env.Title())
 	}
 	answer := s.env.Support(s.host)
 	if answer.Answer != facts.Yes && answer.Reason.IsZero() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
@@ -28,7 +29,7 @@ func describe(t *testing.T, w workload.Workload) {
 	if !word.MatchString(w.Name()) {
 		t.Errorf("the name %q is not a word in lower case", w.Name())
 	}
-	if title := w.Title(); title == "" || strings.ContainsAny(title, "\n\r") {
+	if title := said.English(w.Title()); title == "" || strings.ContainsAny(title, "\n\r") {
 		t.Errorf("the title %q is not one line", title)
 	}
 	if _, err := workload.Complete(w, nil); err != nil {
