@@ -79,7 +79,7 @@ func (p *sheet) loads(all []plan.Load) {
 	for _, l := range all {
 		p.heading(p.text("plan.load", "name", l.Name, "kind", l.Kind, "time", quantity.Duration(l.Budget)))
 		if l.Note != "" {
-			p.entry("    ", 4, p.c.in.Sentence(l.Note))
+			p.entry("    ", 4, l.Note)
 		}
 		p.entry("    ", 4, strings.Join(params(l.Params), " "))
 		rows := p.armRows(l)

@@ -32,29 +32,10 @@ func (in Language) clause(s record.Said) string { return strings.TrimRight(in.sa
 // static is a label or a word without values.
 func (in Language) static(english string) string { return in.catalog.Static(english) }
 
-// prose is a text that the record has in English.
-func (in Language) prose(english string) string { return in.catalog.Sentence(english) }
-
 // staticAll are several of them.
 func (in Language) staticAll(english []string) (out []string) {
 	for _, s := range english {
 		out = append(out, in.static(s))
-	}
-	return out
-}
-
-// phrase is a sentence of the record or a value: one word is a name, and stays.
-func (in Language) phrase(english string) string {
-	if !strings.Contains(english, " ") {
-		return english
-	}
-	return in.prose(english)
-}
-
-// proseAll are several of them.
-func (in Language) proseAll(english []string) (out []string) {
-	for _, s := range english {
-		out = append(out, in.prose(s))
 	}
 	return out
 }

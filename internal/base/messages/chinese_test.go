@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 )
 
 // TestChineseHasEveryMessage: the two files have the same keys, and each message the same values and tones.
@@ -53,40 +52,6 @@ func tonesOf(text string) (tones []string) {
 	return tones
 }
 
-// TestPatterns: every file of patterns can be read, no sentence has two translations, both sides have the same
-// placeholders, and the translation is Chinese.
-func TestPatterns(t *testing.T) {
-	names, err := chineseFiles.ReadDir(".")
-	if err != nil || len(names) == 0 {
-		t.Fatal(len(names), err)
-	}
-	said := map[string]string{}
-	for _, name := range names {
-		b, _ := chineseFiles.ReadFile(name.Name())
-		all, err := parsePatterns(string(b))
-		if err != nil {
-			t.Errorf("%s: %v", name.Name(), err)
-		}
-		for _, p := range all {
-			from := strings.Join(p.literals, "{}")
-			if to, twice := said[from]; twice && to != p.to {
-				t.Errorf("%q is %q and %q", from, to, p.to)
-			}
-			said[from] = p.to
-			_, used := opened(p.to)
-			if want, got := values(p.names), values(used); !slices.Equal(want, got) {
-				t.Errorf("%q has %q and its translation %q", from, want, got)
-			}
-			if p.weight() == 0 {
-				t.Errorf("%q matches everything", from)
-			}
-		}
-	}
-	if len(said) < 800 {
-		t.Errorf("%d patterns", len(said))
-	}
-}
-
 // TestStatic: a text without values has no placeholder, and its translation is Chinese; English has none.
 func TestStatic(t *testing.T) {
 	for from, to := range chinese().static {
@@ -125,56 +90,6 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// values are the placeholders of a pattern; {was} catches "was" or "were", which Chinese does not have.
-func values(names []string) []string {
-	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "was" })
-	slices.Sort(names)
-	return names
-}
-
-func TestSentence(t *testing.T) {
-	zh := chinese()
-	for english, want := range map[string]string{
-		"":            "",
-		"no sentence": "no sentence",
-		// Parts, with the patterns of the parts.
-		"rpc: load ended; run as root": "rpc：负载结束；以 root 运行",
-		"No X. run as root.":           "No X。以 root 运行。",
-		"load ended (run as root)":     "负载结束（以 root 运行）",
-		// What a placeholder catches is translated if it has words.
-		"no control groups: this kernel has no io.stat": "没有 cgroup：本内核没有 io.stat",
-		// A pattern catches no parts of two sentences.
-		"missing: a; load ended": "缺少：a；负载结束",
-		// An error stays in English as a whole; a sentence may quote one.
-		"rpc: the server refuses the user and password of the data set: run as root": "rpc: the server refuses the user and password of the data set: run as root",
-		"run as root; the server refuses the user":                                   "run as root; the server refuses the user",
-		"no control groups: they cannot be made here":                                "没有 cgroup：they cannot be made here",
-		// A name is none: an arm may have the name of a word.
-		// {n} is a number, {arm} one word.
-		"x days":          "x days",
-		"beside the kind": "beside the kind",
-		// Lists.
-		"setting x of a, b and c": "a、b 和 c 的设置 x",
-		// The sign = on both sides.
-		"tare run -o DIR, a directory on a file system with more room": "用 tare run -o DIR 指定空间更大的文件系统上的目录",
-	} {
-		if got := zh.Sentence(english); got != want {
-			t.Errorf("%q is %q, want %q", english, got, want)
-		}
-	}
-	if got := english().Sentence("load ended"); got != "load ended" {
-		t.Error(got)
-	}
-}
-
-// TestSentenceIsFast: a text of a tool with many joints and no translation is given up at once.
-func TestSentenceOfALog(t *testing.T) {
-	log := strings.Repeat("error: disk. x; y: z (a), b and c\n", 200)
-	if got := chinese().Sentence(log); strings.ContainsFunc(got, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
-		t.Errorf("%.200s", got)
-	}
-}
-
 func TestMeet(t *testing.T) {
 	for _, c := range []struct{ before, after, want string }{
 		{"吞吐量", "p99", "吞吐量 p99"}, {"p99", "的", "p99 的"}, {"29.0 %", "的窗口", "29.0 % 的窗口"}, {"损失 ", "无", "损失无"},
@@ -202,18 +117,6 @@ func TestChoose(t *testing.T) {
 	} {
 		if got := Choose(c.choice, func(name string) string { return c.env[name] }); got != c.want {
 			t.Errorf("%q with %v is %s", c.choice, c.env, got)
-		}
-	}
-}
-
-// TestPatternsAreReached: no pattern hides another: the sample of each one has its own translation.
-func TestPatternsAreReached(t *testing.T) {
-	zh := chinese()
-	for _, p := range zh.known.open {
-		sample := strings.Join(p.literals, filler)
-		want, _ := zh.filled(p, slices.Repeat([]string{filler}, len(p.names)))
-		if got := zh.Sentence(sample); got != want {
-			t.Errorf("%q is %q, want %q", sample, got, want)
 		}
 	}
 }

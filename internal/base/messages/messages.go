@@ -50,7 +50,6 @@ type Catalog struct {
 	language Language
 	texts    map[Key]string
 	said     map[Key]string    // by code
-	known    *patterns         // of English sentences; nil: they stay as they are
 	static   map[string]string // translations of texts without values, by the English text
 }
 
@@ -74,7 +73,7 @@ var chinese = sync.OnceValue(func() Catalog {
 	if err != nil {
 		panic(err) // the file is part of the program
 	}
-	return Catalog{Chinese, mustParse(chineseText + "\n" + chineseCommands), mustParse(chineseSaid), chinesePatterns(), static}
+	return Catalog{Chinese, mustParse(chineseText + "\n" + chineseCommands), mustParse(chineseSaid), static}
 })
 
 // mustParse reads a file that is part of the program, and that a test reads.

@@ -21,7 +21,7 @@ func English(s record.Said) string { return Text(messages.In(messages.English), 
 func Text(c messages.Catalog, s record.Said) string {
 	if s.Code == record.Prose {
 		text, _ := s.Value("text").(string)
-		return c.Sentence(text)
+		return c.Static(text)
 	}
 	pairs := s.Pairs()
 	pieces := c.OfCode(s.Code, pairs...)
@@ -61,10 +61,8 @@ func text(c messages.Catalog, format, v string) string {
 	switch format {
 	case "quoted":
 		return strconv.Quote(v)
-	case "labels":
+	case "labels", "text", "clauses":
 		return c.Static(v)
-	case "text", "clauses":
-		return c.Sentence(v)
 	}
 	return v
 }
