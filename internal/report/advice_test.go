@@ -39,7 +39,7 @@ func advices() map[string]*record.Advice {
 			remedy("cpu-idle", "the neighbour runs only on CPU time that nobody else wants", "the neighbour's turn while the load works", 3.2, 0.96, 0.05, record.SaysFaster, record.KeyCPUIdle, "1", "0"),
 			remedy("cpu-quota", "the neighbour uses at most a quarter of the CPU time", "CPU time that nobody uses", 2.1, 0.5, 0.4, record.SaysFaster, record.KeyCPUMax, "0.5", ""),
 			remedy("sched-idle", "the neighbour's threads have the policy SCHED_IDLE", "the neighbour's turn", 1.001, 0.0, 1, record.SaysNoDifference, record.KeySched, "idle", ""),
-			{Remedies: []string{"qos-level"}, Does: []string{"offline"}, Arm: "qos-level", Skipped: &record.Left{Arm: "qos-level", Reason: record.InProse("this kernel's control groups have no cpu.qos_level"), Remedy: record.InProse("a kernel of openEuler")}},
+			{Remedies: []string{"qos-level"}, Does: []string{"offline"}, Arm: "qos-level", Skipped: &record.Left{Arm: "qos-level", Reason: record.Say("no_control_file", "file", "cpu.qos_level"), Remedy: record.InProse("a kernel of openEuler")}},
 		},
 	}
 	proved.Proof = &record.RemedyResult{Stage: "3-proof", Gained: ratio(3.2), Left: ratio(0.97), Regained: share(0.957), Kept: ratio(0.05), Launches: 9, Answer: record.Says{Word: record.SaysFaster}}
