@@ -92,7 +92,7 @@ func ExampleValue() {
 	}
 	// Output:
 	// cpu.time: 0.011
-	// cpu.instructions: unknown, this CPU shows no counters of cycles and instructions, as most virtual machines
+	// cpu.instructions: unknown, no_cpu_counters
 }
 
 // A record is written line by line; a line is on the disk when Append returns.

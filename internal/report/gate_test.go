@@ -29,7 +29,7 @@ func someGate() *record.Gate {
 			{Workload: "rpc", Metric: "p99", Arm: "container", Baseline: "host", Most: 0.1, Reason: record.Say("few_beyond_quantile")},
 			{Workload: "rpc", Metric: "p99", Arm: "nat", Baseline: "host", Answer: record.AnswerInvalid, Most: 0.1, Reason: record.Say("no_window")},
 		},
-		Left:     []record.Left{{Arm: "network", Reason: record.InProse("needs root"), Remedy: record.InProse("sudo tare run")}},
+		Left:     []record.Left{{Arm: "network", Reason: record.Say("user_cannot_connect"), Remedy: record.InProse("sudo tare run")}},
 		Warnings: []record.Warning{{Workload: "rpc", Text: record.Say("one_launch"), Remedy: record.Say("longer_run")}},
 	}
 }

@@ -104,7 +104,7 @@ func controllers(h facts.Host) facts.Support {
 		return facts.Unsupported(record.Say("missing", "names", strings.Join(missing, ", ")), record.Say("enable_controllers"))
 	}
 	if kept := h.Groups.StillEnabled(); kept != nil {
-		return facts.Unsupported(record.InProse(kept.Error()), record.InProse(kept.Remedy()))
+		return facts.Unsupported(kept.Said(), kept.Remedy())
 	}
 	return named(strings.Join(slices.Compact(have), ", "))
 }

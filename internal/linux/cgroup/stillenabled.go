@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/record"
 )
 
 // StillEnabled are controllers of version 2 that tare enabled and cannot disable because processes that
@@ -20,19 +21,17 @@ type StillEnabled struct {
 	By          []string // processes, as "flock (4711)"; empty: the kernel does not show them
 }
 
-func (k *StillEnabled) Error() string {
-	by := "another process"
-	if len(k.By) > 0 {
-		by = strings.Join(k.By, ", ")
+// Said is which controllers stay enabled, where, and why.
+func (k *StillEnabled) Said() record.Said {
+	controllers := strings.Join(k.Controllers, " ")
+	if len(k.By) == 0 {
+		return record.Say("still_enabled", "controllers", controllers, "dir", k.Dir)
 	}
-	return fmt.Sprintf("the controllers %s, which tare enabled, stay enabled in %s: %s holds a lock (flock) of that directory",
-		strings.Join(k.Controllers, " "), k.Dir, by)
+	return record.Say("still_enabled_by", "controllers", controllers, "dir", k.Dir, "by", strings.Join(k.By, ", "))
 }
 
 // Remedy says what to type.
-func (k *StillEnabled) Remedy() string {
-	return "end that process, lslocks shows it; the next run of tare disables them"
-}
+func (k *StillEnabled) Remedy() record.Said { return record.Say("end_lock_holder") }
 
 // StillEnabled are the controllers that stay enabled in the directory below which groups are made. nil:
 // there are none, or other runs of tare use them and disable them at their end.

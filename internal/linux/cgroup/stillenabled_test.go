@@ -38,7 +38,7 @@ func TestKeptByALock(t *testing.T) {
 		t.Fatalf("disabled: %q", got)
 	}
 	kept := tree.StillEnabled()
-	if kept == nil || !strings.Contains(kept.Error(), "cpuset") || len(kept.By) == 0 {
+	if kept == nil || !strings.Contains(kept.Said().String(), "cpuset") || len(kept.By) == 0 {
 		t.Fatalf("%+v", kept)
 	}
 	if again := f.detect().StillEnabled(); again == nil {

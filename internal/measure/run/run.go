@@ -289,7 +289,7 @@ func (r *runner) warnOfControllers() {
 		return
 	}
 	if kept := r.config.Groups.StillEnabled(); kept != nil {
-		r.rec.warn(record.Warning{Text: record.InProse(kept.Error()), Remedy: record.InProse(kept.Remedy())})
+		r.rec.warn(record.Warning{Text: kept.Said(), Remedy: kept.Remedy()})
 	}
 }
 

@@ -110,7 +110,7 @@ func (r *runner) wasSilent(workload string) bool {
 		return false
 	}
 	r.froze = froze
-	r.rec.warn(record.Warning{Workload: workload, Text: record.InProse(launch.ErrSilent.Error())})
+	r.rec.warn(record.Warning{Workload: workload, Text: record.Say("tare_was_silent")})
 	return true
 }
 
