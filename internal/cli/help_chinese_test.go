@@ -2,9 +2,15 @@ package cli
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/host/doctor"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
 // englishWords are three words in a row that are no command, no name and no value.
@@ -102,6 +109,10 @@ func staticTexts(t *testing.T) map[string]bool {
 	for _, q := range questions {
 		add(q.title)
 	}
+	for _, kind := range []string{"read", "write", "trim"} {
+		add(metric.IOPS.Of(kind).Label)
+		add(metric.Bandwidth.Of(kind).Label)
+	}
 	for _, x := range purposes {
 		add(x.purpose)
 	}
@@ -138,9 +149,38 @@ func addModel(n *kong.Node, add func(string) string) {
 	}
 }
 
-// Every static text has its Chinese, and every line of its file is said by a command.
+// literals are the texts of the program's source.
+func literals(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	for _, dir := range []string{"..", "../../record"} {
+		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err == nil {
+				ast.Inspect(file, func(n ast.Node) bool {
+					if b, ok := n.(*ast.BasicLit); ok && b.Kind == token.STRING {
+						text, _ := strconv.Unquote(b.Value)
+						all[text] = true
+					}
+					return true
+				})
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// Every static text has its Chinese, and every line of its file is said by a command, or stands in the source as a
+// word of records.
 func TestStaticTexts(t *testing.T) {
-	all, chinese := staticTexts(t), messages.In(messages.Chinese)
+	all, chinese, source := staticTexts(t), messages.In(messages.Chinese), literals(t)
 	for text := range all {
 		said := typed.ReplaceAllString(text, "")
 		if chinese.Static(text) == text && strings.Contains(said, " ") && regexp.MustCompile(`[a-z]{3}`).MatchString(said) {
@@ -159,8 +199,11 @@ func TestStaticTexts(t *testing.T) {
 		for text := range all {
 			said = said || strings.HasPrefix(line, text+" = "+chinese.Static(text))
 		}
+		for text := range source {
+			said = said || strings.HasPrefix(line, text+" = "+chinese.Static(text))
+		}
 		if !said {
-			t.Errorf("no command says %s", line)
+			t.Errorf("nothing says %s", line)
 		}
 	}
 	if len(all) < 200 {

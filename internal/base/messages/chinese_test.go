@@ -155,7 +155,7 @@ func TestSentence(t *testing.T) {
 		"x days":          "x days",
 		"beside the kind": "beside the kind",
 		// Lists.
-		"in docker, threads=4":    "在 docker 中，threads=4",
+		"in docker, threads=4": "在 docker 中，threads=4",
 		// The sign = on both sides.
 		"tare run -o DIR, a directory on a file system with more room": "用 tare run -o DIR 指定空间更大的文件系统上的目录",
 	} {
