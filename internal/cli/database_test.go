@@ -50,7 +50,7 @@ func TestLike(t *testing.T) {
 	if pool := e.Workload("read-only").Params["buffer_pool"]; pool == "4T" || !strings.Contains(p.Record.Source, "buffer_pool: "+pool) {
 		t.Errorf("the cache is not fitted to the memory: %s", pool)
 	}
-	lines := strings.Join(eachSaid(analysis.AdoptedLines(p.Record.Adopted), messages.Catalog{}), "\n")
+	lines := strings.Join(eachSaid(analysis.AdoptedLines(p.Record.Adopted), messages.In(messages.English)), "\n")
 	if len(p.Record.Adopted) != 2 || !strings.Contains(lines, "datadir: ") || !strings.Contains(lines, "instead of 4T") {
 		t.Errorf("%+v\n%s", p.Record.Adopted, lines)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/host/doctor"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
 // englishWords are three words in a row that are no command, no name and no value.
@@ -107,6 +108,10 @@ func staticTexts(t *testing.T) map[string]bool {
 	block(kubernetesHelp, add)
 	for _, q := range questions {
 		add(q.title)
+	}
+	for _, kind := range []string{"read", "write", "trim"} {
+		add(metric.IOPS.Of(kind).Label)
+		add(metric.Bandwidth.Of(kind).Label)
 	}
 	for _, x := range purposes {
 		add(x.purpose)

@@ -38,8 +38,13 @@ const (
 	startWriter  = "start first what writes into it"
 )
 
-// singleRequests names a log with a line for each request.
-func singleRequests(tool string) string { return tool + " (a log of single requests)" }
+// Logs with a line for each request.
+const (
+	gatlingRequests = "Gatling (a log of single requests)"
+	heyRequests     = "hey (a log of single requests)"
+	k6Requests      = "k6 (a log of single requests)"
+	abRequests      = "ab (a log of single requests)"
+)
 
 func notRead(tool, why string) string {
 	return fmt.Sprintf("this is the output of %s, which is not read (%s)", tool, why)
