@@ -17,7 +17,7 @@ func governor(f proc.FS) facts.Support {
 	all, err := f.Governors()
 	switch {
 	case errors.Is(err, proc.ErrNoFrequency):
-		return facts.Unclear(err)
+		return unknown(record.Say("no_cpufreq"))
 	case err != nil:
 		return facts.Unclear(fmt.Errorf("read the governor: %w", err))
 	case slices.Equal(all, []string{"performance"}):
