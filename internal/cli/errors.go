@@ -77,6 +77,8 @@ func exitCode(err error) int {
 		return coded.code
 	case errors.As(err, &onNode):
 		return onNode.Code
+	case errors.Is(err, run.ErrLeft): // whatever the reason, the host could do it
+		return exitError
 	case errors.Is(err, hostlock.ErrHeld):
 		return exitBusy
 	case errors.Is(err, facts.ErrUnsupported), errors.Is(err, reserve.ErrShort), errors.Is(err, kube.ErrRefused):

@@ -265,11 +265,14 @@ func (r *runner) beginRecord() error {
 // below it: ground.Make may return a path below another mount.
 func (r *runner) scratchParent() string { return cmp.Or(r.config.Plan.Scratch, "/var/tmp") }
 
+// ErrLeft means that a run could not take back all of its changes.
+var ErrLeft = errors.New("the changes of this host could not be taken back")
+
 // close removes the scratch directory, ends the guard, and closes journal and record.
 func (r *runner) close() error {
 	err := r.undo.Undo()
 	if n := r.journal.Left(); n > 0 { // an interrupted run prints nothing else about it
-		left := fmt.Errorf("%d of the changes of this host could not be taken back; tare cleanup tries it again", n)
+		left := fmt.Errorf("%d of %w; tare cleanup tries it again", n, ErrLeft)
 		err = errors.Join(err, hint.New(left, "tare cleanup says what hinders"))
 	}
 	return errors.Join(err, r.closeJournal(), r.rec.close())
