@@ -180,7 +180,7 @@ type Candidate struct {
 	// Apply are the settings, Undo the way back, in this order.
 	Apply []RemedySetting `json:"apply"`
 	Undo  []RemedySetting `json:"undo"`
-	Gives []Said          `json:"gives_up"`
+	Gives []Said          `json:"gives_up"` // what each remedy gives up
 	// Result is that of the stage that tried it; nil: it was not tried, see Skipped.
 	Result  *RemedyResult `json:"result,omitempty"`
 	Skipped *Left         `json:"skipped,omitempty"`
