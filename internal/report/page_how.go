@@ -78,9 +78,9 @@ func (in Language) settings(w workload) block {
 		arms.Add(arm)
 		for _, s := range w.Arm[arm].Settings {
 			names.Add(s.Name)
-			got[key(s.Name, arm)] = cmp.Or(in.said(s.Said), in.static(s.Got))
+			got[key(s.Name, arm)] = cmp.Or(in.said(s.Said), in.phrase(s.Got))
 			if s.Wanted != "" && s.Wanted != s.Got {
-				got[key(s.Name, arm)] = in.text("how.wanted", "got", in.static(s.Got), "wanted", s.Wanted)
+				got[key(s.Name, arm)] = in.text("how.wanted", "got", in.phrase(s.Got), "wanted", s.Wanted)
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (in Language) settings(w workload) block {
 	}
 	alike := table{columns: []column{{head: in.text("how.setting")}, {head: in.text("how.every")}}}
 	for _, name := range names {
-		r := row{cell{in.static(name), plain}}
+		r := row{cell{in.phrase(name), plain}}
 		same := true
 		for _, arm := range arms {
 			value, ok := got[key(name, arm)]

@@ -262,7 +262,7 @@ func (in Language) pauses(ws []workload) string {
 		case "stream":
 			how.Add(in.text("paused.stream"))
 		default:
-			how.Add(in.text("paused.by", "what", in.static(w.Pilot.Pause)))
+			how.Add(in.text("paused.by", "what", w.Pilot.Pause))
 		}
 	}
 	return in.list(how)
