@@ -176,7 +176,7 @@ func freeMemory(f proc.FS) facts.Support {
 }
 
 func freeSpace(scratch string) facts.Support {
-	room, err := reserve.OfDir(scratch, "name a directory on another file system with --scratch DIR")
+	room, err := reserve.OfDir(scratch, otherScratch)
 	if err != nil {
 		return facts.Support{Answer: facts.Unknown, Reason: record.InProse(err.Error()), Remedy: record.Say("other_scratch")}
 	}

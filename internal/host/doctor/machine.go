@@ -23,7 +23,7 @@ func governor(f proc.FS) facts.Support {
 	case slices.Equal(all, []string{"performance"}):
 		return yes(record.Say("governor", "name", all[0]))
 	}
-	return facts.Unsupported(record.Say("governor", "name", strings.Join(all, ", ")), facts.Command("cpupower frequency-set -g performance"))
+	return facts.Unsupported(record.Say("governor", "name", strings.Join(all, ", ")), facts.Command(setPerformance))
 }
 
 // turbo checks that turbo is off: how long a CPU stays above its nominal frequency depends on its

@@ -20,3 +20,9 @@ const (
 	titleMemoryReads = "reading memory"
 	titleSystemCalls = "system calls"
 )
+
+// The remedy of an error, and a command.
+const (
+	otherScratch   = "name a directory on another file system with --scratch DIR"
+	setPerformance = "cpupower frequency-set -g performance"
+)
