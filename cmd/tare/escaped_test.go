@@ -20,7 +20,7 @@ const daemonized = `workloads:
     kind: command
     params:
       shell: on
-      command: "[ -e %[1]s ] || { touch %[1]s; for f in /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/cgroup.procs; do [ ! -e $f ] || echo 0 2>/dev/null >$f; done; setsid sleep 321 & }; sleep 0.02"
+      command: "! mkdir %[1]s 2>/dev/null || { for f in /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/cgroup.procs; do [ ! -e $f ] || echo 0 2>/dev/null >$f; done; setsid sleep 321 & }; sleep 0.02"
 arms: {host: {environment: host}, again: {environment: host}}
 `
 
