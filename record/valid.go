@@ -12,7 +12,7 @@ import (
 const (
 	MostArms  = 64        // of a load
 	MostPairs = 32_768    // of loads and arms
-	MostName  = 1 << 10   // bytes of a name or title
+	MostName  = 1 << 10   // bytes of a name
 	mostText  = 64 << 10  // bytes of any other text of a plan or manifest
 	mostYAML  = 4 << 20   // bytes of the experiment as YAML
 	mostCount = 1<<31 - 1 // of launches, blocks, runs

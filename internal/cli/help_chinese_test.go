@@ -10,17 +10,21 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/doctor"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/remedy"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
 )
 
 // englishWords are three words in a row that are no command, no name and no value.
@@ -254,5 +258,29 @@ func TestPresetsAreInChinese(t *testing.T) {
 		if found := englishWords.FindString(typed.ReplaceAllString(shown, "")); found != "" || !strings.HasPrefix(shown, "# "+name+"：") {
 			t.Errorf("tare presets show %s has %q in\n%s", name, found, shown)
 		}
+	}
+}
+
+// Labels of records, of the doctor and of remedies are in Chinese, those of one word too.
+func TestLabelsAreInChinese(t *testing.T) {
+	var all []string
+	for _, f := range (record.Host{Helper: &record.Helper{}}).Facts() {
+		name, _ := f.Name.Value("name").(string)
+		all = append(all, name)
+	}
+	for _, r := range remedy.All() {
+		all = append(all, r.Does)
+	}
+	for _, c := range doctor.Checks(doctor.Patient{Root: "/", Scratch: t.TempDir()}) {
+		all = append(all, c.Title)
+	}
+	chinese := messages.In(messages.Chinese)
+	for _, label := range all {
+		if !strings.ContainsFunc(chinese.Static(label), func(r rune) bool { return unicode.Is(unicode.Han, r) }) && !slices.Contains([]string{"kubelet", "root", "freezer", "swap", "cpu.qos_level", "control groups"}, label) {
+			t.Errorf("%q is %q in Chinese", label, chinese.Static(label))
+		}
+	}
+	if len(all) < 50 {
+		t.Errorf("%d labels", len(all))
 	}
 }

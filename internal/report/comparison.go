@@ -207,7 +207,7 @@ func (in Language) valueOf(d record.Difference, value string) string {
 	if d.What.Code == "statistics" && value != "" {
 		return in.text("compare.version", "n", value)
 	}
-	return cmp.Or(in.static(value), none)
+	return cmp.Or(in.phrase(value), none)
 }
 
 // differences lists what may explain a change first.

@@ -41,12 +41,7 @@ func (in Language) staticAll(english []string) (out []string) {
 }
 
 // phrase is a value or a name of a setting: one word is the same in every language.
-func (in Language) phrase(english string) string {
-	if !strings.Contains(english, " ") {
-		return english
-	}
-	return in.static(english)
-}
+func (in Language) phrase(english string) string { return said.Phrase(in.catalog, english) }
 
 // about prints a forecast of seconds.
 func (in Language) about(seconds float64) string { return quantity.AboutIn(in.catalog, seconds) }

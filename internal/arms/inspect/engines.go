@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -78,7 +77,7 @@ func usable(i engine.Info) facts.Support {
 	case slices.Contains(i.SecurityOptions, "name=rootless"):
 		return facts.Unsupported(record.Say("docker_rootless"), record.Say("podman_or_root_daemon"))
 	case i.CgroupDriver != "cgroupfs" && i.CgroupDriver != "systemd":
-		return facts.Unsupported(record.Say("docker_cgroup_driver", "driver", strconv.Quote(i.CgroupDriver)), record.Say("set_cgroup_driver"))
+		return facts.Unsupported(record.Say("docker_cgroup_driver", "driver", i.CgroupDriver), record.Say("set_cgroup_driver"))
 	}
 	return facts.Supported()
 }

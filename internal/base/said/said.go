@@ -56,15 +56,25 @@ func formatted(c messages.Catalog, format string, value any) string {
 	return fmt.Sprint(value)
 }
 
-// text is a text in a format: quoted, words that the catalogue may translate, or as it is.
+// text is a text in a format: quoted; a label, which the catalogue may translate; a phrase; or as it is.
 func text(c messages.Catalog, format, v string) string {
 	switch format {
 	case "quoted":
 		return strconv.Quote(v)
-	case "labels", "text", "clauses":
+	case "text":
 		return c.Static(v)
+	case "phrase", "clauses":
+		return Phrase(c, v)
 	}
 	return v
+}
+
+// Phrase is a value or a name of a setting: words are translated, one word is the same in every language.
+func Phrase(c messages.Catalog, v string) string {
+	if !strings.Contains(v, " ") {
+		return v
+	}
+	return c.Static(v)
 }
 
 // number is a number in a format.
@@ -77,6 +87,8 @@ func number(c messages.Catalog, format string, x float64) string {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	case format == "about":
 		return quantity.AboutIn(c, x)
+	case format == "amount":
+		return Text(c, record.Say("cpu_amount", "n", strconv.FormatFloat(x, 'g', 3, 64)))
 	case format == "cpus":
 		return Text(c, record.Say("cpus", "n", quantity.Round(x, 2)))
 	case strings.HasSuffix(format, "%"):
@@ -145,7 +157,7 @@ func object(v map[string]any) string {
 	return quantity.Interval(&r)
 }
 
-// list joins items: names and labels by commas, with a word before the last one in the format "and", sentences by
+// list joins items: names and phrases by commas, with a word before the last one in the format "and", sentences by
 // semicolons in the format "clauses", phrases by commas in the format "commas".
 func list(c messages.Catalog, format string, items []any) string {
 	all := make([]string, len(items))

@@ -135,7 +135,7 @@ func TestFormats(t *testing.T) {
 		c := messages.In(l)
 		for code := range c.Codes() {
 			for _, p := range c.OfCode(string(code)) {
-				if p.Name == "" || slices.Contains([]string{"text", "list", "and", "clauses", "commas", "quoted", "labels", "interval", "percent"}, p.Format) {
+				if p.Name == "" || slices.Contains([]string{"text", "list", "and", "clauses", "commas", "quoted", "phrase", "interval", "percent"}, p.Format) {
 					continue // not of numbers
 				}
 				for _, x := range []any{2.5, nil} {
@@ -176,6 +176,20 @@ func TestText(t *testing.T) {
 		}
 		if got := Text(chinese, c.said); got != c.to {
 			t.Errorf("%v is %q, want %q", c.said, got, c.to)
+		}
+	}
+}
+
+// Values that a user typed keep their words: only a phrase is translated. Amounts of CPUs have the digits that they need.
+func TestPhrasesAndAmounts(t *testing.T) {
+	chinese := messages.In(messages.Chinese)
+	said := record.Say("setting_differs", "setting", "kind of I/O", "own", "read", "baseline", "host", "other", "an option without a value")
+	if got := Text(chinese, said); !strings.Contains(got, "read") || strings.Contains(got, "an option") {
+		t.Error(got)
+	}
+	for x, want := range map[float64]string{1: "up to 1 CPU of others", 3: "up to 3 CPUs of others", 0.125: "up to 0.125 CPUs of others"} {
+		if got := English(record.Say("gives_up_to_of_others", "cpus", x)); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

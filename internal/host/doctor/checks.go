@@ -101,7 +101,7 @@ func controllers(h facts.Host) facts.Support {
 		}
 	}
 	if len(missing) > 0 {
-		return facts.Unsupported(record.Say("missing", "names", strings.Join(missing, ", ")), record.Say("enable_controllers"))
+		return facts.Unsupported(record.Say("missing", "names", missing), record.Say("enable_controllers"))
 	}
 	if kept := h.Groups.StillEnabled(); kept != nil {
 		return facts.Unsupported(kept.Said(), kept.Remedy())

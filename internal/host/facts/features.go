@@ -3,6 +3,7 @@ package facts
 import (
 	"errors"
 
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/record"
 )
@@ -59,6 +60,9 @@ func (h Host) GroupsCan(controllers ...string) Support {
 		return Supported()
 	case errors.As(err, new(*cgroup.Unusable)):
 		return Refused(err)
+	}
+	if hint.Of(err) == "" {
+		err = hint.New(err, "run as root")
 	}
 	return Unclear(err)
 }
