@@ -107,6 +107,11 @@ func (r *runCommand) Run(c *console) error {
 	if helper == nil {
 		c.noteLeftovers()
 	}
+	return r.measure(c, p, host, helper, dir)
+}
+
+// measure runs a plan on this host, with the display of progress, and prints the result in dir.
+func (r *runCommand) measure(c *console, p *plan.Plan, host facts.Host, helper *helperRun, dir string) error {
 	m := manifest(host, time.Now())
 	first, err := r.openingLines(c, p, m, helper != nil)
 	if err != nil {

@@ -21,7 +21,7 @@ func English(s record.Said) string { return Text(messages.In(messages.English), 
 func Text(c messages.Catalog, s record.Said) string {
 	if s.Code == record.Prose {
 		text, _ := s.Value("text").(string)
-		return c.Static(text)
+		return Phrase(c, text)
 	}
 	pairs := s.Pairs()
 	pieces := c.OfCode(s.Code, pairs...)
