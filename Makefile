@@ -51,7 +51,7 @@ aa: ## 40 A/A runs on this host: false positives of the twin, with interval; TAR
 
 RUNS ?= 5000
 simulate: ## the estimator on four kinds of hosts, RUNS runs of each cell: errors, widths, stopping, forecasts
-	TARETEST_TIER=simulate TARETEST_SIMULATED_RUNS=$(RUNS) nice $(GO) test -count=1 -v -timeout 12h -run 'TestWindowsKeepTheirLevel|TestStoppingOnWidth|TestGatekeeping|TestContinuing|TestForecast' ./internal/stat
+	TARETEST_TIER=simulate TARETEST_SIMULATED_RUNS=$(RUNS) nice $(GO) test -count=1 -v -timeout 12h -run 'TestWindowsKeepTheirLevel|TestStoppingOnWidth|TestGatekeeping|TestLayersOnLoss|TestContinuing|TestForecast' ./internal/stat
 
 CONFORMANCE ?= -count=1 -timeout 30m
 conformance: deps ## all variants of environments, of which make test tries a part

@@ -17,8 +17,9 @@ import (
 
 // Statistics is the version of the rules by which this tare judges; it goes up where the same record
 // gets other verdicts. Version 2: verdicts from four launches on, negligible holds for the total too,
-// no loss is a verdict, and the twins of a run are tested together.
-const Statistics = 2
+// no loss is a verdict, and the twins of a run are tested together. Version 3: two metrics share the error (firstShare), and
+// the question has an error of its own.
+const Statistics = 3
 
 // Analyse computes everything that a report shows.
 func Analyse(r *record.Result) (*record.Effects, error) { return analyseWith(r, permutations) }
@@ -172,15 +173,14 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	all, found := t.fitAll(pools), modes(t, out.Margin)
 	judged, cpuTime := t.judgedHere()
 	base := compared{table: t, margin: out.Margin, losses: t.losses(), unequal: r.Manifest.Unequal, modes: found}
+	shares, order := base.shares(judged, all)
 	for _, name := range t.metrics() {
 		f := all[name]
 		if f == nil {
 			continue
 		}
 		c := base
-		if c.fits = f; slices.Contains(judged, name) {
-			c.judged = len(judged)
-		}
+		c.fits, c.share = f, shares[name]
 		list, twin := c.effects()
 		out.Effects = append(out.Effects, list...)
 		out.Twin = append(out.Twin, twin...)
@@ -194,12 +194,12 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	out.Modes = append(out.Modes, found...)
 	t.addLaunches(out.Effects, all, found)
 	out.Prices = append(out.Prices, prices(base, all, out.Effects)...)
-	w := t.workloadResult(out, all, cpuTime)
-	w.Judged, w.StealSlope, w.Objective = judged, stealSlope(all), t.load.Objective
+	w := t.workloadResult(out, all, shares, cpuTime)
+	w.Judged, w.NotAsked, w.StealSlope, w.Objective = order, t.unasked, stealSlope(all), t.load.Objective
 	if primary := all[t.load.Primary]; primary != nil {
 		w.Question = primary.question
 	}
-	w.FalsePositives = t.permutationTest(all[t.load.Primary], len(judged), draws)
+	w.FalsePositives = t.permutationTest(all[t.load.Primary], shares[t.load.Primary], draws)
 	out.Workloads = append(out.Workloads, w)
 	out.Warnings = append(out.Warnings, unequalWarnings(r.Manifest.Unequal, t.load.Name)...)
 	out.Warnings = append(out.Warnings, warnings(t, all[t.load.Primary], out)...)
@@ -268,7 +268,7 @@ func titleOf(load record.Workload) record.Said {
 
 // workloadResult describes the workload as a whole: counts, noise, forecast and checks. all has
 // the fits by metric.
-func (t *table) workloadResult(out *record.Effects, all map[string]*fits, cpuTime record.Checks) record.WorkloadResult {
+func (t *table) workloadResult(out *record.Effects, all map[string]*fits, shares map[string]float64, cpuTime record.Checks) record.WorkloadResult {
 	w := record.WorkloadResult{
 		Name: t.load.Name, Title: titleOf(t.load), Primary: t.load.Primary, Baseline: t.load.Baseline, Values: t.load.Values,
 		Blocks: len(t.rows), Generations: t.launches(), Seconds: t.seconds, Pilot: t.pilot,
@@ -288,7 +288,7 @@ func (t *table) workloadResult(out *record.Effects, all map[string]*fits, cpuTim
 				w.WindowNoise = finite(e.SE * math.Sqrt(float64(e.N))) // standard deviation of one block
 			}
 		}
-		w.Forecast = t.foretell(all)
+		w.Forecast = t.foretell(all, shares)
 		if own := t.twinInterval(primary); own.Half() <= widest {
 			w.NoiseFloor = record.Ratio{Low: math.Exp(own.Lo), High: math.Exp(own.Hi)}.Most()
 		}

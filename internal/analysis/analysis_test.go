@@ -191,7 +191,7 @@ func TestChecksFail(t *testing.T) {
 		}
 	}
 	w.launchSD, w.windowSD = 0.001, 0.005
-	p := Running(w.plan().Workloads[0], w.result().Lines, 0.01)
+	p := Running(&record.Plan{Precision: 0.01}, 0, w.plan().Workloads[0], w.result().Lines)
 	if !p.Done || p.Opaque {
 		t.Errorf("a quiet host is done: %+v", p)
 	}

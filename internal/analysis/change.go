@@ -115,7 +115,7 @@ func totalOf(x record.Effect) record.Effect {
 
 // bothStopped is the error of intervals that are shown as 95 %, where either run may have
 // been stopped on the width of its interval.
-var bothStopped = 1 - stat.Level(true, 1)
+var bothStopped = 1 - stat.Level(true, false, 1)
 
 func (g paired) change(r ruling) record.Change {
 	c := record.Change{

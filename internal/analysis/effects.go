@@ -18,7 +18,7 @@ const trim = 0.10
 type compared struct {
 	*table
 	*fits
-	judged      int // number of metrics that are judged together; 0: this one is not judged
+	share       float64 // the part of the error that this metric has, see firstShare; 0: it is not judged
 	margin      float64
 	losses      *losses // windows that were dropped
 	unequal     []record.Unequal
@@ -47,7 +47,7 @@ func (c *compared) effects() (effects, twin []record.Effect) {
 		}
 	}
 	groups := c.groups
-	if c.judged == 0 { // one false discovery rate for all
+	if c.share == 0 { // one false discovery rate for all
 		groups = [][]string{slices.Concat(groups...)}
 	}
 	for _, group := range groups {
@@ -115,27 +115,29 @@ func networkAlone(a, b record.Arm) bool {
 // judgeAll estimates pairs and judges them together.
 func (c *compared) judgeAll(pairs []pair) []record.Effect {
 	typical, total := make([][]float64, len(pairs)), make([][]float64, len(pairs))
-	for i, p := range pairs {
-		typical[i], total[i] = c.contrast(c.typical, p.arm, p.base), c.contrast(c.total, p.arm, p.base)
+	fit, totals := c.typical, c.total
+	if len(pairs) == 1 {
+		fit, totals = c.between(c.fits, pairs[0].arm, pairs[0].base)
 	}
-	s := standard{judged: c.judged > 0, better: c.Better, margin: c.margin, cpu: c.Name == metric.CPUPerOp.Name, noise: c.noise, shut: c.shut}
+	for i, p := range pairs {
+		typical[i], total[i] = c.contrast(fit, p.arm, p.base), c.contrast(totals, p.arm, p.base)
+	}
+	s := standard{judged: c.share > 0, better: c.Better, margin: c.margin, cpu: c.Name == metric.CPUPerOp.Name, noise: c.noise, shut: c.shut}
 	if len(pairs) > 0 && (c.forRemedies || pairs[0].base == c.load.Baseline) {
 		s.twin = c.twinDiffers
 	}
-	all, proofs := ofContrasts(c.total, total, c.alpha, c.judged), make([]proof, len(pairs))
+	share := cmp.Or(c.share, 1)
+	all, proofs := ofContrasts(totals, total, c.alpha, share), make([]proof, len(pairs))
 	for i, p := range pairs {
 		proofs[i] = c.proof(p)
 	}
-	rulings := ofContrasts(c.typical, typical, c.alpha, c.judged).judge(all, proofs, s)
-	alone := 1 - c.alpha
-	if c.judged > 0 {
-		alone = c.typical.Alone(typical, 1-c.alpha, c.judged)
-	}
+	rulings := ofContrasts(fit, typical, c.alpha, share).judge(all, proofs, s)
+	alone := fit.Alone(typical, 1-share*c.alpha)
 	out := make([]record.Effect, len(pairs))
 	for i, p := range pairs {
 		out[i] = c.effectOf(p, rulings[i], all.est[i])
 		if out[i].Verdict == record.Undecided && rulings[i].verdict == record.Undecided {
-			out[i].Needed = c.toDecide(rulings[i], typical[i], alone)
+			out[i].Needed = c.toDecide(rulings[i], fit, typical[i], alone)
 		}
 	}
 	return out
@@ -172,11 +174,11 @@ func (c *compared) proof(p pair) proof {
 // toDecide returns how many more seconds would probably decide an effect of this size: the longest of the
 // times for the width, for the launches that a verdict needs, for the windows that rule out rare
 // stalls, and for the total of an arm with two speeds. For judged metrics the fit foretells the width; for the others it shrinks with the root of time.
-func (c *compared) toDecide(r ruling, contrast []float64, level float64) float64 {
+func (c *compared) toDecide(r ruling, fit *stat.Fit, contrast []float64, level float64) float64 {
 	half := neededHalf(r.est.Mean, c.margin)
 	width := rootOfTime(r.shown.Half(), half, c.seconds)
-	if c.judged > 0 {
-		width = c.needed(c.typical, contrast, level, half)
+	if c.share > 0 {
+		width = c.needed(fit, contrast, level, half)
 	}
 	stalls := 0.0
 	if r.inner.Inside(math.Log1p(c.margin)) && r.windowsForStalls() > r.proof.windows {
@@ -194,7 +196,7 @@ func (c *compared) blank(p pair) record.Effect {
 	return record.Effect{
 		Unequal:  c.unequalTo(p.arm, p.base),
 		Workload: c.load.Name, Metric: c.Name, Arm: p.arm, Baseline: p.base,
-		Verdict: record.Undecided, Exploratory: c.judged == 0,
+		Verdict: record.Undecided, Exploratory: c.share == 0,
 		Blocks: len(c.blocksOf(c.fits, p.arm)), Generations: c.proof(p).launches,
 	}
 }
@@ -291,8 +293,9 @@ func (t *table) parts(effects []record.Effect, pools []*pooled) {
 		if received == nil {
 			received = t.fit(t.received(), pools)
 		}
-		c := t.contrast(received.typical, e.Arm, e.Baseline)
-		cpu := shown(received.typical.Contrast(c), received.typical.Interval(c, 1-t.alpha))
+		fit, _ := t.between(received, e.Arm, e.Baseline)
+		c := t.contrast(fit, e.Arm, e.Baseline)
+		cpu := shown(fit.Contrast(c), fit.Interval(c, 1-t.alpha))
 		if cpu == nil {
 			continue
 		}

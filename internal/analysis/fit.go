@@ -13,6 +13,7 @@ type fits struct {
 	measure
 	comparisons
 	typical, total *stat.Fit
+	asked          asked
 	why            []record.Said // by arm: the reason for no value; nothing where there is one
 	// y is the logarithm of the metric by row and arm, NaN without one; throughput at the same
 	// share of stolen CPU time (see granted), with the slope steal.
@@ -41,12 +42,16 @@ func (t *table) fit(m measure, pools []*pooled) *fits {
 		}
 	}
 	f.y, f.steal = t.atSameSteal(m, f.y)
-	f.total = stat.FitWindows(t.linear(m, pools, f.why), false)
-	f.typical = f.total
+	total := t.linear(m, pools, f.why)
+	typical, robust := total, false
 	if m.parts != nil || t.tailed(m, pools) {
-		f.typical = stat.FitWindows(stat.Windows{Y: f.y, Launch: t.launch(), Control: t.control()}, true)
+		typical, robust = stat.Windows{Y: f.y, Launch: t.launch(), Control: t.control()}, true
 	}
+	f.typical, f.total = stat.FitWindows(typical, robust), stat.FitWindows(total, false)
 	f.comparisons = t.compare(f)
+	if arms := t.alone(f); arms != nil {
+		f.asked.typical, f.asked.total = stat.FitWindows(columns(typical, arms), robust), stat.FitWindows(columns(total, arms), false)
+	}
 	return f
 }
 

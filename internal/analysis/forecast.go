@@ -24,7 +24,7 @@ const offered = 4
 
 // foretell returns the time that narrower intervals of the subject would take, in every
 // metric that is judged.
-func (t *table) foretell(all map[string]*fits) []record.Forecast {
+func (t *table) foretell(all map[string]*fits, shares map[string]float64) []record.Forecast {
 	judged, _ := t.judgedHere()
 	var out []record.Forecast
 	for _, name := range judged {
@@ -32,30 +32,34 @@ func (t *table) foretell(all map[string]*fits) []record.Forecast {
 		if f == nil {
 			continue
 		}
-		subject := cmp.Or(f.question, t.topRung())
+		subject := t.subject(f)
 		group, at := f.groupOf(subject)
 		if at < 0 || !t.whyNot(f, subject, t.load.Baseline).IsZero() {
 			continue
 		}
-		cs := t.against(f.typical, group)
-		now := math.Expm1(f.typical.Family(cs, 1-t.alpha, len(judged))[at].Half())
-		level := f.typical.Alone(cs, 1-t.alpha, len(judged))
+		fit, _ := t.between(f, subject, t.load.Baseline)
+		cs := t.against(fit, group)
+		level := fit.Alone(cs, 1-t.alpha*shares[name])
+		now := math.Expm1(fit.Interval(cs[at], level).Half())
 		n := 0
 		for _, half := range halfWidths {
 			if !(half < now) || n == offered {
 				continue
 			}
-			seconds := t.needed(f.typical, cs[at], level, math.Log1p(half))
+			seconds := t.needed(fit, cs[at], level, math.Log1p(half))
 			if !(seconds > 0 && seconds <= longest) {
 				break
 			}
 			n++
-			low, high := t.between(f.typical, cs[at], level, math.Log1p(half))
+			low, high := t.range80(fit, cs[at], level, math.Log1p(half))
 			out = append(out, record.Forecast{Metric: name, Arm: subject, Half: half, Seconds: seconds, Soonest: low, Latest: high})
 		}
 	}
 	return out
 }
+
+// subject is the arm that is asked about in a metric: the question, else see topRung.
+func (t *table) subject(f *fits) string { return cmp.Or(f.question, t.topRung()) }
 
 // topRung is the subject of a workload whose plan has no question, or whose question was
 // withdrawn: the real container, else the top rung of the ladder, else the first arm that is
@@ -87,16 +91,16 @@ func (t *table) topRung() string {
 // half-width; 0 where the interval is narrower already, or the time cannot be foretold.
 // level is the level of the contrast alone at which the family keeps its own.
 func (t *table) needed(f *stat.Fit, c []float64, level, half float64) float64 {
-	seconds := t.seconds * (f.Forecast(c, level, 1, half) - 1)
+	seconds := t.seconds * (f.Forecast(c, level, half) - 1)
 	if !(seconds > 0) || math.IsInf(seconds, 0) {
 		return 0
 	}
 	return seconds
 }
 
-// between is the range of needed in four of five runs; 0 where it has no upper end.
-func (t *table) between(f *stat.Fit, c []float64, level, half float64) (soonest, latest float64) {
-	low, high := f.ForecastRange(c, level, 1, half)
+// range80 is the range of needed in four of five runs; 0 where it has no upper end.
+func (t *table) range80(f *stat.Fit, c []float64, level, half float64) (soonest, latest float64) {
+	low, high := f.ForecastRange(c, level, half)
 	soonest, latest = t.seconds*(low-1), t.seconds*(high-1)
 	if !(latest <= longest) {
 		return 0, 0

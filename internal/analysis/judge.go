@@ -22,11 +22,12 @@ type family struct {
 	p, adjusted       []float64
 }
 
-// ofContrasts makes a family of contrasts of one fit. alpha is the error of the family, which
-// the given number of judged metrics share.
-func ofContrasts(f *stat.Fit, cs [][]float64, alpha float64, metrics int) family {
-	out := family{joint: f.Family(cs, 1-alpha, metrics), adjusted: f.FamilyPValues(cs, metrics)}
-	for _, c := range cs {
+// ofContrasts makes a family of contrasts of one fit. alpha is the error of an effect alone, and the family has the given
+// share of it, see firstShare.
+func ofContrasts(f *stat.Fit, cs [][]float64, alpha, share float64) family {
+	out := family{joint: f.Family(cs, 1-share*alpha), adjusted: f.FamilyPValues(cs)}
+	for i, c := range cs {
+		out.adjusted[i] = min(1, out.adjusted[i]/share)
 		out.est = append(out.est, f.Contrast(c))
 		out.own = append(out.own, f.Interval(c, 1-alpha))
 		out.inner = append(out.inner, f.Interval(c, 1-2*equivalence))

@@ -30,8 +30,8 @@ func TestKept(t *testing.T) {
 			}
 			kept = append(kept, k)
 		}
-		want := Running(load, r.Lines, 0.01)
-		if got := Running(load, kept, 0.01); !reflect.DeepEqual(got, want) || len(want.Arms) == 0 {
+		want := Running(&record.Plan{Precision: 0.01}, 0, load, r.Lines)
+		if got := Running(&record.Plan{Precision: 0.01}, 0, load, kept); !reflect.DeepEqual(got, want) || len(want.Arms) == 0 {
 			t.Errorf("%s: %+v, want %+v", primary, got, want)
 		}
 		if probes > 1 {

@@ -27,7 +27,7 @@ func TestLooksKeepTheErrorRate(t *testing.T) {
 				}
 			}
 			load.UntilDecided = until
-			tab := tabulate(load, lines)
+			tab := tabulate(load, 0, lines)
 			m, _ := tab.measureOf("throughput")
 			f := tab.fit(m, tab.pools())
 			for _, group := range f.groups {
@@ -67,7 +67,7 @@ func TestLooks(t *testing.T) {
 	}
 	sum := 0.0
 	for look := 1; look <= 12; look++ {
-		sum += 1 - stat.Level(true, look)
+		sum += 1 - stat.Level(true, false, look)
 	}
 	if sum >= 0.05 || !stat.IsLook(4) || !stat.IsLook(32) || stat.IsLook(12) || stat.IsLook(2) {
 		t.Errorf("the error of all looks is %v", sum)

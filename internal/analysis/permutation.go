@@ -37,14 +37,14 @@ func permutationsOf(arms, draws int) int {
 // permutationTest checks the method on the noise of this record: the effects are
 // subtracted, the labels of the arms are shuffled, and everything is estimated again. Nothing
 // differs then, so each finding is false. Labels are shuffled within every block, and, where
-// there are metric.LeastLaunches, by launch, so that an arm keeps its whole launch. judged is the number of
-// metrics that are judged together.
-func (t *table) permutationTest(f *fits, judged, draws int) *record.Redrawn {
+// there are metric.LeastLaunches, by launch, so that an arm keeps its whole launch. share is the part of the
+// error that the metric has.
+func (t *table) permutationTest(f *fits, share float64, draws int) *record.Redrawn {
 	if f == nil || draws < 1 || !f.typical.Known || f.parts == nil || len(t.arms) < 3 {
 		return nil
 	}
 	draws = permutationsOf(len(t.arms), draws)
-	p := permuted{table: t, groups: f.groups, judged: judged}
+	p := permuted{table: t, groups: f.groups, share: share}
 	p.y, p.launch = t.residual(f)
 	if !stat.FitWindows(stat.Windows{Y: p.y, Launch: p.launch, Control: t.control()}, true).Known {
 		return nil
@@ -60,7 +60,7 @@ func (t *table) permutationTest(f *fits, judged, draws int) *record.Redrawn {
 type permuted struct {
 	*table
 	groups [][]string
-	judged int
+	share  float64
 	y      [][]float64
 	launch []int
 }
@@ -185,7 +185,7 @@ func (p *permuted) falseFindings(z [][]float64) (found, any int) {
 			}
 		}
 		// The first group opens the gate to the others, and is a false finding then.
-		if i == 0 && f.FamilyPValue(cs, at, p.judged) < p.alpha {
+		if i == 0 && f.FamilyPValue(cs, at) < p.share*p.alpha {
 			any = 1
 		}
 	}

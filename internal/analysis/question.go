@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tarelab/tare/internal/stat"
@@ -25,7 +26,7 @@ type comparisons struct {
 // or no interval in this metric: a question that cannot be found to differ must not keep the
 // other arms from being judged. The size of an effect plays no role.
 func (t *table) compare(f *fits) (c comparisons) {
-	if q := t.load.Question; q != "" && t.asked(t.launchesOf(q)) && t.whyNot(f, q, t.load.Baseline).IsZero() &&
+	if q := t.load.Question; q != "" && t.enough(t.launchesOf(q)) && t.whyNot(f, q, t.load.Baseline).IsZero() &&
 		f.typical.Contrast(t.contrast(f.typical, q, t.load.Baseline)).Known() {
 		c.question, c.groups = q, [][]string{{q}}
 	}
@@ -41,10 +42,51 @@ func (t *table) compare(f *fits) (c comparisons) {
 	return c
 }
 
-// asked reports whether an arm has windows in so many launches that it can be the question: in half of
+// enough reports whether an arm has windows in so many launches that it can be the question: in half of
 // them, and in as many as a verdict needs where others have these.
-func (t *table) asked(launches int) bool {
+func (t *table) enough(launches int) bool {
 	return 2*launches >= t.launches() && launches >= min(t.launches(), metric.LeastLaunches)
+}
+
+// With so many launches, and blocks that have the question, the question is estimated from its own arms: how the launches
+// and windows of the layers scatter says nothing about it then. With fewer, the windows of all arms tell better what an
+// outlier is.
+const (
+	ownLaunches = 8
+	ownBlocks   = 100
+)
+
+// asked is the fit of the baseline, its twin and the question alone; nil: the question is estimated with all arms.
+type asked struct{ typical, total *stat.Fit }
+
+// alone returns the columns of asked; nil where there is no question, no other arm, or too little of it.
+func (t *table) alone(f *fits) []int {
+	q := f.question
+	if q == "" || len(t.arms) <= len(t.control())+1 || t.launchesOf(q) < ownLaunches || len(t.blocksOf(f, q)) < ownBlocks {
+		return nil
+	}
+	return append(t.control(), t.index[q])
+}
+
+// columns returns the windows of some arms.
+func columns(w stat.Windows, arms []int) stat.Windows {
+	out := stat.Windows{Launch: w.Launch, Control: w.Control}
+	for _, row := range w.Y {
+		y := slices.Repeat([]float64{math.NaN()}, len(row))
+		for _, a := range arms {
+			y[a] = row[a]
+		}
+		out.Y = append(out.Y, y)
+	}
+	return out
+}
+
+// between returns the fits in which an arm is compared with another one.
+func (t *table) between(f *fits, arm, base string) (typical, total *stat.Fit) {
+	if f.asked.typical != nil && arm == f.question && base == t.load.Baseline {
+		return f.asked.typical, f.asked.total
+	}
+	return f.typical, f.total
 }
 
 // groupOf returns the group of an arm and the arm's place in it; -1 where the arm is not
@@ -80,7 +122,7 @@ func (t *table) against(f *stat.Fit, arms []string) (cs [][]float64) {
 // closed reports whether the question is judged and not shown to differ: the other arms are not judged then.
 func (c *compared) closed(effects []record.Effect) bool {
 	at := slices.IndexFunc(effects, func(e record.Effect) bool { return e.Arm == c.question })
-	if c.judged == 0 || at < 0 {
+	if c.share == 0 || at < 0 {
 		return false
 	}
 	e := effects[at]

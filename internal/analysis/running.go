@@ -12,8 +12,8 @@ import (
 
 // Progress is the state of a workload between two launches.
 type Progress struct {
-	// Done: the half-width of every judged interval is at most the precision, or a tenth of
-	// its effect.
+	// Done: in the metric that is asked first the half-width of every interval is at most the precision, or a tenth of its
+	// effect.
 	Done bool
 	// Opaque: the transparency check failed; Why is its text.
 	Opaque bool
@@ -22,6 +22,8 @@ type Progress struct {
 	// LaunchSD is the likely standard deviation of an arm's launch effect in the primary metric, in logs;
 	// 0: windows of a single process have none.
 	LaunchSD float64
+	// Shown: the question is found to differ so far in a metric that is judged.
+	Shown bool
 }
 
 // Standing is an arm's effect on the primary metric so far.
@@ -30,6 +32,8 @@ type Standing struct {
 	Ratio float64 // arm over control
 	Half  float64 // half-width of the simultaneous interval, in logs; +Inf when unknown
 	Noise float64 // standard error by the windows alone, without launch effects, in logs; 0: unknown
+	// Pair is the standard deviation of the log ratio of two windows of a block, by Noise; 0: unknown.
+	Pair float64
 }
 
 // relative is the half-width that is narrow enough, as a part of the effect.
@@ -73,36 +77,28 @@ func only(all map[string]record.Value, names ...string) (some map[string]record.
 	return some
 }
 
-// Running analyses the lines of a workload so far, as Analyse would if the run stopped here.
-// precision is the half-width to reach, as a ratio.
-func Running(load record.Workload, lines []record.Line, precision float64) Progress {
-	t := tabulate(load, lines)
+// Running analyses the lines of a workload so far, as Analyse would if the run stopped here. plan has the half-width to
+// reach, and cpus is the number of the host's CPUs; 0: unknown.
+func Running(plan *record.Plan, cpus int, load record.Workload, lines []record.Line) Progress {
+	t := tabulate(load, cpus, lines)
 	t.alpha = 1 - t.level(true)
 	out := Progress{Done: t.mayStop()}
 	judged := t.judged() // with CPU time per operation: Kept drops the probes of cpuTimeCheck
-	var pools []*pooled
+	all, ok := t.fitJudged(judged)
+	if !ok {
+		return Progress{} // a metric of a later version of tare
+	}
+	shares := t.firstShares(judged, all)
 	for _, name := range judged {
-		m, ok := t.measureOf(name)
-		if !ok {
-			return Progress{} // a metric of a later version of tare
-		}
-		if m.parts == nil && pools == nil {
-			pools = t.pools()
-		}
-		f := t.fit(m, pools)
-		list := t.standings(f, len(judged))
-		out.Done = out.Done && len(list) > 0
-		for _, s := range list {
-			if !(s.Half <= math.Max(math.Log1p(precision), relative*math.Abs(math.Log(s.Ratio)))) {
-				out.Done = false
-			}
-		}
+		list := t.standings(all[name], shares[name])
+		out.Done = out.Done && (len(list) > 0 && narrow(list, plan.Precision) || shares[name] < firstShare)
 		if name == load.Primary {
 			out.Arms = list
 			if !t.single {
-				out.LaunchSD = f.typical.LaunchSD()
+				out.LaunchSD = all[name].typical.LaunchSD()
 			}
 		}
+		out.Shown = out.Shown || t.questionShown(all[name], shares[name], plan.Margin)
 	}
 	if c := t.transparency(); c.Known && !c.OK && len(t.checks) >= 3 {
 		out.Opaque, out.Why = true, c.Text
@@ -110,17 +106,52 @@ func Running(load record.Workload, lines []record.Line, precision float64) Progr
 	return out
 }
 
-// standings returns the arms that are compared, in the order of the plan.
-func (t *table) standings(all *fits, judged int) (out []Standing) {
-	f := all.typical
+// fitJudged estimates the judged metrics; !ok: tare does not know one of them.
+func (t *table) fitJudged(judged []string) (all map[string]*fits, ok bool) {
+	all = map[string]*fits{}
+	var pools []*pooled
+	for _, name := range judged {
+		m, ok := t.measureOf(name)
+		if !ok {
+			return nil, false
+		}
+		if m.parts == nil && pools == nil {
+			pools = t.pools()
+		}
+		all[name] = t.fit(m, pools)
+	}
+	return all, true
+}
+
+// narrow reports whether the half-width of every interval is at most the precision (a ratio), or a tenth of its effect.
+func narrow(list []Standing, precision float64) bool {
+	return !slices.ContainsFunc(list, func(s Standing) bool {
+		return !(s.Half <= math.Max(math.Log1p(precision), relative*math.Abs(math.Log(s.Ratio))))
+	})
+}
+
+// questionShown reports whether the question is found to differ in a metric with its share of the error.
+func (t *table) questionShown(f *fits, share, margin float64) bool {
+	if f.question == "" {
+		return false
+	}
+	c := compared{table: t, fits: f, share: share, margin: margin}
+	return c.judgeAll([]pair{{f.question, t.load.Baseline}})[0].Verdict.Differs()
+}
+
+// standings returns the arms that are compared, in the order of the plan. share is the metric's part of the error.
+func (t *table) standings(all *fits, share float64) (out []Standing) {
+	controls := float64(len(t.control()))
 	for _, group := range all.groups {
+		f, _ := t.between(all, group[0], t.load.Baseline)
 		cs := t.against(f, group)
-		for i, interval := range f.Family(cs, 1-t.alpha, judged) {
+		for i, interval := range f.Family(cs, 1-share*t.alpha) {
 			s := Standing{Arm: group[i], Ratio: 1, Half: math.Inf(1)}
 			if mean := f.Contrast(cs[i]).Mean; !math.IsNaN(mean) {
 				s.Ratio, s.Half = math.Exp(mean), interval.Half()
 				if noise := f.WindowsSE(cs[i]); noise > 0 {
 					s.Noise = noise
+					s.Pair = noise * math.Sqrt(2/(1+1/controls)*float64(len(t.blocksOf(all, group[i]))))
 				}
 			}
 			out = append(out, s)

@@ -48,7 +48,7 @@ func TestSaid(t *testing.T) {
 	if v, ok := e.Arms[0].Values["wait"].Get(); !found || !ok || math.Abs(v-0.001) > 1e-5 {
 		t.Errorf("found %v, the baseline waits %v", found, e.Arms[0].Values["wait"])
 	}
-	if p := Running(r.Plan.Workloads[0], r.Lines, 0.01); len(p.Arms) == 0 || math.IsInf(p.Arms[0].Half, 0) {
+	if p := Running(&record.Plan{Precision: 0.01}, 0, r.Plan.Workloads[0], r.Lines); len(p.Arms) == 0 || math.IsInf(p.Arms[0].Half, 0) {
 		t.Errorf("the run cannot stop on it: %+v", p)
 	}
 	if got := e.Workloads[0].Values; len(got) != 1 || got[0].Unit != "s" {

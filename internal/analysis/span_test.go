@@ -35,12 +35,12 @@ func TestSpanOfPasses(t *testing.T) {
 	add(blocksAt("b", 1, 20, 50)...)
 	add(started("a", 2, 3))
 	add(blocksAt("a", 2, 80, 4)...)
-	if got := tabulate(load, lines).seconds; got != 2+4+3+4 {
+	if got := tabulate(load, 0, lines).seconds; got != 2+4+3+4 {
 		t.Errorf("%v s in two passes, want 13", got)
 	}
 	add(record.Line{Run: &record.Run{}}, started("a", 1, 1))
 	add(blocksAt("a", 1, 5, 4)...)
-	if got := tabulate(load, lines).seconds; got != 13+1+4 {
+	if got := tabulate(load, 0, lines).seconds; got != 13+1+4 {
 		t.Errorf("%v s with the run that continues it, want 18", got)
 	}
 }

@@ -19,6 +19,7 @@ type world struct {
 	launchSD    float64
 	windowSD    float64
 	sharedSD    float64
+	cpuSD       float64 // of the CPU time per operation of a window, as a log ratio
 	stallEvery  int     // every n-th window of the arm "stall" loses stallBy
 	stallBy     float64 // share
 	drop        func(generation, block int) string
@@ -94,6 +95,9 @@ func (w world) result() *record.Result {
 func (w world) window(rng *rand.Rand, arm string, at, rate float64) record.Window {
 	out := record.Window{Arm: arm, Start: at, Seconds: 0.2, Ops: uint64(rate*0.2 + 0.5), FirstSeconds: 0.1,
 		Probes: map[string]record.Value{CPUMetric: record.Number(rate * 0.2 * 100e-6)}}
+	if w.cpuSD > 0 {
+		out.Probes[CPUMetric] = record.Number(rate * 0.2 * 100e-6 * math.Exp(w.cpuSD*rng.NormFloat64()))
+	}
 	ramp := w.ramp
 	if arm == "container" {
 		ramp += w.ownRamp

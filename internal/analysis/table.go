@@ -40,6 +40,7 @@ type table struct {
 	stoppedOnWidth bool                   // the run stopped on the width of its intervals
 	made           int                    // launches, also those that do not count any more
 	failed         map[string]record.Said // why the last launch of an arm failed, by arm
+	unasked        []string               // arms that were left out, see leaveOutUnasked
 }
 
 // row is one block.
@@ -67,8 +68,8 @@ func (t *table) forget() {
 }
 
 // tabulate arranges the lines of one workload.
-func tabulate(load record.Workload, lines []record.Line) *table {
-	t := newTable(load, 0)
+func tabulate(load record.Workload, cpus int, lines []record.Line) *table {
+	t := newTable(load, cpus)
 	for i := range lines {
 		t.line(&lines[i])
 	}
@@ -184,6 +185,7 @@ func (t *table) finish() *table {
 			t.rows[i].unit = i
 		}
 	}
+	t.leaveOutUnasked()
 	t.seconds = t.span()
 	t.alpha = 1 - t.level(t.stoppedOnWidth)
 	return t
@@ -192,9 +194,9 @@ func (t *table) finish() *table {
 // level is the confidence at which to compute what is shown as 95 %.
 func (t *table) level(stopped bool) float64 {
 	if t.load.UntilDecided {
-		return stat.Level(true, stat.Looks(t.made)+max(t.runs-1, 0))
+		return stat.Level(true, t.load.LayersOnLoss, stat.Looks(t.made)+max(t.runs-1, 0))
 	}
-	return stat.Level(stopped, max(t.runs, 1))
+	return stat.Level(stopped, t.load.LayersOnLoss, max(t.runs, 1))
 }
 
 // span is the time of the launches that count, in seconds: their start, and from the first

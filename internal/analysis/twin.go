@@ -17,7 +17,7 @@ func (c *compared) judgeTwin(twin string) record.Effect {
 		return e
 	}
 	alpha := c.alpha
-	if c.judged > 0 {
+	if c.share > 0 {
 		alpha /= float64(max(c.twins, 1)) // Bonferroni over the loads of the run
 	}
 	typical, total := [][]float64{c.contrast(c.typical, p.arm, p.base)}, [][]float64{c.contrast(c.total, p.arm, p.base)}
@@ -30,7 +30,7 @@ func (c *compared) judgeTwin(twin string) record.Effect {
 		e.Verdict, e.Reason, e.Noisy = record.Undecided, twinIsNoise, true
 	}
 	if e.Verdict == record.Undecided && !e.Noisy {
-		e.Needed = c.toDecide(r, typical[0], 1-alpha)
+		e.Needed = c.toDecide(r, c.typical, typical[0], 1-alpha)
 	}
 	return e
 }

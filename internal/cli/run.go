@@ -177,7 +177,7 @@ func (c *console) heldHere(lock *hostlock.Lock, host facts.Host, held error) err
 func measure(c run.Config, show progress, in messages.Catalog) (run.Outcome, error) {
 	watch := func(w record.Workload, lines []record.Line) { show.measured(&c.Manifest, w, lines) }
 	c.ID, c.StateDir, c.Probes = newID(), journal.StateDir(), catalog.Probes()
-	c.Decide, c.Decided, c.Condense = decide(c.Plan.Record, watch), untilDecided(c.Plan.Record, c.Dir), analysis.Kept
+	c.Decide, c.Decided, c.Condense = decide(c.Plan.Record, c.Manifest.Host.CPUs, watch), untilDecided(c.Plan.Record, c.Dir), analysis.Kept
 	defer show.end()
 	return execute(c, show, in)
 }
@@ -296,13 +296,13 @@ func finished(out run.Outcome) bool {
 
 // decide returns the function that decides when a run may stop, from the effects measured so far. show gets the
 // lines first.
-func decide(p record.Plan, show func(record.Workload, []record.Line)) (
+func decide(p record.Plan, cpus int, show func(record.Workload, []record.Line)) (
 	decides func(record.Workload, []record.Line) run.Decision,
 ) {
 	return func(w record.Workload, lines []record.Line) run.Decision {
 		show(w, lines)
-		s := analysis.Running(w, lines, p.Precision)
-		d := run.Decision{Stop: s.Done, Lengthen: s.Opaque, Why: s.Why, LaunchSD: s.LaunchSD}
+		s := analysis.Running(&p, cpus, w, lines)
+		d := run.Decision{Stop: s.Done, Lengthen: s.Opaque, Why: s.Why, LaunchSD: s.LaunchSD, Shown: s.Shown}
 		for _, a := range s.Arms {
 			d.Arms = append(d.Arms, run.Running(a))
 		}

@@ -164,7 +164,28 @@ func (in Language) concerns(e *record.Effects, a record.Answers) (items []item) 
 	}
 	add(in.failedChecks(e))
 	add(in.droppedWindows(e.Dropped))
+	for _, s := range in.notAsked(e) {
+		add(s)
+	}
 	return items
+}
+
+// notAsked names the loads whose layers were not measured because no loss was shown, and the flag that measures them.
+func (in Language) notAsked(e *record.Effects) (out []sentence) {
+	var loads arrange.Grouped[string]
+	for _, w := range e.Workloads {
+		if len(w.NotAsked) > 0 {
+			arms := append([]string{w.Baseline}, w.NotAsked...)
+			if w.Question != "" {
+				arms = append(arms, w.Question)
+			}
+			loads.Add(strings.Join(arms, ","), w.Name)
+		}
+	}
+	for arms, names := range loads.All() {
+		out = append(out, in.msg("lost.not_asked", "loads", in.list(names), "arms", arms))
+	}
+	return out
 }
 
 // droppedWindows says how many windows were dropped and why, where it is more than a twentieth.

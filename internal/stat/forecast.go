@@ -7,35 +7,35 @@ const mostTime = 1e6
 
 // Alone is the level at which one contrast of a family has to be asked alone, so
 // that all intervals of Family hold together at level.
-func (f *Fit) Alone(cs [][]float64, level float64, questions int) float64 {
-	return 1 - f.together(cs).each((1-level)/float64(max(questions, 1)))
+func (f *Fit) Alone(cs [][]float64, level float64) float64 {
+	return 1 - f.together(cs).each(1-level)
 }
 
 // Forecast is the total time, as a multiple of the time so far, after which the
 // interval of c will have the half-width half: 1 if it has it now, +Inf if the
-// multiple is above a million, NaN if it is unknown. questions is the number of
-// contrasts of the family (Bonferroni; 1 with the level of Alone).
+// multiple is above a million, NaN if it is unknown. level is that of the interval
+// alone (see Alone).
 //
 // Forecast assumes that launches and windows go on in the same proportion: variances
 // fall with the time, and their degrees of freedom grow with it. It depends on the
 // interval's width, not on the estimate.
-func (f *Fit) Forecast(c []float64, level float64, questions int, half float64) float64 {
-	return f.forecast(c, level, questions, half, 0.5)
+func (f *Fit) Forecast(c []float64, level, half float64) float64 {
+	return f.forecast(c, level, half, 0.5)
 }
 
 // ForecastRange is the range in which the time lies in four of five runs: Forecast with
 // the variances at their quantiles of 10 and 90 %.
-func (f *Fit) ForecastRange(c []float64, level float64, questions int, half float64) (low, high float64) {
-	return f.forecast(c, level, questions, half, 0.1), f.forecast(c, level, questions, half, 0.9)
+func (f *Fit) ForecastRange(c []float64, level, half float64) (low, high float64) {
+	return f.forecast(c, level, half, 0.1), f.forecast(c, level, half, 0.9)
 }
 
 // forecast is Forecast with the true variances at a quantile of their distribution.
-func (f *Fit) forecast(c []float64, level float64, questions int, half, quantile float64) float64 {
+func (f *Fit) forecast(c []float64, level, half, quantile float64) float64 {
 	es := f.errorsOf(c)
 	if es == nil || !(half > 0) || !(level > 0 && level < 1) {
 		return math.NaN()
 	}
-	alpha := (1 - level) / float64(max(questions, 1))
+	alpha := 1 - level
 	if now, _ := es.half(alpha); now <= half {
 		return 1
 	}

@@ -150,7 +150,7 @@ func (h *huberFit) ridge() {
 		spent += share
 	}
 	// Without the part that blocks and arms fit already.
-	h.spend(spent * (1 - 1/float64(h.arms)) * (1 - 1/float64(h.launches.n)))
+	h.spend(spent * (1 - 1/float64(h.present())) * (1 - 1/float64(h.launches.n)))
 }
 
 // gather collects the windows of each launch and arm.

@@ -81,7 +81,7 @@ func (f *Fit) betweenLaunches(t *twoWay, window []float64) {
 		e.effect, e.noise = append(e.effect, effect), append(e.noise, n)
 	}
 	e.apart, e.own = make([]bool, l.arms), make([]OwnLaunches, l.arms)
-	e.setApart()
+	e.setApart(l.present())
 	if e.df < 1 {
 		e.df = 0
 		return
@@ -185,13 +185,12 @@ func (e *launchTable) solve() {
 
 // setApart takes arms out of the pool while the launches of one differ from those of the
 // others at apartLevel, the least likely arm first, and tests every arm against the rest.
-// Fewer than half are ever taken out.
-func (e *launchTable) setApart() {
-	arms := len(e.apart)
+// Fewer than half of the arms that have windows are ever taken out.
+func (e *launchTable) setApart(arms int) {
 	for out := 1; ; out++ {
 		e.solve()
 		least, at := math.Inf(1), -1
-		for a := range arms {
+		for a := range e.own {
 			e.own[a] = e.compare(a)
 			if p := e.own[a].P; !e.apart[a] && p < least {
 				least, at = p, a

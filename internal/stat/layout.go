@@ -111,6 +111,17 @@ func merge(set []int, a, b int) bool {
 	return true
 }
 
+// present is how many arms have windows.
+func (l *layout) present() int {
+	n := 0
+	for _, c := range l.count {
+		if c > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // freedom is the windows that are left when each group has its blocks and arms
 // fitted, and how many there were beside the blocks.
 func (l *layout) freedom(g grouping) (left, of float64) {

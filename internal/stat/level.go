@@ -7,17 +7,22 @@ import "math"
 // stopped where its error was small by luck, too: 97 %. A record that is continued
 // after it was read was continued because of what it said: at its second look
 // 98.5 %, and half the error at each further one; looks is how often it was read,
-// the last time included.
+// the last time included. Where what is measured further depends on whether the
+// question is shown by then (layered), it has 95.5 %: a load without a difference gets
+// more data, and a difference that was nearly shown is shown more often.
 //
 // Simulated with what FitWindows makes of equal arms (TestStoppingOnWidth,
-// TestContinuing).
-func Level(stoppedOnWidth bool, looks int) float64 {
+// TestContinuing, TestLayersOnLoss).
+func Level(stoppedOnWidth, layered bool, looks int) float64 {
 	alpha := 0.05
 	if looks > 1 {
 		alpha = 0.015 * math.Pow(0.5, float64(min(looks, 12)-2))
 	}
 	if stoppedOnWidth {
 		alpha *= 0.6
+	}
+	if layered {
+		alpha *= 0.9
 	}
 	return 1 - alpha
 }
@@ -38,7 +43,7 @@ func IsLook(launches int) bool {
 
 // Looks is how often such a run was looked at when it ended after so many launches: at its end too, if that is no
 // look. Unlike a stop on width, these stops depend on the position of the interval, so each look has an error of
-// its own: Level(true, look). The sum over all looks is below 5 % (Bonferroni), whatever stops the run.
+// its own: Level(true, false, look). The sum over all looks is below 5 % (Bonferroni), whatever stops the run.
 func Looks(launches int) int {
 	n, last := 1, firstLook
 	for ; last < launches; last *= 2 {

@@ -67,11 +67,11 @@ func (d design) simulate(runs int, seed uint64) found {
 			if effect != 0 {
 				if !f.Interval(c, 0.95).Contains(effect) {
 					out.alone++
-					wrong = wrong || !f.Family(cs, 0.95, 1)[k].Contains(effect)
+					wrong = wrong || !f.Family(cs, 0.95)[k].Contains(effect)
 				}
 			} else if f.PValue(c) <= 0.05 {
 				out.alone++
-				wrong = wrong || f.FamilyPValues(cs, 1)[k] <= 0.05
+				wrong = wrong || f.FamilyPValues(cs)[k] <= 0.05
 			}
 			estimates = append(estimates, f.mean(c)-effect)
 		}

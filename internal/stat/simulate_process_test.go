@@ -26,13 +26,13 @@ func (s stopped) run(rng *rand.Rand) (covered bool, launches int) {
 		f := FitWindows(w, true)
 		x := f.Against(2)
 		mean := f.Contrast(x).Mean + s.effect // location invariance: as if the arm had it
-		half := f.Interval(x, Level(true, 1)).Half()
+		half := f.Interval(x, Level(true, false, 1)).Half()
 		if half <= math.Max(s.target, 0.1*math.Abs(mean)) {
 			return math.Abs(mean-s.effect) <= half, launches
 		}
 	}
 	f := FitWindows(w, true)
-	return f.Interval(f.Against(2), Level(false, 1)).Contains(0), launches
+	return f.Interval(f.Against(2), Level(false, false, 1)).Contains(0), launches
 }
 
 // TestStoppingOnWidth: the level that Level takes for it is enough, and no less.
@@ -97,7 +97,7 @@ func (g gated) run(rng *rand.Rand) (found, container, rungs bool) {
 	for a := 3; a < g.arms; a++ {
 		cs = append(cs, f.Against(a))
 	}
-	for _, i := range f.Family(cs, 0.95, 1) {
+	for _, i := range f.Family(cs, 0.95) {
 		rungs = rungs || i.Beyond(0)
 	}
 	open := total.Beyond(0)
@@ -145,6 +145,76 @@ func TestGatekeeping(t *testing.T) {
 	}
 }
 
+// layered is a run that measures the container alone, looks, and goes on with all rungs where it differs, else with the
+// container. The container's interval is of its own three arms.
+type layered struct {
+	design
+	effect      float64 // of the container, log
+	first, rest int     // launches before and after the look
+}
+
+// run tells whether the container is found to differ, and whether its interval misses the truth.
+func (l layered) run(rng *rand.Rand) (found, missed bool) {
+	w, c := Windows{Control: []int{0, 1}}, l.start(rng)
+	for range l.first {
+		l.launch(&w, c, 3, l.blocks)
+	}
+	look := func(level float64) Interval {
+		own := Windows{Launch: w.Launch, Control: w.Control}
+		for _, row := range w.Y {
+			own.Y = append(own.Y, append(append([]float64(nil), row[:2]...), row[2]+l.effect))
+		}
+		f := FitWindows(own, true)
+		return f.Interval(f.Against(2), level)
+	}
+	arms, blocks := 3, l.blocks
+	if look(Level(true, true, 1)).Beyond(0) {
+		arms, blocks = l.arms, l.blocks/2
+	}
+	for range l.rest {
+		l.launch(&w, c, arms, blocks)
+	}
+	end := look(Level(false, true, 1))
+	return end.Beyond(0), !end.Contains(l.effect)
+}
+
+// TestLayersOnLoss: what is measured after the look depends on it, and the level that Level takes for that is enough.
+func TestLayersOnLoss(t *testing.T) {
+	var cells []layered
+	for _, m := range machines() {
+		for _, sd := range []float64{0, 0.008} {
+			for _, effect := range []float64{0, -0.01, -0.03} {
+				cells = append(cells, layered{design{machine: m, arms: 7, blocks: 16, launchSD: sd}, effect, 6, 5})
+			}
+		}
+	}
+	if !simulating() {
+		cells = cells[:2]
+	}
+	lines := inParallel(cells, func(i int, l layered) string {
+		rng, n, found, missed := seeded(uint64(9000+i)), runsOf(t, 800), 0, 0
+		for range n {
+			f, m := l.run(rng)
+			if f {
+				found++
+			}
+			if m {
+				missed++
+			}
+		}
+		of := func(k int) float64 { return 100 * float64(k) / float64(n) }
+		line := fmt.Sprintf("| %s | %.1f | %+.0f | %.1f | %.1f |", l.name, 100*l.launchSD, 100*l.effect, of(found), of(missed))
+		if float64(missed)/float64(n) > limit(0.06, n) {
+			t.Error("missed too often: " + line)
+		}
+		return line
+	})
+	t.Log("\n| host | launch SD % | effect, log % | found % | interval misses % |\n|---|---|---|---|---|")
+	for _, l := range lines {
+		t.Log(l)
+	}
+}
+
 // continued is a record that its reader continues as long as it finds nothing,
 // each time by as much as there is.
 type continued struct {
@@ -161,7 +231,7 @@ func (s continued) run(rng *rand.Rand) int {
 			s.launch(&w, c, s.arms, s.blocks)
 		}
 		f := FitWindows(w, true)
-		if f.PValue(f.Against(2)) <= 1-Level(false, look) {
+		if f.PValue(f.Against(2)) <= 1-Level(false, false, look) {
 			return look
 		}
 		launches = len(countLaunches(w)) * (s.times - 1)
@@ -226,8 +296,8 @@ func (s foretold) run(rng *rand.Rand) (ratio float64, within bool) {
 	f := FitWindows(w, true)
 	x := f.Against(2)
 	half := f.Interval(x, 0.95).Half() / s.narrower
-	foretold := f.Forecast(x, 0.95, 1, half)
-	low, high := f.ForecastRange(x, 0.95, 1, half)
+	foretold := f.Forecast(x, 0.95, half)
+	low, high := f.ForecastRange(x, 0.95, half)
 	took := func(n int) (float64, bool) {
 		factor := float64(n) / float64(s.launches)
 		return factor / foretold, factor >= min(low, foretold/1.5) && factor <= max(high, foretold*1.5)

@@ -17,7 +17,7 @@ func (d design) widths(seed uint64, runs int) (question, others float64) {
 		for a := 3; a < d.arms; a++ {
 			cs = append(cs, f.Against(a))
 		}
-		o = append(o, f.Family(cs, 0.95, 1)[0].Half())
+		o = append(o, f.Family(cs, 0.95)[0].Half())
 	}
 	return Median(q), Median(o)
 }

@@ -8,11 +8,10 @@ import (
 )
 
 // Family is intervals that hold together: all contain the truth with the
-// probability level. questions is how many such families are asked at once, one
-// for each metric that is judged (Bonferroni); 1 for a single one. A contrast that
-// is not known gets the whole line and costs the others nothing.
-func (f *Fit) Family(cs [][]float64, level float64, questions int) []Interval {
-	alone := f.Alone(cs, level, questions)
+// probability level. A contrast that is not known gets the whole line and costs the
+// others nothing.
+func (f *Fit) Family(cs [][]float64, level float64) []Interval {
+	alone := f.Alone(cs, level)
 	out := make([]Interval, len(cs))
 	for i, c := range cs {
 		out[i] = f.Interval(c, alone)
@@ -22,22 +21,18 @@ func (f *Fit) Family(cs [][]float64, level float64, questions int) []Interval {
 
 // FamilyPValues are the p-values of the contrasts adjusted for the family: the interval of
 // one in Family at level 1-p just touches 0. NaN where it is not known.
-func (f *Fit) FamilyPValues(cs [][]float64, questions int) []float64 {
+func (f *Fit) FamilyPValues(cs [][]float64) []float64 {
 	joint := f.together(cs)
 	out := make([]float64, len(cs))
 	for i, c := range cs {
-		out[i] = joint.adjusted(f.PValue(c), questions)
+		out[i] = joint.any(f.PValue(c))
 	}
 	return out
 }
 
 // FamilyPValue is the one of contrast i alone.
-func (f *Fit) FamilyPValue(cs [][]float64, i, questions int) float64 {
-	return f.together(cs).adjusted(f.PValue(cs[i]), questions)
-}
-
-func (b loadings) adjusted(p float64, questions int) float64 {
-	return math.Min(1, float64(max(questions, 1))*b.any(p))
+func (f *Fit) FamilyPValue(cs [][]float64, i int) float64 {
+	return f.together(cs).any(f.PValue(cs[i]))
 }
 
 // loadings describe how the contrasts of a family depend on each other: x_i =

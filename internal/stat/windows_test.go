@@ -66,7 +66,7 @@ func BenchmarkFamily60x9(b *testing.B) {
 		cs = append(cs, f.Against(a))
 	}
 	for b.Loop() {
-		f.Family(cs, 0.95, 1)
+		f.Family(cs, 0.95)
 	}
 }
 
@@ -97,11 +97,11 @@ func TestTablesOfAnySize(t *testing.T) {
 }
 
 func TestLevelIsPaidOnlyForWhatWasDone(t *testing.T) {
-	near(t, "budget, first look", Level(false, 1), 0.95, 1e-15)
-	near(t, "stopped on width", Level(true, 1), 0.97, 1e-15)
+	near(t, "budget, first look", Level(false, false, 1), 0.95, 1e-15)
+	near(t, "stopped on width", Level(true, false, 1), 0.97, 1e-15)
 	for looks := 1; looks < 20; looks++ {
-		if Level(true, looks) <= Level(false, looks) || Level(false, looks+1) < Level(false, looks) || Level(true, looks) >= 1 {
-			t.Errorf("%d looks: %v and %v", looks, Level(false, looks), Level(true, looks))
+		if Level(true, false, looks) <= Level(false, false, looks) || Level(false, false, looks+1) < Level(false, false, looks) || Level(true, false, looks) >= 1 {
+			t.Errorf("%d looks: %v and %v", looks, Level(false, false, looks), Level(true, false, looks))
 		}
 	}
 }
@@ -112,22 +112,22 @@ func TestForecastOfWidths(t *testing.T) {
 	f := FitWindows(drawn(seeded(11), 4, []int{10, 10, 10, 10}, 0.004, 0.05, 0), true)
 	c := f.Against(2)
 	now := f.Interval(c, 0.95).Half()
-	near(t, "reached", f.Forecast(c, 0.95, 1, now*1.001), 1, 0)
+	near(t, "reached", f.Forecast(c, 0.95, now*1.001), 1, 0)
 	last := 1.0
 	for _, part := range []float64{0.9, 0.7, 0.5, 0.2, 0.05} {
-		factor := f.Forecast(c, 0.95, 1, now*part)
+		factor := f.Forecast(c, 0.95, now*part)
 		if !(factor > last) || factor < 0.3/part/part || factor > 1.7/part/part {
 			t.Errorf("to %v of the width: %v times the time, %v before", part, factor, last)
 		}
-		if two := f.Forecast(c, 0.95, 2, now*part); !(two > factor) {
-			t.Errorf("two questions: %v, one %v", two, factor)
+		if two := f.Forecast(c, 0.975, now*part); !(two > factor) {
+			t.Errorf("at 97.5 %%: %v, at 95 %% %v", two, factor)
 		}
 		last = factor
 	}
-	if x := f.Forecast(c, 0.95, 1, 1e-9); !math.IsInf(x, 1) {
+	if x := f.Forecast(c, 0.95, 1e-9); !math.IsInf(x, 1) {
 		t.Errorf("to a billionth: %v", x)
 	}
-	if x := f.Forecast(f.Against(9), 0.95, 1, 0.01); !math.IsNaN(x) {
+	if x := f.Forecast(f.Against(9), 0.95, 0.01); !math.IsNaN(x) {
 		t.Errorf("of no arm: %v", x)
 	}
 }
@@ -139,8 +139,8 @@ func TestForecastRangeHoldsTheForecast(t *testing.T) {
 		f := FitWindows(drawn(seeded(12), 4, blocks, 0.02, 0.02, 0), true)
 		c := f.Against(2)
 		half := f.Interval(c, 0.95).Half() / 2
-		low, high := f.ForecastRange(c, 0.95, 1, half)
-		if x := f.Forecast(c, 0.95, 1, half); !(low >= 1 && low < x && x < high) {
+		low, high := f.ForecastRange(c, 0.95, half)
+		if x := f.Forecast(c, 0.95, half); !(low >= 1 && low < x && x < high) {
 			t.Errorf("%d launches: %v is not between %v and %v", len(blocks), x, low, high)
 		}
 		if high/low < widest {
@@ -148,7 +148,7 @@ func TestForecastRangeHoldsTheForecast(t *testing.T) {
 		}
 		widest = high / low
 	}
-	if low, high := (&Fit{}).ForecastRange([]float64{1, -1}, 0.95, 1, 0.1); !math.IsNaN(low) || !math.IsNaN(high) {
+	if low, high := (&Fit{}).ForecastRange([]float64{1, -1}, 0.95, 0.1); !math.IsNaN(low) || !math.IsNaN(high) {
 		t.Errorf("nothing known: %v to %v", low, high)
 	}
 }

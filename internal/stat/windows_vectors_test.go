@@ -40,7 +40,7 @@ func TestWindowsVectors(t *testing.T) {
 		for _, x := range c.Contrasts {
 			cs = append(cs, x.C)
 		}
-		family := f.Family(cs, 0.95, 1)
+		family := f.Family(cs, 0.95)
 		for k, x := range c.Contrasts {
 			e := f.Contrast(x.C)
 			near(t, what+"mean", e.Mean, x.Mean, 1e-10)

@@ -140,13 +140,13 @@ func TestOtherStatistics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := record.Difference{What: record.Say("statistics"), Before: "1", After: "2", Weight: record.WeightNone}
+	want := record.Difference{What: record.Say("statistics"), Before: "1", After: "3", Weight: record.WeightNone}
 	if !slices.ContainsFunc(c.Differences, func(d record.Difference) bool {
 		return d.What == want.What && d.Before == want.Before && d.After == want.After && d.Weight == want.Weight
 	}) {
 		t.Errorf("%+v", c.Differences)
 	}
-	if last := c.Warnings[len(c.Warnings)-1]; !strings.Contains(said.English(last.Text), "the statistics differ: version 1 before, version 2 after") {
+	if last := c.Warnings[len(c.Warnings)-1]; !strings.Contains(said.English(last.Text), "the statistics differ: version 1 before, version 3 after") {
 		t.Errorf("%+v", c.Warnings)
 	}
 	before.Manifest.Statistics = analysis.Statistics

@@ -128,6 +128,21 @@ func (e *Earlier) plan(now record.Plan) record.Plan {
 	return all
 }
 
+// layersIn says whether a record has windows of arms that wait for the question.
+func layersIn(e *Earlier, load *plan.Load) bool {
+	for _, line := range e.Lines {
+		if line.Block == nil || line.Block.Workload != load.Name {
+			continue
+		}
+		for _, w := range line.Block.Windows {
+			if w.Arm != load.Baseline && w.Arm != plan.TwinName && w.Arm != load.Workload.Question {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // resume takes over what the earlier run recorded of a workload: its blocks, and the lengths of its
 // windows. Launches are numbered on, so that no order of the arms comes twice.
 func (l *loadRun) resume(e *Earlier) {
@@ -135,7 +150,10 @@ func (l *loadRun) resume(e *Earlier) {
 		return
 	}
 	s := &l.schedule
-	s.firstPass, s.passes = nil, 1
+	s.passes = 1
+	if !l.load.LayersOnLoss || layersIn(e, l.load) {
+		s.question = nil
+	}
 	for _, line := range e.Lines {
 		switch {
 		case line.Generation != nil && line.Generation.Workload == l.load.Name:

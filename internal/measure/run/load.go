@@ -52,17 +52,26 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 		d := l.results.decide()
 		l.run.showProgress(l.event("measure"))
 		l.schedule.launch++
-		l.schedule.launchSD = d.LaunchSD
+		l.schedule.learn(d)
+		over := last || !l.schedule.another || l.schedule.ahead() < l.schedule.nextLaunch()
+		opened := false
+		if l.schedule.looks() && (over || l.enough(d)) {
+			opened = l.schedule.decideLayers(d.Shown)
+			over = last || l.schedule.remaining() < l.schedule.nextLaunch()
+		}
 		switch {
-		case l.schedule.firstPass == nil && l.enough(d):
+		case !opened && !l.schedule.waiting() && l.enough(d):
 			return l.run.config.reached(), nil
-		case last || !l.schedule.another || l.schedule.remaining() < l.schedule.nextLaunch():
+		case over:
 			return "budget", nil
 		}
 		if err := l.lengthenIfNeeded(d); err != nil {
 			return "", err
 		}
 		l.schedule.allocate(false)
+		if opened {
+			l.showRoom(l.schedule.firstLaunch())
+		}
 	}
 }
 
@@ -165,7 +174,7 @@ func (l *loadRun) pilotOnce(ctx context.Context) error {
 // do. before is the time of this turn until the first window.
 func (l *loadRun) showRoom(before time.Duration) {
 	s := &l.schedule
-	if s.firstPass != nil || s.plan.Generations > 0 || l.run.config.Earlier != nil || s.lengths.Generations >= metric.LeastLaunches || len(l.load.Arms) <= 2 {
+	if s.waiting() || s.plan.Generations > 0 || l.run.config.Earlier != nil || s.lengths.Generations >= metric.LeastLaunches || len(l.load.Arms) <= 2 {
 		return
 	}
 	enough := plan.Enough(s.planningInput(), s.lengths, before+s.spent)

@@ -35,10 +35,10 @@ func (l *loadRun) rotate(ctx context.Context) (last bool, err error) {
 
 // extend gives the present launch the rest of the time, and says so, where no other launch follows.
 // Whether one follows depends on the time alone. A result that is precise enough needs no more
-// blocks, and the time that a first pass leaves belongs to the second.
+// blocks, and the time that the question leaves belongs to the other arms.
 func (l *loadRun) extend() bool {
 	s := &l.schedule
-	if s.another = s.worthAnother(); s.another || s.firstPass != nil || !l.compares() {
+	if s.another = s.worthAnother(); s.another || s.waiting() || !l.compares() {
 		return false
 	}
 	if l.results.decide().Stop && l.run.config.Decided == nil {

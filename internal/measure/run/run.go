@@ -71,6 +71,7 @@ type Decision struct {
 	Arms     []Running
 	// LaunchSD is the standard deviation of an arm's launch effect, in logs; 0: not known yet.
 	LaunchSD float64
+	Shown    bool // the question is found to differ so far
 }
 
 // Running is the effect of an arm as it is known so far.
@@ -79,6 +80,7 @@ type Running struct {
 	Ratio float64 // arm over baseline
 	Half  float64 // half-width of its interval, in logs; +Inf: unknown
 	Noise float64 // standard error by the windows alone, without launch effects, in logs; 0: unknown
+	Pair  float64 // standard deviation of the log ratio of two windows of a block; 0: unknown
 }
 
 // Event is the progress of a run.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -21,12 +22,14 @@ type schedule struct {
 	skipped   error         // why the workload is skipped; nil: it is measured
 	endReason string        // why its last turn ended, see execute
 
-	// firstPass names the arms of the first pass while it lasts; nil: the pass measures all arms.
-	firstPass []string
-	passes    int
-	pass      int // of this turn, from 1
-	began     time.Time
-	budget    time.Duration // of this turn
+	// question names the arms that are measured, as long as the others wait; nil: all arms are measured.
+	question []string
+	closed   bool          // the question is not shown, and the others wait until the end
+	openAt   time.Duration // of this turn: when the question is looked at, to decide about the others
+	passes   int
+	pass     int // of this turn, from 1
+	began    time.Time
+	budget   time.Duration // of this turn
 
 	launch     int             // number of the present launch: record.Generation.Number
 	launches   int             // in this turn
@@ -42,17 +45,17 @@ type schedule struct {
 
 	observed plan.Observed
 	lengths  plan.Lengths
-	noise    float64 // SD of the log ratio of two windows, as the pilot saw it
+	noise    float64 // SD of the log ratio of two windows: as the pilot saw it, then as the launches did
 	measured int     // blocks of this launch so far
 	extended int     // blocks of this launch after extend; 0: it was not extended
 }
 
 func newSchedule(p *plan.Plan, load *plan.Load) schedule {
 	s := schedule{
-		plan: p, load: load, share: seconds(load.Budget), passes: 1, firstPass: p.FirstPass(load),
+		plan: p, load: load, share: seconds(load.Budget), passes: 1, question: p.FirstPass(load),
 		failures: map[string]int{}, givenUp: map[string]bool{},
 	}
-	if s.firstPass != nil {
+	if s.question != nil {
 		s.passes = 2
 	}
 	return s
@@ -61,16 +64,41 @@ func newSchedule(p *plan.Plan, load *plan.Load) schedule {
 // beginTurn begins a turn that may take budget.
 func (s *schedule) beginTurn(budget time.Duration) {
 	s.began, s.budget, s.launches, s.shorter = time.Now(), budget, 0, 0
-	s.pass++
+	if s.pass++; s.looks() {
+		all := s.spent + budget
+		s.openAt = min(time.Duration(plan.QuestionShare*float64(all)), all-s.leastShare()) - s.spent
+	}
 }
 
-// beginSecondPass ends the first pass: from now on all arms are measured. It returns the workload's new
-// share, which is the rest of the old one times weight.
+// looks says whether this turn looks at the question later on, to decide about the other arms.
+func (s *schedule) looks() bool { return s.waiting() && s.pass == s.passes }
+
+// waiting says whether the other arms wait for an answer to the question.
+func (s *schedule) waiting() bool { return s.question != nil && !s.closed }
+
+// decideLayers decides whether the other arms are measured in the rest of the turn: where the question is shown, or was
+// given up.
+func (s *schedule) decideLayers(shown bool) (opened bool) {
+	if !shown && !s.givenUp[s.load.Workload.Question] {
+		s.closed = true
+		return false
+	}
+	s.question, s.launches, s.shorter = nil, 0, 0
+	return true
+}
+
+// beginSecondPass ends the first pass: from now on all arms are measured, or the question until it is answered. It returns
+// the workload's new share, which is the rest of the old one times weight.
 func (s *schedule) beginSecondPass(weight float64) (share time.Duration) {
-	s.firstPass = nil
-	s.share = time.Duration(weight * float64(max(s.share-s.spent, 0)))
+	if !s.load.LayersOnLoss {
+		s.question = nil
+	}
+	s.share = time.Duration(weight * float64(s.left()))
 	return s.share
 }
+
+// left is what is left of the workload's share.
+func (s *schedule) left() time.Duration { return max(s.share-s.spent, 0) }
 
 // leastShare is the share in which the workload has the launches that a verdict needs, after a first pass, by its launch and by
 // those of earlier runs; 0: not known, or the experiment fixes the launches.
@@ -78,12 +106,21 @@ func (s *schedule) leastShare() time.Duration {
 	if !s.piloted || s.plan.Generations > 0 || s.skipped != nil {
 		return 0
 	}
-	s.launches, s.shorter = 0, 0 // of the second pass
-	o := s.planningInput()
+	all := *s // of the second pass, with all arms
+	all.question, all.launches, all.shorter = nil, 0, 0
+	o := all.planningInput()
 	return max(plan.Enough(o, s.lengths, o.Launch+s.closeTime), s.plan.LeastSecond(s.load))
 }
 
 func (s *schedule) remaining() time.Duration { return s.budget - time.Since(s.began) }
+
+// ahead is the part of it until the question is looked at.
+func (s *schedule) ahead() time.Duration {
+	if s.looks() {
+		return s.openAt - time.Since(s.began)
+	}
+	return s.remaining()
+}
 
 // countFailure counts a failure of an arm, and says whether the arm has now failed mostFailures times.
 func (s *schedule) countFailure(arm string) (last bool) {
@@ -107,15 +144,15 @@ func (s *schedule) sitesToLaunch() []plan.Site {
 }
 
 // hasArm says whether a launch has the arm. The first launch has all arms, so that all are read
-// back and seen by the pilot; later launches of the first pass have the arms of that pass.
+// back and seen by the pilot; later ones have those of the question as long as the others wait.
 func (s *schedule) hasArm(arm string) bool {
-	return s.firstPass == nil || !s.piloted || slices.Contains(s.firstPass, arm)
+	return s.question == nil || !s.piloted || slices.Contains(s.question, arm)
 }
 
 // armsOfBlock returns those of the running arms that a block measures. In the second pass every
 // other block has the question's arms only, as long as the question itself is running.
 func (s *schedule) armsOfBlock(number int, running []*arm) []*arm {
-	names := s.firstPass
+	names := s.question
 	isQuestion := func(a *arm) bool { return a.planned.Name == s.load.Workload.Question }
 	if names == nil && number%2 == 1 && slices.ContainsFunc(running, isQuestion) {
 		names = s.questionBlocks()
@@ -137,8 +174,8 @@ func (s *schedule) questionBlocks() []string {
 
 // armsInBlock returns how many arms a block of this pass has, on average.
 func (s *schedule) armsInBlock() int {
-	if s.firstPass != nil {
-		return len(s.firstPass)
+	if s.question != nil {
+		return len(s.question)
 	}
 	n := len(s.load.Arms) - len(s.givenUp)
 	if names := s.questionBlocks(); names != nil {
@@ -173,12 +210,12 @@ func (s *schedule) fixed() plan.Lengths {
 // planningInput returns what the pilot observed, with the remaining time and the arms of this turn.
 func (s *schedule) planningInput() plan.Observed {
 	o := s.observed
-	o.Stands, o.Budget, o.Arms = false, s.remaining(), s.armsInBlock()
+	o.Stands, o.Budget, o.Arms = false, s.ahead(), s.armsInBlock()
 	o.Made, o.LaunchSD = s.counting(), s.launchSD
 	if o.Launch = s.nextLaunch() + s.closeTime; s.launches == 0 { // the last launch had the arms of another turn
 		o.Launch = s.firstLaunch()
 	}
-	if s.firstPass != nil {
+	if s.question != nil && s.pass < s.passes {
 		o.Launches = plan.FirstPassLaunches
 	}
 	return o
@@ -190,8 +227,8 @@ func (s *schedule) nextLaunch() time.Duration { return max(s.launchTime-s.making
 // firstLaunch is the expected time of a launch of this turn before there was one: the part of its arms of
 // the launch of all arms that the pilot saw, and the time in which they get warm.
 func (s *schedule) firstLaunch() time.Duration {
-	arms, all := len(s.firstPass), len(s.load.Arms)
-	if s.firstPass == nil {
+	arms, all := len(s.question), len(s.load.Arms)
+	if s.question == nil {
 		arms = all - len(s.givenUp)
 	}
 	return s.observed.Launch*time.Duration(arms)/time.Duration(max(all, 1)) + s.warmTime(arms)
@@ -214,6 +251,21 @@ func (s *schedule) allocate(launched bool) {
 		fixed.Generations = max(1, n-s.counting())
 	}
 	s.lengths, _ = plan.Allocate(o, s.lengths, s.noise, fixed)
+}
+
+// learn takes over what the windows and launches so far say about their scatter: the pilot saw the baseline alone, for a
+// fraction of a second.
+func (s *schedule) learn(d Decision) {
+	s.launchSD = d.LaunchSD
+	sum, n := 0.0, 0.0
+	for _, a := range d.Arms {
+		if a.Pair > 0 && (s.load.Subject == "" || a.Arm == s.load.Subject) {
+			sum, n = sum+a.Pair*a.Pair, n+1
+		}
+	}
+	if n > 0 {
+		s.noise = math.Sqrt(sum / n)
+	}
 }
 
 // worthAnother says whether one more launch is worth its time in this turn. Launching and closing the
@@ -278,9 +330,15 @@ func (s *schedule) steadyLength() time.Duration {
 	return min(max(3*s.lengths.Window, 300*time.Millisecond), 4*time.Second)
 }
 
-// hasSteady says whether the baseline runs on without a freeze after its window of this block: once in a
-// launch, in its middle, so that it is compared with windows before and after.
+// steadyLaunches: the first launch and every one after so many has a transparency check.
+const steadyLaunches = 4
+
+// hasSteady says whether the baseline runs on without a freeze after its window of this block: once in the first and every
+// fourth launch, in its middle, so that it is compared with windows before and after.
 func (s *schedule) hasSteady(block int) bool {
+	if s.launch > 0 && (s.launch+1)%steadyLaunches != 0 {
+		return false
+	}
 	return block == s.lengths.Blocks/2 && s.plan.Window == 0 && s.load.Stages.Windowed == nil
 }
 

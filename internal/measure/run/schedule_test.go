@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,8 +34,8 @@ func TestAllocateByWhatWasMeasured(t *testing.T) {
 	}{
 		// 1 s and ten arms that get warm in 1.5 s. sqrt(10 * 0.2² / 0.0002) = 44.7: four launches, int((45.9 / 4 - 2.5) / 0.25)
 		{name: "nothing measured, so 1 %", want: plan.Lengths{Generations: 4, Blocks: 35}},
-		// sqrt(4 * 0.2² / 0.005) = 5.7: int(45.9 / 2.41)
-		{name: "5 %", launches: 2, sd: 0.05, launched: 900 * ms, closed: 100 * ms, want: plan.Lengths{Generations: 19, Blocks: 5}},
+		// sqrt(4 * 0.2² / 0.005) = 5.7, so eight blocks: int(45.9 / 3)
+		{name: "5 %", launches: 2, sd: 0.05, launched: 900 * ms, closed: 100 * ms, want: plan.Lengths{Generations: 15, Blocks: 8}},
 		// sqrt(1.2 * 0.2² / 0.005) = 3.1: int(45.9 / 1.07)
 		{name: "a launch takes 0.3 s", launches: 2, sd: 0.05, launched: 250 * ms, closed: 50 * ms, want: plan.Lengths{Generations: 42, Blocks: 3}},
 		{name: "fixed, two of six are over", launches: 2, generations: 6, sd: 0.05, launched: 900 * ms, closed: 100 * ms, want: plan.Lengths{Generations: 4, Blocks: 41}},
@@ -102,5 +103,81 @@ func TestNextLaunchIsShorterByWhatIsKept(t *testing.T) {
 		if got := s.planningInput().Launch; got != want {
 			t.Errorf("%v kept: the next launch takes %v, want %v", making, got, want)
 		}
+	}
+}
+
+// The other arms wait for the question: it is looked at after three fifths of the time, or as much earlier as they need
+// for four launches. Where it is shown, or was given up, they have the rest; else it has.
+func TestLayersWaitForTheQuestion(t *testing.T) {
+	made := func() *schedule {
+		load := &plan.Load{Workload: record.Workload{Name: "load", Baseline: "host", Question: "container", LayersOnLoss: true}, Subject: "container", Arms: make([]plan.PlannedArm, 6)}
+		s := newSchedule(&plan.Plan{}, load)
+		s.noise, s.lengths = 0.05, plan.Lengths{Window: 20 * ms, Discard: 5 * ms, Blocks: 8}
+		s.observed = plan.Observed{Arms: 6, Switch: 2 * ms, Launch: time.Second}
+		s.piloted = true
+		return &s
+	}
+	for name, c := range map[string]struct {
+		budget         time.Duration
+		shown, givenUp bool
+		at             time.Duration
+		layers         bool
+	}{
+		"shown":         {budget: 90 * time.Second, shown: true, at: 50 * time.Second, layers: true},
+		"not shown":     {budget: 90 * time.Second, at: 50 * time.Second},
+		"given up":      {budget: 90 * time.Second, givenUp: true, at: 50 * time.Second, layers: true},
+		"little budget": {budget: 15 * time.Second, shown: true, at: 2 * time.Second, layers: true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := made()
+			if s.beginTurn(10 * time.Second); !s.waiting() || s.looks() || s.armsInBlock() != 3 {
+				t.Fatalf("%s: the first pass waits %v, looks %v, %d arms", name, s.waiting(), s.looks(), s.armsInBlock())
+			}
+			s.spent, s.share = 10*time.Second, c.budget+10*time.Second
+			s.beginSecondPass(1)
+			s.beginTurn(c.budget)
+			if !s.waiting() || !s.looks() || s.ahead() > c.at || s.ahead() < c.at-12*time.Second {
+				t.Fatalf("%s: waits %v, looks after %v, want %v", name, s.waiting(), s.ahead(), c.at)
+			}
+			s.launches, s.givenUp["container"] = 6, c.givenUp
+			opened := s.decideLayers(c.shown)
+			if opened != c.layers || s.waiting() || s.looks() || s.ahead() != s.remaining() || s.hasArm("cgroup") != c.layers {
+				t.Errorf("%s: opened %v, waits %v, looks %v, a layer is launched %v", name, opened, s.waiting(), s.looks(), s.hasArm("cgroup"))
+			}
+			if least := s.counting(); least != 0 == c.layers {
+				t.Errorf("%s: %d launches count for the layers", name, least)
+			}
+		})
+	}
+}
+
+// The transparency check is in the first launch and every fourth.
+func TestTheTransparencyCheckIsInEveryFourthLaunch(t *testing.T) {
+	s := scheduled(time.Minute)
+	var with []int
+	for s.launch = range 12 {
+		if s.hasSteady(s.lengths.Blocks / 2) {
+			with = append(with, s.launch)
+		}
+	}
+	if !slices.Equal(with, []int{0, 3, 7, 11}) {
+		t.Errorf("launches %v", with)
+	}
+}
+
+// What the windows and launches so far say of their scatter replaces what the pilot saw.
+func TestTheScheduleLearns(t *testing.T) {
+	s := scheduled(time.Minute)
+	if s.learn(Decision{LaunchSD: 0.03}); s.noise != 0.2 || s.launchSD != 0.03 {
+		t.Errorf("noise %v, launches %v", s.noise, s.launchSD)
+	}
+	if s.learn(Decision{Arms: []Running{{Arm: "a", Pair: 0.03}, {Arm: "b", Pair: 0.04}}}); s.noise < 0.035 || s.noise > 0.036 {
+		t.Errorf("noise %v of all arms", s.noise)
+	}
+	if s.load.Subject = "b"; true {
+		s.learn(Decision{Arms: []Running{{Arm: "a", Pair: 0.03}, {Arm: "b", Pair: 0.04}}})
+	}
+	if s.noise != 0.04 {
+		t.Errorf("noise %v of the subject", s.noise)
 	}
 }

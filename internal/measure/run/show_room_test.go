@@ -25,7 +25,7 @@ func TestShowRoom(t *testing.T) {
 	}{
 		"too few":        {func(*loadRun) {}, "room for 2 of the 4 launches that verdicts need; --budget 3m would do"},
 		"enough":         {func(l *loadRun) { l.schedule.lengths.Generations = 4 }, ""},
-		"first pass":     {func(l *loadRun) { l.schedule.firstPass = []string{"host", "twin", "container"} }, ""},
+		"first pass":     {func(l *loadRun) { l.schedule.question = []string{"host", "twin", "container"} }, ""},
 		"fixed":          {func(l *loadRun) { l.schedule.plan.Generations = 2 }, ""},
 		"continued":      {func(l *loadRun) { l.run.config.Earlier = &Earlier{} }, ""},
 		"baseline alone": {func(l *loadRun) { l.load.Arms = l.load.Arms[:2] }, ""},

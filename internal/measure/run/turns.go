@@ -27,7 +27,7 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 	}()
 	started := time.Now()
 	for _, l := range loads {
-		if l.schedule.firstPass == nil {
+		if l.schedule.passes < 2 {
 			continue
 		}
 		if err := r.turn(ctx, l, plan.FirstPassTime(l.schedule.share)); err != nil {
@@ -73,8 +73,13 @@ func noneRan(loads []*loadRun) error {
 // beginSecondPass divides the rest of the time among the loads, and returns the sum of their shares.
 func beginSecondPass(loads []*loadRun) (sum time.Duration) {
 	var shares, least []time.Duration
-	for i, weight := range weigh(loads) {
-		shares = append(shares, loads[i].schedule.beginSecondPass(weight))
+	weights := weigh(loads)
+	left, weighed := 0.0, 0.0
+	for i, l := range loads {
+		left, weighed = left+l.schedule.left().Seconds(), weighed+weights[i]*l.schedule.left().Seconds()
+	}
+	for i, weight := range weights {
+		shares = append(shares, loads[i].schedule.beginSecondPass(weight*left/max(weighed, 1e-9)))
 		least = append(least, loads[i].schedule.leastShare())
 	}
 	for i, share := range plan.AtLeast(shares, least) {
@@ -86,7 +91,7 @@ func beginSecondPass(loads []*loadRun) (sum time.Duration) {
 
 // mostWeight is the largest factor by which weigh gives a noisy workload more time than planned, or
 // a quiet one less.
-const mostWeight = 2
+const mostWeight = 4
 
 // weigh returns, for each workload, the factor for its time in the second pass. The time for a given
 // precision is proportional to the variance that the first pass saw. All factors are 1 if the
@@ -111,14 +116,14 @@ func weigh(loads []*loadRun) []float64 {
 // perArm is the time in seconds that the plan has for each arm.
 func (l *loadRun) perArm() float64 { return l.load.Budget / float64(len(l.load.Arms)) }
 
-// variance is the windows' part of the subject's variance after the first pass, times the seconds of the
-// pass: the variance per second of measuring. The launches' part is left out: two to four launches hardly
-// show it. NaN: unknown.
+// variance is the subject's variance after the first pass, of windows and of launches, times the seconds of the pass: the
+// variance per second of measuring. Two to four launches hardly show how much launches differ, so that the likely value
+// (stat.Fit.LaunchSD) leans on what is usual. NaN: unknown.
 func (l *loadRun) variance() float64 {
 	s := &l.schedule
 	for _, r := range l.results.effects {
-		if s.firstPass != nil && r.Arm == l.load.Subject && r.Noise > 0 {
-			return r.Noise * r.Noise * s.spent.Seconds()
+		if s.passes == 2 && r.Arm == l.load.Subject && r.Noise > 0 && s.launch > 0 {
+			return plan.Variance(r.Noise, s.launchSD, s.launch) * s.spent.Seconds()
 		}
 	}
 	return math.NaN()

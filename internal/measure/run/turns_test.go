@@ -8,21 +8,23 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// A noisy workload gets more of the second pass, within bounds. If the first pass says too little,
+// A workload whose windows or launches vary more gets more of the second pass, within bounds. If the first pass says too little,
 // or the experiment fixes the shares, the plan's shares hold.
 func TestTimeGoesToTheNoisy(t *testing.T) {
-	made := func(noise, budget float64, arms int) *loadRun {
+	varied := func(noise, launchSD, budget float64, arms int) *loadRun {
 		load := &plan.Load{Arms: make([]plan.PlannedArm, arms), Subject: "container"}
 		load.Budget = budget
-		l := &loadRun{load: load, schedule: schedule{spent: 10 * time.Second, firstPass: []string{"host", "twin", "container"}}}
-		l.results.effects = []Running{{"cgroup", 1, math.Inf(1), 0}, {"container", 1, math.Inf(1), noise}}
+		l := &loadRun{load: load, schedule: schedule{spent: 10 * time.Second, passes: 2, launch: 6, launchSD: launchSD}}
+		l.results.effects = []Running{{Arm: "cgroup"}, {Arm: "container", Noise: noise}}
 		return l
 	}
+	made := func(noise, budget float64, arms int) *loadRun { return varied(noise, 1e-9, budget, arms) }
 	for name, c := range map[string]struct {
 		loads []*loadRun
 		want  []float64
 	}{
-		"noisy, quiet and between": {[]*loadRun{made(0.2, 30, 6), made(0.02, 30, 6), made(math.Sqrt(0.004), 40, 8)}, []float64{2, 0.5, 1}},
+		"noisy, quiet and between": {[]*loadRun{made(0.2, 30, 6), made(0.02, 30, 6), made(math.Sqrt(0.004), 40, 8)}, []float64{4, 0.25, 1}},
+		"launches that differ":     {[]*loadRun{varied(1e-9, 0.02, 30, 6), varied(1e-9, 0.01, 30, 6)}, []float64{2, 0.5}},
 		"not known":                {[]*loadRun{made(0.2, 30, 6), made(0, 30, 6)}, []float64{1, 1}},
 		"shares are chosen":        {[]*loadRun{made(0.2, 60, 6), made(0.02, 30, 6)}, []float64{1, 1}},
 	} {
@@ -33,7 +35,7 @@ func TestTimeGoesToTheNoisy(t *testing.T) {
 		}
 	}
 	none := made(0.2, 30, 6)
-	none.schedule.firstPass = nil
+	none.schedule.passes = 1
 	if got := weigh([]*loadRun{none}); got[0] != 1 {
 		t.Errorf("without a first pass: %v", got)
 	}
@@ -44,10 +46,10 @@ func TestTimeOfLeastLaunches(t *testing.T) {
 	made := func(noise float64, share time.Duration) *loadRun {
 		load := &plan.Load{Arms: make([]plan.PlannedArm, 6), Subject: "container"}
 		load.Budget = 30
-		l := &loadRun{load: load, schedule: schedule{plan: &plan.Plan{}, load: load, share: share + 10*time.Second, spent: 10 * time.Second, piloted: true,
-			firstPass: []string{"host", "twin", "container"}, lengths: plan.Lengths{Window: 20 * ms, Discard: 5 * ms}}}
+		l := &loadRun{load: load, schedule: schedule{plan: &plan.Plan{}, load: load, share: share + 10*time.Second, spent: 10 * time.Second, piloted: true, passes: 2, launch: 2,
+			question: []string{"host", "twin", "container"}, lengths: plan.Lengths{Window: 20 * ms, Discard: 5 * ms}}}
 		l.schedule.observed = plan.Observed{Arms: 6, Launch: time.Second}
-		l.results.effects = []Running{{"container", 1, math.Inf(1), noise}}
+		l.results.effects = []Running{{Arm: "container", Noise: noise}}
 		return l
 	}
 	for _, c := range []struct {

@@ -41,6 +41,8 @@ func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []strin
 		}
 		l.UntilDecided = e.UntilDecided
 		l.Budget = w.Share * float64(len(l.Arms))
+		chosen := len(w.Arms)+len(e.Arms) > 0 || e.UntilDecided || len(e.Limits) > 0 // by the user, so that all arms are measured
+		l.LayersOnLoss = !chosen && l.Workload.Question != "" && p.FirstPass(&l) != nil
 		p.Loads = append(p.Loads, l)
 		p.Left = append(p.Left, left...)
 	}

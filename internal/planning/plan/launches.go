@@ -14,8 +14,9 @@ const (
 	// minLaunches is how many launches a turn has at least, if its time has room for them: a verdict
 	// needs as many.
 	minLaunches = metric.LeastLaunches
-	// minBlocks is how many blocks a launch has where the time has room for minLaunches of that length.
-	minBlocks = 3
+	// minBlocks is how many blocks a launch has where the time has room for minLaunches of that length, and they take at
+	// most twice as long as launching: of fewer no outlier can be clipped. fewBlocks is how many it has otherwise.
+	minBlocks, fewBlocks = 8, 3
 	// leastBlocks is how many blocks a launch has at least: in short budgets, where minLaunches need it, and
 	// in every launch beyond them.
 	leastBlocks = 2
@@ -30,7 +31,8 @@ func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, rec
 	block := o.block(l).Seconds()
 	launch, budget := o.Launch.Seconds(), o.budgetWithLaunch().Seconds()
 	sd := cmp.Or(o.LaunchSD, stat.UsualLaunchSD)
-	best := max(math.Sqrt(launch/block)*noise/(math.Sqrt2*sd), launch/block, minBlocks)
+	least := max(min(minBlocks, 2*launch/block), fewBlocks)
+	best := max(math.Sqrt(launch/block)*noise/(math.Sqrt2*sd), launch/block, least)
 	l.Generations = max(o.leastLaunches(), int(budget/(launch+best*block)))
 	if fixed.Generations > 0 {
 		l.Generations = fixed.Generations
@@ -43,6 +45,13 @@ func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, rec
 		return l, oneLaunch(l.Blocks)
 	}
 	return l, someLaunches(l.Generations, l.Blocks, launch, block)
+}
+
+// Variance is that of the contrast of an arm with the mean of baseline and twin: of its windows, whose standard error is
+// noise, and of so many launches. launchSD is that of an arm's launch effect; 0: not known yet. All in logs.
+func Variance(noise, launchSD float64, launches int) float64 {
+	sd := cmp.Or(launchSD, stat.UsualLaunchSD)
+	return noise*noise + 1.5*sd*sd/float64(launches)
 }
 
 // perLaunch returns how many blocks each launch can have. Times are in seconds.

@@ -7,7 +7,8 @@ import (
 )
 
 // Blocks per launch are sqrt(launch / block * noise² / (2 sd²)), launches take at most half of the time,
-// and there are four where the time has room. A block takes 0.25 s.
+// there are four launches where the time has room, and eight blocks where these take at most twice as long as a launch. A
+// block takes 0.25 s.
 func TestAllocate(t *testing.T) {
 	const s = time.Second
 	l := Lengths{Window: 20 * time.Millisecond, Discard: 3 * time.Millisecond}
@@ -15,21 +16,22 @@ func TestAllocate(t *testing.T) {
 		name           string
 		launch, budget time.Duration
 		noise, sd      float64
-		launches       int // int(budget / (launch + best * block)), best as said in the name
+		launches       int // int(budget / (launch + best * block)), best as said in the name, but at least 8
 		blocks         int // int((budget / launches - launch) / block)
 	}{
 		{"not measured, so 1 %: sqrt(4 * 0.08² / 0.0002) = 11.3", s, 45 * s, 0.08, 0, 11, 12},
 		{"0.7 %: sqrt(4 * 0.08² / 0.000098) = 16.2", s, 45 * s, 0.08, 0.007, 8, 18},
-		{"3 %: 3.8, but launches would take more than half: 4", s, 45 * s, 0.08, 0.03, 22, 4},
+		{"3 %: 3.8, but no outlier of so few can be clipped: 8", s, 45 * s, 0.08, 0.03, 15, 8},
 		{"3 %, noisy windows: sqrt(4 * 0.2² / 0.0018) = 9.4", s, 45 * s, 0.2, 0.03, 13, 9},
-		{"10 %: never less than a launch takes", s, 45 * s, 0.2, 0.1, 22, 4},
+		{"10 %: never less than a launch takes", 3 * s, 90 * s, 0.2, 0.1, 15, 12},
+		{"10 %, blocks take long: eight would take more than twice as long as a launch", 500 * time.Millisecond, 45 * s, 0.2, 0.1, 30, 4},
 		{"cheap launches: sqrt(0.3 / 0.25 * 0.08² / 0.0002) = 6.2", 300 * time.Millisecond, 45 * s, 0.08, 0, 24, 6},
 		{"50 % noise: sqrt(4 * 0.5² / 0.0002) = 71, but at least four launches", s, 30 * s, 0.5, 0, 4, 26},
 		{"four launches of three blocks", s, 7 * s, 0.5, 0, 4, 3},
 		{"four launches of two blocks: a verdict needs four", s, 6 * s, 0.5, 0, 4, 2},
 		{"no room for a fourth: two blocks take half a second", s, 5900 * time.Millisecond, 0.5, 0, 3, 3},
 		{"room for one", s, 2 * s, 0.5, 0, 1, 4},
-		{"an hour: sqrt(4 * 0.08² / 0.0032) = 2.8, so 4", s, time.Hour, 0.08, 0.04, 1800, 4},
+		{"an hour: sqrt(4 * 0.08² / 0.0032) = 2.8, so 8", s, time.Hour, 0.08, 0.04, 1200, 8},
 	} {
 		o := Observed{Launch: c.launch, Switch: 2 * time.Millisecond, Arms: 10, Budget: c.budget, LaunchSD: c.sd}
 		got, why := Allocate(o, l, c.noise, Lengths{})
@@ -40,7 +42,7 @@ func TestAllocate(t *testing.T) {
 }
 
 // No other division of the time has a variance that is smaller by more than a twentieth, of those in
-// which launches take at most half of it.
+// which launches take at most half of it and have eight blocks or more.
 func TestAllocateIsTheBest(t *testing.T) {
 	const launch, block, budget = 1.0, 0.25, 120.0
 	variance := func(launches, noise, sd float64) float64 {
@@ -53,7 +55,7 @@ func TestAllocateIsTheBest(t *testing.T) {
 			o := Observed{Launch: time.Second, Switch: 2 * time.Millisecond, Arms: 10, Budget: 120 * time.Second, LaunchSD: sd}
 			got, _ := Allocate(o, l, noise, Lengths{})
 			best := math.Inf(1)
-			for n := 4.0; n <= budget/2/launch; n++ {
+			for n := 4.0; n <= budget/(launch+minBlocks*block); n++ {
 				best = min(best, variance(n, noise, sd))
 			}
 			if v := variance(float64(got.Generations), noise, sd); v > 1.05*best {

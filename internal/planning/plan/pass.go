@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// A run measures its loads in up to two passes. The first pass answers the question that people
-// ask: it has the baseline, its twin and the subject alone, for every load in turn. The second
-// pass has all arms, and windows of the first pass count in it too. In the second pass every
-// other block has the arms of the first pass only.
+// A run measures its loads in up to two passes. The first pass has a first answer to the question
+// that people ask: it has the baseline, its twin and the subject alone, for every load in turn. The
+// second pass goes on with these until QuestionShare of the load's time is over. Where the subject
+// is found to differ then, all arms have the rest, and every other block those of the question only;
+// where it is not, the question has the rest: nobody asks which layer costs nothing. Arms that the
+// user chose (LayersOnLoss is false) are measured in the whole second pass. All windows count.
 //
 // A load has a first pass where all of this holds: it has at least fewArms arms, none of them
 // with a neighbour; it has a subject; it has no database server, whose start in each arm would
@@ -72,6 +74,9 @@ func (p *Plan) QuestionBlocks(l *Load) []string {
 
 // FirstPassLaunches is how often the first pass launches its arms at least.
 const FirstPassLaunches = 2
+
+// QuestionShare is the part of a load's time in which the question alone is measured.
+const QuestionShare = 0.6
 
 // FirstPassTime returns how long the first pass of a load takes, from the load's whole budget. With 13 s
 // at most, four loads have their answers within a minute.

@@ -211,7 +211,7 @@ const (
 )
 
 // shortestWindow returns the shortest window in which every arm does at least fewOps operations. It
-// returns a shorter one if the budget has no room for minBlocks blocks.
+// returns a shorter one if the budget has no room for fewBlocks blocks.
 func shortestWindow(o Observed, least time.Duration) time.Duration {
 	slowest := math.Inf(1) // operations per tick
 	for _, n := range operations(o.Traces) {
@@ -223,7 +223,7 @@ func shortestWindow(o Observed, least time.Duration) time.Duration {
 			continue
 		}
 		overhead := max(s.Discard, least, o.Settle) + o.Switch
-		if slowest*float64(ticks(best)) >= fewOps || minBlocks*float64(o.Arms)*(s.Window+overhead).Seconds() > (o.budgetWithLaunch()-o.Launch).Seconds() {
+		if slowest*float64(ticks(best)) >= fewOps || fewBlocks*float64(o.Arms)*(s.Window+overhead).Seconds() > (o.budgetWithLaunch()-o.Launch).Seconds() {
 			break
 		}
 		best = s.Window
@@ -276,11 +276,11 @@ func longest(traces []Trace) []float64 {
 	return out
 }
 
-// fits says whether the budget has room for minLaunches launches of minBlocks blocks of such windows.
+// fits says whether the budget has room for minLaunches launches of fewBlocks blocks of such windows.
 // overhead is in seconds.
 func fits(o Observed, w time.Duration, overhead float64) bool {
 	block := float64(o.Arms) * (w.Seconds() + overhead)
-	return minLaunches*(o.Launch.Seconds()+minBlocks*block) <= o.budgetWithLaunch().Seconds()
+	return minLaunches*(o.Launch.Seconds()+fewBlocks*block) <= o.budgetWithLaunch().Seconds()
 }
 
 // longestFitting returns the longest window up to half a second that fits into the budget.
