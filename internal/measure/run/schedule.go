@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -211,7 +212,7 @@ func (s *schedule) fixed() plan.Lengths {
 func (s *schedule) planningInput() plan.Observed {
 	o := s.observed
 	o.Stands, o.Budget, o.Arms = false, s.ahead(), s.armsInBlock()
-	o.Made, o.LaunchSD = s.counting(), s.launchSD
+	o.Made, o.LaunchSD = s.counting(), cmp.Or(s.launchSD, s.load.UsualLaunchSD())
 	if o.Launch = s.nextLaunch() + s.closeTime; s.launches == 0 { // the last launch had the arms of another turn
 		o.Launch = s.firstLaunch()
 	}
