@@ -12,7 +12,7 @@ func (in Language) candidates(a *record.Advice, l record.AdviceLoss) block {
 	t := table{columns: []column{
 		{head: in.text("advise.head.remedy"), flex: 10}, {head: in.text("advise.head.lost", "arm", l.Arm), align: interval},
 		{head: in.text("head.against", "baseline", l.Baseline), align: interval, drop: 1},
-		{head: in.text("price.regained"), align: interval}, {head: in.text("price.keeps"), align: interval, drop: 2}, {head: in.text("head.answer")},
+		{head: in.text("price.regained"), align: interval}, {head: in.text("price.keeps"), align: interval, drop: 2}, {head: in.text("head.answer"), wrap: leastAnswer},
 	}}
 	var b block
 	for i, c := range l.Candidates {

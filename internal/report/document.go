@@ -53,6 +53,7 @@ type column struct {
 	// flex is the least width to which the column may be cut before anything
 	// else is; 0 for a column that is not cut.
 	flex int
+	wrap int  // the least width of a last column of words, which may take several lines; 0: it takes one
 	drop int  // where the table is too wide, columns with 1 go first, then those with 2; 0: stays
 	mark mark // of all figures of the column
 }
@@ -102,6 +103,7 @@ type table struct {
 	columns []column
 	rows    []row
 	tight   bool         // one space between the columns instead of two
+	wrapped bool         // answers take several lines
 	star    messages.Key // what * means; empty: shown to differ
 	// panel is the number of columns behind the first that stay together where the table is cut into
 	// several, each with the first column; 0: it is not cut.

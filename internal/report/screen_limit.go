@@ -21,7 +21,7 @@ func (in Language) limitTable(w workload, t record.AnswerTable) table {
 	if p99 {
 		out.columns = append(out.columns, column{head: in.text("head.p99"), align: right, drop: 1})
 	}
-	out.columns = append(out.columns, column{head: in.text("head.answer")})
+	out.columns = append(out.columns, column{head: in.text("head.answer"), wrap: leastAnswer})
 	for _, r := range t.Rows {
 		line := row{cell{r.Arm, strong}, cell{in.limitWords(r.Limit), plain}, cell{}, cell{}, cell{none, faint}, in.effectWith(w, r.Effect)}
 		if r.Limit != nil {
@@ -80,7 +80,7 @@ func (in Language) objectiveTable(w workload, t record.AnswerTable) table {
 	m := w.metricWord(t.Metric)
 	out := table{columns: []column{
 		{head: in.text("head.arm"), flex: 10}, {head: catalogue.P50.Head, align: right, drop: 1}, {head: m.head, align: right},
-		{head: in.text("objective.interval"), align: right}, {head: in.text("head.answer")},
+		{head: in.text("objective.interval"), align: right}, {head: in.text("head.answer"), wrap: leastAnswer},
 	}}
 	for _, r := range t.Rows {
 		line := row{cell{r.Arm, strong}, w.value(r.Arm, catalogue.P50.Name), cell{none, faint}, cell{}, in.answerCell(r)}

@@ -98,7 +98,7 @@ func (in Language) plainTable(of func(string) workload, t record.AnswerTable) ta
 	m := of(t.Rows[0].Workload).metricWord(t.Metric)
 	out := table{columns: []column{
 		{head: in.text("head.load"), flex: 10}, {head: in.text("head.arm"), flex: 10}, {head: in.text("head.on", "baseline", t.Baseline), align: right, drop: 3},
-		{head: m.head, align: right}, {head: in.text("head.p99"), align: right, drop: 1}, {head: in.text("head.cpu"), align: right, drop: 2}, {head: in.text("head.answer")},
+		{head: m.head, align: right}, {head: in.text("head.p99"), align: right, drop: 1}, {head: in.text("head.cpu"), align: right, drop: 2}, {head: in.text("head.answer"), wrap: leastAnswer},
 	}}
 	if slices.ContainsFunc(t.Rows, byCPU) {
 		out.columns[5].drop = 0
@@ -142,7 +142,7 @@ func byCPU(r record.AnswerRow) bool {
 func (in Language) neighbourTable(w workload, t record.AnswerTable) table {
 	out := table{columns: []column{
 		{head: in.text("head.arm"), flex: 10}, {head: in.text("price.isolation"), drop: 1}, {head: w.metricWord(t.Metric).head, align: right},
-		{head: in.text("price.regained"), align: right}, {head: in.text("price.keeps"), align: right}, {head: in.text("head.p99"), align: right, drop: 2}, {head: in.text("head.answer")},
+		{head: in.text("price.regained"), align: right}, {head: in.text("price.keeps"), align: right}, {head: in.text("head.p99"), align: right, drop: 2}, {head: in.text("head.answer"), wrap: leastAnswer},
 	}}
 	for _, r := range t.Rows {
 		line := row{cell{r.Arm, strong}, cell{in.list(r.Isolation), plain}, in.effectWith(w, r.Effect), cell{}, cell{}, changeCell(w, r.P99), in.answerCell(r)}
@@ -164,7 +164,7 @@ func (in Language) neighbourTable(w workload, t record.AnswerTable) table {
 func (in Language) podsTable(w workload, t record.AnswerTable) table {
 	out := table{columns: []column{
 		{head: t.Workload, flex: 10}, {head: in.text("price.alone"), align: right}, {head: in.text("head.beside", "neighbour", t.Neighbour), align: right},
-		{head: in.text("head.p99"), align: right, drop: 1}, {head: in.text("head.answer")},
+		{head: in.text("head.p99"), align: right, drop: 1}, {head: in.text("head.answer"), wrap: leastAnswer},
 	}}
 	for _, r := range t.Rows {
 		line := row{cell{r.Arm, strong}, in.effectWith(w, r.Effect), in.effectWith(w, r.Beside), changeCell(w, r.P99), in.answerCell(r)}

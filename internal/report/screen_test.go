@@ -271,3 +271,35 @@ func TestScreenWithoutRuntime(t *testing.T) {
 		}
 	}
 }
+
+// Where no table fits, each row has its own lines, and each begins with its name: also one that the table has once for several
+// rows.
+func TestStackedRowsHaveNames(t *testing.T) {
+	words := func(all ...string) (r row) {
+		for _, w := range all {
+			r = append(r, cell{w, plain})
+		}
+		return r
+	}
+	r := textRenderer{in: english, width: 40}
+	r.stacked(table{columns: []column{{head: "load", flex: 10}, {head: "arm", flex: 10}, {head: "p99"}, {head: "answer", wrap: leastAnswer}},
+		rows: []row{words("rpc", "docker", "+1 %", "slower"), words("", "docker-host", "+2 %", "slower"), words("redis", "docker", "+3 %", "faster")}})
+	if want := "  rpc, docker: slower\n    p99 +1 %\n  rpc, docker-host: slower\n    p99 +2 %\n  redis, docker: faster\n    p99 +3 %\n"; r.out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", r.out.String(), want)
+	}
+}
+
+// An answer takes several lines before a name is cut, in a table of any width that it needs.
+func TestAnswersTakeSeveralLines(t *testing.T) {
+	made := table{columns: []column{{head: "arm", flex: 10}, {head: "p99", drop: 1}, {head: "answer", wrap: leastAnswer}},
+		rows: []row{{cell{"docker-unconfined", plain}, cell{"+1 %", plain}, cell{"slower: less CPU received, stalls, waiting for the disk", plain}}}}
+	for width, want := range map[int]string{
+		100: "  arm                p99   answer\n  docker-unconfined  +1 %  slower: less CPU received, stalls, waiting for the disk\n",
+		60:  "  arm                answer\n  docker-unconfined  slower: less CPU received, stalls,\n                     waiting for the disk\n",
+	} {
+		r := textRenderer{in: english, width: width}
+		if r.tables([]table{made}, nil); r.out.String() != want {
+			t.Errorf("%d columns:\n%s\nwant\n%s", width, r.out.String(), want)
+		}
+	}
+}

@@ -29,8 +29,11 @@ func (r *textRenderer) tables(all []table, notes []sentence) (stacked bool) {
 	return stacked
 }
 
-// fitting is a table in a width that fits: with less space, with names that are cut, with fewer columns, or cut into several. It is
-// empty if none fits: then each row is printed in lines of its own.
+// leastAnswer is the least width of an answer that takes several lines.
+const leastAnswer = 26
+
+// fitting is a table in a width that fits: with less space, with names that are cut, with fewer columns, with answers in several
+// lines, or cut into several. It is empty if none fits: then each row is printed in lines of its own.
 func (r *textRenderer) fitting(t table) []table {
 	last := 0
 	for _, c := range t.columns {
@@ -38,9 +41,13 @@ func (r *textRenderer) fitting(t table) []table {
 	}
 	for drop := range last + 1 {
 		kept := t.dropped(drop)
-		for _, fits := range []func(table) bool{r.fitsWhole, r.fits} {
+		for _, way := range []struct{ cut, wrapped bool }{{}, {wrapped: true}, {cut: true}, {cut: true, wrapped: true}} {
+			if way.wrapped && drop != min(1, last) { // what goes first goes before an answer takes two lines
+				continue
+			}
+			kept.wrapped = way.wrapped
 			for _, kept.tight = range []bool{false, true} {
-				if fits(kept) {
+				if kept.total(kept.least(way.cut)) <= r.room() {
 					return []table{kept}
 				}
 			}
@@ -118,17 +125,21 @@ func (t table) filled() table {
 	return t.without(empty...)
 }
 
-func (r *textRenderer) fitsWhole(t table) bool { return t.total(t.sizes()) <= r.room() }
-
 // fits reports whether a table fits with its names cut.
-func (r *textRenderer) fits(t table) bool {
+func (r *textRenderer) fits(t table) bool { return t.total(t.least(true)) <= r.room() }
+
+// least is the least width of each column, with names that are cut or whole.
+func (t table) least(cut bool) []int {
 	sizes := t.sizes()
 	for i, c := range t.columns {
-		if c.flex > 0 {
+		if cut && c.flex > 0 {
 			sizes[i] = min(sizes[i], c.flex)
 		}
+		if t.wrapped && c.wrap > 0 {
+			sizes[i] = min(sizes[i], c.wrap)
+		}
 	}
-	return t.total(sizes) <= r.room()
+	return sizes
 }
 
 func (r *textRenderer) room() int { return r.width - len(indent) }
@@ -179,13 +190,21 @@ func (t table) parts(i int) (est, rest, end int) {
 	return est, rest, end
 }
 
-// shrink cuts the flexible columns, of which there are enough when the table
-// fits.
+// shrink gives answers several lines where the table is made for that, and cuts names, of which there are enough when the
+// table fits.
 func (r *textRenderer) shrink(t table, sizes []int) {
-	for i, c := range t.columns {
-		if over := t.total(sizes) - r.room(); over > 0 && c.flex > 0 && sizes[i] > c.flex {
-			sizes[i] = max(c.flex, sizes[i]-over)
+	to := func(i, least int) {
+		if over := t.total(sizes) - r.room(); over > 0 && least > 0 && sizes[i] > least {
+			sizes[i] = max(least, sizes[i]-over)
 		}
+	}
+	for i, c := range t.columns {
+		if t.wrapped {
+			to(i, c.wrap)
+		}
+	}
+	for i, c := range t.columns {
+		to(i, c.flex)
 	}
 }
 
@@ -204,14 +223,25 @@ func (r *textRenderer) table(t table) {
 
 func (r *textRenderer) row(t table, cells row, sizes []int) {
 	var line sentence
+	var more []sentence // lines of a last column of words after its first
+	before := 0
 	for i, c := range cells {
 		if i > 0 {
 			line = append(line, cell{strings.Repeat(" ", t.gap()), plain})
+			before += sizes[i-1] + t.gap()
+		}
+		if t.columns[i].wrap > 0 && Width(export.Clean(c.figure().whole())) > sizes[i] {
+			lines := wrap(sentence{{export.Clean(c.figure().whole()), c.figure().tone}}, sizes[i])
+			line, more = append(line, lines[0]...), lines[1:]
+			continue
 		}
 		s := t.laid(i, c, sizes[i])
 		line = append(line, cell{PadRight(s, sizes[i]), c.figure().tone})
 	}
 	r.line(indent, line)
+	for _, l := range more {
+		r.line(indent+strings.Repeat(" ", before), l)
+	}
 }
 
 // laid is what a column of a width prints of an entry; all entries of a column with marks end in a mark or in a space.
@@ -239,9 +269,14 @@ func (t table) laid(i int, e entry, size int) string {
 }
 
 // stacked prints each row in lines of its own: what it is about and the verdict,
-// then the numbers with their names.
+// then the numbers with their names. A name that the table has once for several rows stands in each.
 func (r *textRenderer) stacked(t table) {
+	var name entry
 	for _, row := range t.rows {
+		if !row[0].figure().said() && name != nil {
+			row = slices.Concat([]entry{name}, row[1:])
+		}
+		name = row[0]
 		about, figures := r.parted(t, row)
 		for i, l := range wrap(about, r.width-2*len(indent)) {
 			r.line(strings.Repeat(indent, min(i, 1)+1), l)
