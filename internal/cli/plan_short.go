@@ -46,6 +46,9 @@ func (p *sheet) shortPlan(built *plan.Plan, title string) {
 		p.row(p.text("plan.row.programs"), withPaths(r.Programs))
 	}
 	p.row(p.text("plan.row.arms"), p.names(arms))
+	if subjects := asked(built.Loads); len(subjects) > 0 {
+		p.row("", p.text("plan.layers", "arms", p.names(subjects)))
+	}
 	for _, n := range beside {
 		p.row(p.text("plan.row.neighbour"), n)
 	}
@@ -98,4 +101,14 @@ func (p *sheet) skipped(left []record.Left) {
 		}
 		p.row(p.text("plan.row.skipped"), text)
 	}
+}
+
+// asked are the arms that loads ask about first: their layers are measured only where one of these differs.
+func asked(loads []plan.Load) (arms arrange.Ordered) {
+	for _, l := range loads {
+		if l.LayersOnLoss {
+			arms.Add(l.Workload.Question)
+		}
+	}
+	return arms
 }

@@ -126,7 +126,7 @@ func TestLayersWaitForTheQuestion(t *testing.T) {
 		"shown":         {budget: 90 * time.Second, shown: true, at: 50 * time.Second, layers: true},
 		"not shown":     {budget: 90 * time.Second, at: 50 * time.Second},
 		"given up":      {budget: 90 * time.Second, givenUp: true, at: 50 * time.Second, layers: true},
-		"little budget": {budget: 15 * time.Second, shown: true, at: 2 * time.Second, layers: true},
+		"little budget": {budget: 15 * time.Second, shown: true, at: 4 * time.Second, layers: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := made()
