@@ -61,12 +61,12 @@ func TestRecall(t *testing.T) {
 			t.Errorf("%s: %+v", w.Name, k)
 		}
 	}
-	wantText(t, "after", verdictBudget(p, messages.Catalog{}), "verdicts need 4 launches of each arm: by earlier runs here a budget of about 40 s")
+	wantText(t, "after", verdictBudget(p, messages.Catalog{}), "verdicts need 4 launches of each arm: by earlier runs here a budget of about 45 s")
 	if got := launchNotice(p, messages.Catalog{}); got != "" {
 		t.Error(got)
 	}
 	_, p = plannedAfter(t, append(command[:len(command)-1:len(command)-1], "20s")...)
-	wantText(t, "short", launchNotice(p, messages.Catalog{}), "room for 2 of the 4 launches", "by earlier runs here --budget 40s would do")
+	wantText(t, "short", launchNotice(p, messages.Catalog{}), "room for 1 of the 4 launches", "by earlier runs here --budget 45s would do")
 	_, p = plannedAfter(t, "quick", "--workload", "rpc,oltp-read-only", "--arms", "cgroup,rootfs", "--budget", "60s")
 	wantText(t, "another arm", verdictBudget(p, messages.Catalog{}), "unknown before a first run here of oltp-read-only, rpc")
 	_, p = plannedAfter(t, "quick", "--workload", "rpc,commit", "--arms", "cgroup", "--budget", "60s")

@@ -69,18 +69,18 @@ func TestLastLaunchTakesTheRestOfTheTime(t *testing.T) {
 		blocks         int
 		last, follows  bool
 	}{
-		{name: "another launch fits, and measures for a third as long as it takes", budget: 70 * s, launch: 22 * s, launched: 1, blocks: 6, follows: true},
-		{name: "the arms take too long to close for another", budget: 70 * s, launch: 22 * s, launched: 1, closing: 2 * s, blocks: 16, last: true},
-		{name: "no other launch fits", budget: 69 * s, launch: 22 * s, launched: 1, blocks: 15, last: true},
-		{name: "four launches are there, another would measure for too short a time", budget: 75 * s, launch: 22 * s, launched: 4, blocks: 17, last: true},
-		{name: "four launches are there, another is worth it", budget: 76 * s, launch: 22 * s, launched: 4, blocks: 6, follows: true},
+		{name: "another launch fits, and measures for half as long as it takes", budget: 73 * s, launch: 22 * s, launched: 1, blocks: 6, follows: true},
+		{name: "the arms take too long to close for another", budget: 73 * s, launch: 22 * s, launched: 1, closing: 2 * s, blocks: 17, last: true},
+		{name: "no other launch fits", budget: 72 * s, launch: 22 * s, launched: 1, blocks: 16, last: true},
+		{name: "four launches are there, another would measure for less than it takes", budget: 89 * s, launch: 22 * s, launched: 4, blocks: 22, last: true},
+		{name: "four launches are there, another is worth it", budget: 90 * s, launch: 22 * s, launched: 4, blocks: 6, follows: true},
 		{name: "the launches are fixed", budget: 100 * s, launch: 10 * s, launched: 2, change: func(l *loadRun) { l.schedule.plan.Generations = 2 }, blocks: 30, last: true},
-		{name: "precise enough", budget: 69 * s, launch: 22 * s, launched: 1, blocks: 6, change: func(l *loadRun) {
+		{name: "precise enough", budget: 70 * s, launch: 22 * s, launched: 1, blocks: 6, change: func(l *loadRun) {
 			l.run.config.Decide = func(record.Workload, []record.Line) Decision { return Decision{Stop: true} }
 		}},
 		{name: "the first pass leaves the rest to the second", budget: 70 * s, launch: 22 * s, launched: 4, blocks: 6,
 			change: func(l *loadRun) { l.schedule.question = []string{"host", plan.TwinName, "pod"} }},
-		{name: "nothing is up that can be compared", budget: 69 * s, launch: 22 * s, launched: 4, blocks: 6, change: func(l *loadRun) { l.sites.arms = l.sites.arms[:2] }},
+		{name: "nothing is up that can be compared", budget: 70 * s, launch: 22 * s, launched: 4, blocks: 6, change: func(l *loadRun) { l.sites.arms = l.sites.arms[:2] }},
 		{name: "the time ends before the blocks of the plan", budget: 33 * s, launch: 22 * s, launched: 1, blocks: 3, last: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -212,7 +211,7 @@ func (s *schedule) fixed() plan.Lengths {
 func (s *schedule) planningInput() plan.Observed {
 	o := s.observed
 	o.Stands, o.Budget, o.Arms = false, s.ahead(), s.armsInBlock()
-	o.Made, o.LaunchSD = s.counting(), cmp.Or(s.launchSD, s.load.UsualLaunchSD())
+	o.Made, o.LaunchSD = s.counting(), s.launchSD
 	if o.Launch = s.nextLaunch() + s.closeTime; s.launches == 0 { // the last launch had the arms of another turn
 		o.Launch = s.firstLaunch()
 	}

@@ -23,7 +23,7 @@ func TestShowRoom(t *testing.T) {
 		change func(l *loadRun)
 		want   string
 	}{
-		"too few":        {func(*loadRun) {}, "room for 2 of the 4 launches that verdicts need; --budget 2m would do"},
+		"too few":        {func(*loadRun) {}, "room for 2 of the 4 launches that verdicts need; --budget 3m would do"},
 		"enough":         {func(l *loadRun) { l.schedule.lengths.Generations = 4 }, ""},
 		"first pass":     {func(l *loadRun) { l.schedule.question = []string{"host", "twin", "container"} }, ""},
 		"fixed":          {func(l *loadRun) { l.schedule.plan.Generations = 2 }, ""},

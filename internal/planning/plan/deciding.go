@@ -53,7 +53,7 @@ type pace struct {
 }
 
 // measuring is the least time of measuring in a launch.
-func (t pace) measuring() time.Duration { return max(leastBlocks*t.block, t.launch/mostLaunching) }
+func (t pace) measuring() time.Duration { return max(leastBlocks*t.block, t.launch/2) }
 
 // slower is by how much launches may take longer than in the runs that are known.
 const slower = 1.25

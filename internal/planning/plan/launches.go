@@ -17,9 +17,6 @@ const (
 	// minBlocks is how many blocks a launch has where the time has room for minLaunches of that length, and they take at
 	// most twice as long as launching: of fewer no outlier can be clipped. fewBlocks is how many it has otherwise.
 	minBlocks, fewBlocks = 8, 3
-	// mostLaunching is how many times as long launching may take as measuring. Launches of a database server differ by
-	// more than its windows, so that the best division has short ones.
-	mostLaunching = 3
 	// leastBlocks is how many blocks a launch has at least: in short budgets, where minLaunches need it, and
 	// in every launch beyond them.
 	leastBlocks = 2
@@ -28,14 +25,14 @@ const (
 // Allocate divides the budget into launches and blocks, and says in words how. A contrast of two arms
 // over G launches of B blocks has the variance noise²/(G B) + 2 sd²/G, so the blocks per launch are
 // sqrt(cost of a launch / cost of a block * noise² / (2 sd²)) (Kalibera and Jones 2013, ISMM, section
-// 6), as long as there are enough launches and they take at most three quarters of the time. noise is the
-// standard deviation of the log ratio of two windows of a block.
+// 6), as long as there are enough launches and they take at most half of the time. noise is the standard
+// deviation of the log ratio of two windows of a block.
 func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, record.Said) {
 	block := o.block(l).Seconds()
 	launch, budget := o.Launch.Seconds(), o.budgetWithLaunch().Seconds()
 	sd := cmp.Or(o.LaunchSD, stat.UsualLaunchSD)
 	least := max(min(minBlocks, 2*launch/block), fewBlocks)
-	best := max(math.Sqrt(launch/block)*noise/(math.Sqrt2*sd), launch/block/mostLaunching, least)
+	best := max(math.Sqrt(launch/block)*noise/(math.Sqrt2*sd), launch/block, least)
 	l.Generations = max(o.leastLaunches(), int(budget/(launch+best*block)))
 	if fixed.Generations > 0 {
 		l.Generations = fixed.Generations
@@ -48,18 +45,6 @@ func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, rec
 		return l, oneLaunch(l.Blocks)
 	}
 	return l, someLaunches(l.Generations, l.Blocks, launch, block)
-}
-
-// serverLaunchSD is the usual standard deviation of a launch effect of a database server, in logs: which thread wakes which
-// on which CPU differs from launch to launch and stays (MariaDB on two CPUs: 5 to 7 %).
-const serverLaunchSD = 0.05
-
-// UsualLaunchSD is the standard deviation of a launch effect until two launches have shown it, in logs.
-func (l *Load) UsualLaunchSD() float64 {
-	if l.Stages.Server != nil {
-		return serverLaunchSD
-	}
-	return stat.UsualLaunchSD
 }
 
 // Variance is that of the contrast of an arm with the mean of baseline and twin: of its windows, whose standard error is
@@ -76,13 +61,13 @@ func perLaunch(budget, launch, block float64, launches int) int {
 
 // Another says whether one more launch is worth its time after made launches of this turn; if not,
 // the present launch is measured until the time is up. Up to the least number of launches, one needs
-// room for its least time of measuring; a further launch has to measure for a third of the time that
-// launching takes.
+// room for its least time of measuring; a further launch has to measure for as long as launching
+// takes.
 func Another(o Observed, l Lengths, made int) bool {
 	if made < cmp.Or(o.Launches, minLaunches) {
 		return o.Budget >= o.Launch+o.minTime(l)
 	}
-	return o.Budget >= o.Launch+o.Launch/mostLaunching+leastBlocks*o.block(l)
+	return o.Budget >= 2*o.Launch+leastBlocks*o.block(l)
 }
 
 // Enough is the time of a turn in which a verdict has the launches that it needs, after so much time before the first
@@ -93,7 +78,7 @@ func Enough(o Observed, l Lengths, before time.Duration) time.Duration {
 }
 
 // minTime is the shortest time for which a launch measures.
-func (o Observed) minTime(l Lengths) time.Duration { return max(leastBlocks*o.block(l), o.Launch/mostLaunching) }
+func (o Observed) minTime(l Lengths) time.Duration { return max(leastBlocks*o.block(l), o.Launch/2) }
 
 // leastLaunches is how many launches the rest of a turn has at least, if its time has room for them.
 func (o Observed) leastLaunches() int { return max(1, cmp.Or(o.Launches, minLaunches)-o.Made) }
