@@ -17,10 +17,10 @@ import (
 )
 
 // Lines with a secret (%s) and lines without, in files of each database. Each line is one that some file could have, or a
-// slip of the hand.
+// slip of the hand. A word that stands where an option's name stands (%s = 5) is taken for one, and named.
 var (
 	mysqlLines = []string{
-		"[mysqld]", "[client]", "[mysqld", "[%s", "[mysqld] %s", "%s", "%s = 5", "password = %s", "password %s", "password = \"%s", "password = '%s' x", "password=%s # %s",
+		"[mysqld]", "[client]", "[mysqld", "[%s", "[mysqld] %s", "%s", "password = %s", "password %s", "password = \"%s", "password = '%s' x", "password=%s # %s",
 		"!include %s", "!includedir %s", "!%s", "! include %s", "innodb_buffer_pool_size = %s", "innodb_doublewrite = %s", "innodb_flush_method = %s", "wsrep_sst_auth = root:%s",
 		"innodb_flush_log_at_trx_commit=%s", "sync_binlog = %s", "innodb_log_file_size = %s", "innodb_log_files_in_group = %s", "log_bin = %s", "init_connect='SET @a=\"%s\"'", "[mysqldump]", "max_connections=5",
 	}
