@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis/observe"
@@ -123,10 +124,10 @@ func (t *table) firstWidth(f *fits) float64 {
 			w.Y, w.Launch = append(w.Y, f.y[i]), append(w.Launch, t.rows[i].launch)
 		}
 	}
-	fit := stat.FitWindows(w, true)
 	subject := t.subject(f)
 	if subject == "" {
-		return fit.Interval(nil, 1-t.alpha).Half()
+		return math.Inf(1)
 	}
+	fit := stat.FitWindows(w, true)
 	return fit.Interval(t.contrast(fit, subject, t.load.Baseline), 1-t.alpha).Half()
 }

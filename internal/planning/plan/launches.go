@@ -50,8 +50,9 @@ func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, rec
 // Variance is that of the contrast of an arm with the mean of baseline and twin: of its windows, whose standard error is
 // noise, and of so many launches. launchSD is that of an arm's launch effect; 0: not known yet. All in logs.
 func Variance(noise, launchSD float64, launches int) float64 {
+	const arms = 1 + 1.0/2 // of the arm, and of the mean of two
 	sd := cmp.Or(launchSD, stat.UsualLaunchSD)
-	return noise*noise + 1.5*sd*sd/float64(launches)
+	return noise*noise + arms*sd*sd/float64(launches)
 }
 
 // perLaunch returns how many blocks each launch can have. Times are in seconds.
