@@ -377,4 +377,6 @@ type Generation struct {
 	Number   int     `json:"number"`
 	Seconds  float64 `json:"launch_seconds"`
 	Left     []Left  `json:"left_out,omitempty"` // arms that failed to launch
+	// PlacementsDrawn says that each window begins with its threads on CPUs drawn at random, the same in all arms of a block.
+	PlacementsDrawn bool `json:"placements_drawn,omitempty"`
 }

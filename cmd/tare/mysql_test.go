@@ -244,11 +244,15 @@ func TestBaselineServerDies(t *testing.T) {
 	}
 }
 
-// raw/ has the report lines of sysbench as it printed them.
+// raw/ has the report lines of sysbench as it printed them, and every window begins with a placement of its own.
 func TestReportLinesAreKept(t *testing.T) {
 	t.Parallel()
 	d := startDatabase(t, "8s", 2)
-	d.end(0)
+	for _, l := range d.end(0).Lines {
+		if g := l.Generation; g != nil && !g.PlacementsDrawn {
+			t.Errorf("no placements were drawn: %+v", g)
+		}
+	}
 	logs, _ := filepath.Glob(filepath.Join(d.dir, record.RawDir, "db-*.log"))
 	lines := 0
 	for _, l := range logs {

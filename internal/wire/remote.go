@@ -29,7 +29,7 @@ type Remote interface {
 
 // WindowSpec describes what happens from a thaw to the next pause.
 type WindowSpec struct {
-	Seed            uint64        // of an open loop's arrivals
+	Seed            uint64        // of an open loop's arrivals, and of the CPUs on which threads go on
 	Discard, Length time.Duration // settle time after the thaw, and then the window
 	// Steady is how long the load runs on after the window, to measure Sample.SteadyRate: its rate
 	// long after a thaw.

@@ -24,6 +24,21 @@ type members interface {
 	close() error
 }
 
+// Members lists the threads of a target while they start and end.
+type Members struct{ of members }
+
+// Threads opens the list of all threads in the control groups of a target.
+func Threads(t Target) (Members, error) {
+	m, err := groupMembers(t, "cgroup.threads", "tasks")
+	return Members{m}, err
+}
+
+// List appends the ids of the present threads, in any order.
+func (m Members) List(dst []int) []int { return m.of.list(dst) }
+
+// Close closes the files of the groups.
+func (m Members) Close() error { return m.of.close() }
+
 // processes lists the processes of a target.
 func processes(t Target) (members, error) {
 	if t.Pids != nil {
@@ -146,7 +161,7 @@ type groupFiles struct {
 
 // groupMembers opens the files with the members of the target's groups. It prefers cgroup version 2,
 // because the kernel caches a list of version 1 for a second.
-func groupMembers(t Target, v2, v1 string) (members, error) {
+func groupMembers(t Target, v2, v1 string) (*groupFiles, error) {
 	m := &groupFiles{}
 	for _, g := range []cgroup.Group{t.Group, t.Outside} {
 		if dir := g.Dirs[cgroup.Unified]; dir != "" && m.openBelow(dir, v2) {

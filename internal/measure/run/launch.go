@@ -18,7 +18,7 @@ import (
 
 // launch opens all arms, starts their loads, waits until each is ready, and pauses it. It leaves out an
 // arm that fails; a failure of the baseline or its twin is an error.
-func (l *loadRun) launch(ctx context.Context) error {
+func (l *loadRun) launch(ctx context.Context) (err error) {
 	began := time.Now()
 	l.run.guard.Attend()
 	if err := l.run.programs.changedOrMoved(); err != nil {
@@ -41,6 +41,9 @@ func (l *loadRun) launch(ctx context.Context) error {
 		}
 	}
 	if err := l.run.programs.changed(); err != nil { // arms may have started different files
+		return err
+	}
+	if line.PlacementsDrawn, err = l.drawPlacements(); err != nil {
 		return err
 	}
 	line.Seconds = time.Since(began).Seconds()
@@ -110,6 +113,18 @@ func (l *loadRun) awaitReady(ctx context.Context, sites []*site, line *record.Ge
 		}
 		return err
 	})
+}
+
+// drawPlacements lets every window begin with a placement of its own, in all arms or in none.
+func (l *loadRun) drawPlacements() (drawn bool, err error) {
+	if !slices.ContainsFunc(l.sites.all, func(s *site) bool { return s.session.DrawPlacement() != nil }) {
+		return true, nil
+	}
+	var errs []error
+	for _, s := range l.sites.all {
+		errs = append(errs, s.session.KeepPlacement())
+	}
+	return false, errors.Join(errs...)
 }
 
 // readiness waits until every load is ready or has failed. It returns the errors of the failed sites.

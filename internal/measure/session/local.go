@@ -27,6 +27,7 @@ type local struct {
 	probes *probe.Set
 	load   window.Load
 	paused bool
+	placed *placement // nil: threads go on where they stopped
 }
 
 func (s *local) Settle(_ context.Context, d time.Duration) (time.Duration, error) {
@@ -81,12 +82,15 @@ func (s *local) Measure(ctx context.Context, w wire.WindowSpec) (wire.Sample, er
 func (s *local) resume(w wire.WindowSpec) error {
 	s.load.Announce(w)
 	s.paused = false // before the thaw: also a failed one may have thawed some groups
+	if err := s.placed.draw(w.Seed); err != nil {
+		return err
+	}
 	if f := s.freezer(w); f == nil {
 		s.Memory.SetGate(false)
 	} else if err := f.Thaw(); err != nil {
-		return errors.Join(err, s.PausePatiently())
+		return errors.Join(err, s.placed.release(), s.PausePatiently())
 	}
-	return nil
+	return s.placed.hold()
 }
 
 // freezer returns the freezer of the processes that run in the window. Without w.Neighbour the neighbour
@@ -181,9 +185,27 @@ func (s *local) Try(ctx context.Context) (storage.Trial, storage.Facts, error) {
 	return t, d.Facts, err
 }
 
-func (s *local) Close() error {
-	if s.probes == nil {
+func (s *local) DrawPlacement() (err error) {
+	if s.placed != nil {
 		return nil
 	}
-	return s.probes.Close()
+	if s.Freezer == nil {
+		return errNotStopped
+	}
+	s.placed, err = openPlacement(s.target())
+	return err
+}
+
+func (s *local) KeepPlacement() error {
+	p := s.placed
+	s.placed = nil
+	return p.close()
+}
+
+func (s *local) Close() error {
+	errs := []error{s.KeepPlacement()}
+	if s.probes != nil {
+		errs = append(errs, s.probes.Close())
+	}
+	return errors.Join(errs...)
 }

@@ -86,6 +86,9 @@ func (s *remote) Try(ctx context.Context) (storage.Trial, storage.Facts, error) 
 	return s.Place.Remote.Try(ctx)
 }
 
+func (s *remote) DrawPlacement() error { return errNotStopped }
+func (s *remote) KeepPlacement() error { return nil }
+
 func (s *remote) Close() error {
 	if s.probes == nil {
 		return nil

@@ -56,7 +56,11 @@ type Session interface {
 	// Try writes and syncs a file beside the data. It returns which writes and flushes the devices
 	// counted, and the facts of the volume.
 	Try(ctx context.Context) (storage.Trial, storage.Facts, error)
-	// Close closes the probes.
+	// DrawPlacement lets every thaw from now on draw, from WindowSpec.Seed, the CPU on which each thread goes on; it fails
+	// where tare may not or cannot. KeepPlacement ends that.
+	DrawPlacement() error
+	KeepPlacement() error
+	// Close closes the probes and ends DrawPlacement.
 	Close() error
 }
 
