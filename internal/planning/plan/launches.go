@@ -20,6 +20,9 @@ const (
 	// leastBlocks is how many blocks a launch has at least: in short budgets, where minLaunches need it, and
 	// in every launch beyond them.
 	leastBlocks = 2
+	// leastLaunching is the share of the time that launching takes at least: where it is cheap, further launches cost
+	// little and are degrees of freedom of the launches' error.
+	leastLaunching = 0.05
 )
 
 // Allocate divides the budget into launches and blocks, and says in words how. A contrast of two arms
@@ -33,6 +36,7 @@ func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, rec
 	sd := cmp.Or(o.LaunchSD, stat.UsualLaunchSD)
 	least := max(min(minBlocks, 2*launch/block), fewBlocks)
 	best := max(math.Sqrt(launch/block)*noise/(math.Sqrt2*sd), launch/block, least)
+	best = max(min(best, launch/block/leastLaunching), least)
 	l.Generations = max(o.leastLaunches(), int(budget/(launch+best*block)))
 	if fixed.Generations > 0 {
 		l.Generations = fixed.Generations
