@@ -181,3 +181,14 @@ func TestTheScheduleLearns(t *testing.T) {
 		t.Errorf("noise %v of the subject", s.noise)
 	}
 }
+
+// No launch is much longer than all before, whatever the noise asks for.
+func TestNoLaunchDominates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := scheduled(45900 * ms)
+		s.measured = 3
+		if s.allocate(false); s.lengths.Blocks != 3*longerThan {
+			t.Errorf("%d blocks after a launch of 3", s.lengths.Blocks)
+		}
+	})
+}

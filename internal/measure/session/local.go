@@ -60,6 +60,9 @@ func (s *local) Measure(ctx context.Context, w wire.WindowSpec) (wire.Sample, er
 		return wire.Sample{}, fmt.Errorf("thaw: %w", err)
 	}
 	thawing := time.Duration(sched.Monotonic() - began)
+	if err := s.placed.hold(); err != nil {
+		return wire.Sample{}, errors.Join(err, s.PausePatiently())
+	}
 	s.load.Ended = func() error { return cmp.Or(ctx.Err(), s.Ended()) }
 	out, err := s.load.Cut(w)
 	out.Thawing = thawing
@@ -90,7 +93,7 @@ func (s *local) resume(w wire.WindowSpec) error {
 	} else if err := f.Thaw(); err != nil {
 		return errors.Join(err, s.placed.release(), s.PausePatiently())
 	}
-	return s.placed.hold()
+	return nil
 }
 
 // freezer returns the freezer of the processes that run in the window. Without w.Neighbour the neighbour

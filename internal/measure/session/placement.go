@@ -104,7 +104,9 @@ func (p *placement) release() error {
 	}
 	var failed error
 	for _, b := range p.bound {
-		failed = cmp.Or(bind(b.tid, b.cpus), failed)
+		if err := bind(b.tid, b.cpus); err != nil {
+			failed = fmt.Errorf("give thread %d its CPUs again: %w", b.tid, err)
+		}
 	}
 	p.ids = p.threads.List(p.ids[:0])
 	for _, tid := range p.ids {
@@ -115,6 +117,7 @@ func (p *placement) release() error {
 	return failed
 }
 
+// releaseNew releases a thread that was made since the draw.
 func (p *placement) releaseNew(tid int) error {
 	var now unix.CPUSet
 	if unix.SchedGetaffinity(tid, &now) != nil || now.Count() != 1 {

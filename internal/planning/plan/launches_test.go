@@ -107,3 +107,12 @@ func TestTheLaunchThatStandsIsPaidFor(t *testing.T) {
 		}
 	}
 }
+
+// Where a block is long and a launch cheap, a run has more launches than the noise of windows alone asks for.
+func TestCheapLaunches(t *testing.T) {
+	o := Observed{Launch: 3 * time.Second, Budget: 8 * time.Minute, Arms: 10, LaunchSD: 0.005}
+	l, _ := Allocate(o, Lengths{Window: 400 * time.Millisecond, Discard: 200 * time.Millisecond}, 0.25, Lengths{})
+	if l.Generations < 7 || l.Blocks < fewBlocks || l.Blocks > 11 {
+		t.Errorf("%d launches of %d blocks", l.Generations, l.Blocks)
+	}
+}
