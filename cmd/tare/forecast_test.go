@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,10 +35,12 @@ func TestForecast(t *testing.T) {
 				if n, _ := f.run(strconv.Itoa(least) + "s"); n >= metric.LeastLaunches {
 					held++
 				}
-				if n, said := f.run(strconv.Itoa(f.least()/2) + "s"); said || n >= metric.LeastLaunches {
+				half := f.least() / 2
+				n, said := f.run(strconv.Itoa(half) + "s")
+				if said || n >= metric.LeastLaunches {
 					warned++
 				}
-				t.Logf("%s: a budget of %d s", preset, least)
+				t.Logf("%s: %d s sufficed so far in %d runs; of %d s it said beforehand that they are too few: %v", preset, least, held, half, said)
 			}
 			t.Logf("%s: %d of %d least budgets sufficed; %d of %d runs with too few launches said so before", preset, held, runs, warned, runs)
 			if 2*held < runs || warned < runs {
@@ -52,39 +56,61 @@ type foretold struct {
 	preset, dir string
 }
 
-func (f foretold) tare(args ...string) (stdout []byte, stderr string) {
-	f.t.Helper()
+func (f foretold) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...)
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(f.dir, "state"), "XDG_CACHE_HOME="+filepath.Join(f.dir, "cache"))
-	var said strings.Builder
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	if err != nil {
-		f.t.Fatalf("tare %q: %v\n%s", args, err, said.String())
-	}
-	return out, said.String()
+	return cmd
 }
 
 // least is the least budget with a verdict that tare plan names, in seconds.
 func (f foretold) least() int {
 	f.t.Helper()
-	out, _ := f.tare("plan", f.preset, "--format", "json")
+	out, err := f.command("plan", f.preset, "--format", "json").Output()
 	var p struct {
 		Least *float64 `json:"least_deciding_seconds"`
 	}
-	if err := json.Unmarshal(out, &p); err != nil || p.Least == nil {
+	if err := errors.Join(err, json.Unmarshal(out, &p)); err != nil || p.Least == nil {
 		f.t.Fatalf("no least budget: %v", err)
 	}
 	return int(*p.Least)
 }
 
-// run returns the fewest launches of an arm in a run, and whether it said before it began that they are too few.
+// run returns the fewest launches of an arm in a run, and whether it said before it began that they are too few: such a
+// run is ended then.
 func (f foretold) run(budget string) (launches int, said bool) {
 	f.t.Helper()
 	dir := filepath.Join(f.dir, "r")
 	defer os.RemoveAll(dir)
-	_, stderr := f.tare("run", f.preset, "--budget", budget, "-o", dir, "--progress", "plain")
-	before, _, _ := strings.Cut(stderr, "preparing the data")
+	cmd := f.command("run", f.preset, "--budget", budget, "-o", dir, "--progress", "plain")
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var all strings.Builder
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		all.WriteString(lines.Text() + "\n")
+		if said {
+			continue
+		}
+		if said = strings.Contains(lines.Text(), "too short for verdicts"); said {
+			err = cmd.Process.Signal(os.Interrupt)
+		}
+	}
+	if ended := cmd.Wait(); said {
+		return 0, true
+	} else if err != nil || ended != nil {
+		f.t.Fatalf("tare run %s --budget %s: %v, %v\n%s", f.preset, budget, err, ended, all.String())
+	}
+	return f.launches(dir), false
+}
+
+// launches are the fewest launches of an arm in a result. The arms of a ladder that was not asked for, because no loss was
+// shown, have none.
+func (f foretold) launches(dir string) int {
+	f.t.Helper()
 	r, err := record.Read(dir)
 	if err != nil {
 		f.t.Fatal(err)
@@ -102,13 +128,16 @@ func (f foretold) run(budget string) (launches int, said bool) {
 			made[key][l.Block.Generation] = made[key][l.Block.Generation] || w.Dropped == ""
 		}
 	}
-	launches = metric.LeastLaunches
+	fewest := metric.LeastLaunches
 	for _, w := range r.Plan.Workloads {
 		for _, a := range w.Arms {
-			launches = min(launches, len(made[w.Name+"/"+a.Name]))
+			n := len(made[w.Name+"/"+a.Name])
+			if asked := w.Question == "" || a.Twin || a.Name == w.Question || a.Name == w.Baseline; n > 0 || asked {
+				fewest = min(fewest, n)
+			}
 		}
 	}
-	return launches, strings.Contains(before, "too short for verdicts")
+	return fewest
 }
 
 // TestForecastOfDoctor: where no run is known tare doctor foretells nothing, also in JSON.

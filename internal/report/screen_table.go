@@ -229,7 +229,7 @@ func (in Language) workloadOf(e *record.Effects, name string) workload {
 // whereLost is the table of the layers that are shown to differ from the one below, by the loads that
 // lose, and the arms beside the ladder that differ.
 func (in Language) whereLost(e *record.Effects, t record.AnswerTable) block {
-	var loads, shown, beside, other arrange.Ordered
+	var loads, shown, beside, other, nowhere arrange.Ordered
 	cells := map[arrange.Key]figure{} // by load and arm
 	for _, r := range t.Rows {
 		w := in.workloadOf(e, r.Workload)
@@ -247,12 +247,20 @@ func (in Language) whereLost(e *record.Effects, t record.AnswerTable) block {
 			loads.Add(r.Workload)
 			cells[key(r.Workload, x.Arm)] = in.effectWith(w, &x)
 		}
+		if r.Says.Word == record.SaysSlower && len(steps) == 0 && len(r.Unshown) > 1 {
+			nowhere.Add(r.Workload)
+			continue
+		}
 		for _, arm := range r.Unshown {
 			other.Add(arm)
 		}
 	}
+	var notes []sentence
+	if len(nowhere) > 0 {
+		notes = append(notes, in.msg("lost.nowhere", "loads", in.list(nowhere)))
+	}
 	if len(loads) == 0 {
-		return block{}
+		return block{notes: notes}
 	}
 	out := table{columns: []column{{head: in.text("lost.layer"), flex: 12}}}
 	for _, load := range loads {
@@ -271,8 +279,9 @@ func (in Language) whereLost(e *record.Effects, t record.AnswerTable) block {
 	b := block{items: []item{{text: in.msg("lost.where")}}, tables: []table{out}}
 	other = slices.DeleteFunc(other, func(arm string) bool { return slices.Contains(shown, arm) })
 	if len(other) > 0 {
-		b.notes = []sentence{in.msg("lost.unshown", "layers", in.names(in.layerNamesOf(other)))}
+		b.notes = append(b.notes, in.msg("lost.unshown", "layers", in.names(in.layerNamesOf(other))))
 	}
+	b.notes = append(b.notes, notes...)
 	return b
 }
 

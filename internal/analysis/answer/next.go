@@ -146,7 +146,7 @@ func next(a *record.Answers, e *record.Effects) (out []record.NextStep) {
 	return out
 }
 
-// needed is the time in seconds, in whole minutes, in which all rows without an answer would probably have one: each
+// needed is the time in seconds, rounded as it is printed and to whole minutes, in which all rows without an answer would probably have one: each
 // load's longest; 0: unknown.
 func needed(a *record.Answers) (sum float64) {
 	longest := map[string]float64{}
@@ -168,5 +168,5 @@ func needed(a *record.Answers) (sum float64) {
 	if sum > aYear {
 		return 0
 	}
-	return 60 * math.Ceil(sum/60)
+	return 60 * math.Ceil(quantity.RoundedUp(sum)/60)
 }

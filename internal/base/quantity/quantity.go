@@ -100,13 +100,13 @@ func AboutIn(c messages.Catalog, seconds float64) string {
 	case seconds < 5400:
 		return c.Text("time.minutes", "n", strconv.FormatFloat(up/60, 'f', 0, 64))
 	case seconds < 48*3600:
-		return strconv.FormatFloat(up/3600, 'f', 0, 64) + " h"
+		return strconv.FormatFloat(up/3600, 'f', -1, 64) + " h"
 	default:
 		return c.Text("time.days", "n", strconv.FormatFloat(up/86400, 'f', 0, 64))
 	}
 }
 
-// RoundedUp rounds a forecast of seconds up to 5 s, minutes, hours or days, because a forecast is not more precise.
+// RoundedUp rounds a forecast of seconds up to 5 s, minutes, half hours, hours or days, because a forecast is not more precise.
 func RoundedUp(seconds float64) float64 {
 	unit := 86400.0
 	switch {
@@ -114,6 +114,8 @@ func RoundedUp(seconds float64) float64 {
 		unit = 5
 	case seconds < 5400:
 		unit = 60
+	case seconds < 10*3600:
+		unit = 1800
 	case seconds < 48*3600:
 		unit = 3600
 	}
