@@ -23,7 +23,7 @@ test: deps ## installs what the tests need, then runs every unit, property, gold
 	$(GO) -C tools test ./tiers ./sentences ./dashboard
 
 TIERS ?=
-tiers: ## the longer tiers of .ci/tiers, all, those named (TIERS="kill vm") or TIERS=due; what passes is noted in .ci/passed
+tiers: ## the longer tiers of .ci/tiers, all, or those named (TIERS="kill vm")
 	@TARETEST_REQUIRE=all CGO_ENABLED=0 $(GO) -C tools run ./tiers run $(TIERS)
 
 race: deps ## the tests in tools/race.txt, with the race detector
