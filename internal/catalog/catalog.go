@@ -119,7 +119,6 @@ func Words() experiment.Words {
 		Networks: environment.Networks(), Seccomp: environment.SeccompProfiles(), Capabilities: environment.CapabilitySets(),
 		Levels:  checkLevels,
 		Metric:  importer.MetricCalled,
-		Removed: map[string]string{"clickhouse-benchmark": "kind: clickhouse asks the same queries and counts each; tare import reads the logs of the tool"},
 	}
 	for _, k := range Workloads() {
 		w.Kinds[k.Name()] = k.Params()

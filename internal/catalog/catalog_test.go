@@ -14,7 +14,7 @@ import (
 // Every preset is valid in the words of the catalog, in each of its sizes.
 func TestPresetSizes(t *testing.T) {
 	for _, name := range experiment.Presets() {
-		_, src, _ := experiment.Preset(name)
+		src, _ := experiment.Preset(name)
 		e, err := experiment.Parse(name+".yaml", src, Words())
 		if err != nil {
 			t.Errorf("preset %s: %v", name, err)

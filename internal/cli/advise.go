@@ -70,7 +70,7 @@ func (a *adviseCommand) Run(c *console) error {
 // directory is the directory that the user named in place of a preset or file; empty: none. A preset
 // comes before a directory of the same name.
 func (a *adviseCommand) directory() string {
-	if _, _, preset := experiment.Preset(a.Experiment); preset || a.Experiment == "" {
+	if _, preset := experiment.Preset(a.Experiment); preset || a.Experiment == "" {
 		return ""
 	}
 	dir := resultOf(a.Experiment)
