@@ -68,7 +68,7 @@ func TestWhere(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 		why, remedy := NotHost(proc.FS(root))
-		if onHost := c.want == OnHost; why.IsZero() != onHost || remedy.IsZero() != onHost {
+		if plain := c.want == OnHost; why.IsZero() != plain || remedy.IsZero() != plain {
 			t.Errorf("%s: %q, %q", name, why, remedy)
 		}
 	}
