@@ -133,7 +133,7 @@ var (
 	P50        = metric.P50
 	P95        = metric.P95
 	P99        = metric.P99
-	CPUPerOp   = metric.CPUPerOp
+	cpuPerOp   = metric.CPUPerOp
 )
 
 // Complete fills in the defaults and checks every value. An unknown parameter is an error.
