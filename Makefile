@@ -32,7 +32,7 @@ race: deps ## the tests in tools/race.txt, with the race detector
 deps: ## as root on Debian: the tools that the tests need; elsewhere it names the missing ones
 	@sh tools/deps.sh
 
-lint: ## formatting, vet, staticcheck, the layers, and the types on the other architecture
+lint: ## formatting, vet, staticcheck, the layers, the types on the other architecture, and the workflows
 	@test -z "$$(gofmt -l cmd internal record)" || { gofmt -l cmd internal record; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags faults ./cmd/tare
@@ -40,6 +40,7 @@ lint: ## formatting, vet, staticcheck, the layers, and the types on the other ar
 	@sh tools/layers.sh
 	@sh tools/race.sh -n
 	$(GO) -C tools run ./typecheck .. arm64
+	$(GO) tool -modfile=tools/go.mod actionlint .github/workflows/*.yml
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME each
