@@ -20,10 +20,10 @@ schemas: ## docs/schema: the JSON schemas and the page on every field, from the 
 # servers and budgets. Without DWARF the test binaries link faster.
 test: deps ## installs what the tests need, then runs every unit, property, golden and conformance test
 	$(GOTEST) -vet=off -p 3 -ldflags=-w -timeout 20m ./internal/measure/run ./cmd/tare ./internal/testing/environmenttest ./...
-	$(GO) -C tools test ./tiers ./sentences ./dashboard
+	$(GO) -C tools test ./tiers ./dashboard
 
 TIERS ?=
-tiers: ## the longer tiers of .ci/tiers, all, those named (TIERS="kill vm") or TIERS=due; what passes is noted in .ci/passed
+tiers: ## the longer tiers of .ci/tiers, all, or those named (TIERS="kill vm")
 	@TARETEST_REQUIRE=all CGO_ENABLED=0 $(GO) -C tools run ./tiers run $(TIERS)
 
 race: deps ## the tests in tools/race.txt, with the race detector
@@ -32,15 +32,15 @@ race: deps ## the tests in tools/race.txt, with the race detector
 deps: ## as root on Debian: the tools that the tests need; elsewhere it names the missing ones
 	@sh tools/deps.sh
 
-lint: ## formatting, vet, staticcheck, the layers, sentences, and the types on the other architecture
+lint: ## formatting, vet, staticcheck, the layers, the types on the other architecture, and the workflows
 	@test -z "$$(gofmt -l cmd internal record)" || { gofmt -l cmd internal record; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags faults ./cmd/tare
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 	@sh tools/layers.sh
 	@sh tools/race.sh -n
-	$(GO) -C tools run ./sentences ../internal/analysis ../internal/arms/environment ../internal/host/doctor ../internal/host/durability ../internal/host/isolation ../internal/host/probe ../internal/logs ../internal/measure ../internal/outside/dirtar ../internal/outside/enter ../internal/planning/plan ../internal/report/export
 	$(GO) -C tools run ./typecheck .. arm64
+	$(GO) tool -modfile=tools/go.mod actionlint .github/workflows/*.yml
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME each

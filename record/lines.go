@@ -45,9 +45,8 @@ func (r *Result) stream(path string, wanted func(start []byte) bool, use func(*L
 	defer close(stop)
 	for range workers {
 		wait.Go(func() {
-			reader := newPlain()
 			for p := range work {
-				p.decode(reader, wanted)
+				p.decode(wanted)
 			}
 		})
 	}
@@ -81,7 +80,7 @@ const mostAtOnce = 4 << 20 // bytes
 
 // decode reads a line that is wanted. The last line is always read: after a power cut it may be
 // damaged although its newline is there.
-func (p *pending) decode(reader *plain, wanted func([]byte) bool) {
+func (p *pending) decode(wanted func([]byte) bool) {
 	p.line = Line{}
 	if p.err == nil && bytes.IndexByte(p.raw, 0) >= 0 {
 		p.err = errHole
@@ -90,11 +89,7 @@ func (p *pending) decode(reader *plain, wanted func([]byte) bool) {
 		p.err = fmt.Errorf("more than %d values in a line: %w", mostMembers, ErrBounds)
 	}
 	if p.err == nil && (p.last || wanted(p.raw[:min(len(p.raw), startOfLine)])) {
-		if !reader.line(p.raw, &p.line) {
-			p.line = Line{}
-			p.err = json.Unmarshal(p.raw, &p.line)
-		}
-		if p.err == nil && p.line == (Line{}) {
+		if p.err = json.Unmarshal(p.raw, &p.line); p.err == nil && p.line == (Line{}) {
 			p.err = errEmpty
 		}
 	}

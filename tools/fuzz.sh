@@ -1,14 +1,10 @@
 #!/bin/sh
 # Runs every fuzz target of the module, one after the other, each for the given time or number of
 # executions. Minimizing an input that only reaches new code gets 50 executions instead of a minute,
-# which would be most of the time. With -l it prints the packages.
+# which would be most of the time.
 set -eu
 dirs=$(grep -rl '^func Fuzz' --include='*_test.go' cmd internal record | xargs -n 1 dirname | sort -u)
 [ -n "$dirs" ] || { echo "no fuzz target was found"; exit 1; }
-if [ "${1:-}" = -l ]; then
-	echo "$dirs"
-	exit
-fi
 time=${1:-20s}
 out=$(mktemp)
 bin=$(mktemp)

@@ -1,14 +1,10 @@
 #!/bin/sh
 # Runs the tests in tools/race.txt with the race detector, one package after the other, because the
 # detector uses all CPUs and some tests measure. It is an error if a package with goroutines or
-# atomics has tests and is not in the list. With -n it only checks the list, with -l it prints the
-# packages. Without inlining and DWARF compiling takes a third less time.
+# atomics has tests and is not in the list. With -n it only checks the list. Without
+# inlining and DWARF compiling takes a third less time.
 set -eu
 list=tools/race.txt
-if [ "${1:-}" = -l ]; then
-	sed '/^#/d; s/ .*//' $list
-	exit
-fi
 missing=$(grep -rlE --include='*.go' '^[[:space:]]*go (func|[a-zA-Z_.]+)\(|\.Go\(func|"sync/atomic"' cmd internal record |
 	grep -v '_test\.go$' | xargs -n 1 dirname | sort -u | while read -r dir; do
 	[ -z "$(find "$dir" -maxdepth 1 -name '*_test.go')" ] || grep -q "^$dir " $list || echo "$dir"

@@ -251,7 +251,7 @@ func (t *table) cpuTimeCheck() record.Checks {
 	var part struct{ used, stolen, capacity float64 } // of the current stretch
 	for w := range t.all() {
 		steal := t.value(w, observe.Stolen)
-		x := t.value(w, CPUMetric) + steal
+		x := t.value(w, cpuMetric) + steal
 		if others := t.value(w, observe.Foreign); others > 0 {
 			x += others
 		}

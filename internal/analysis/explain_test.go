@@ -59,8 +59,8 @@ func TestRules(t *testing.T) {
 			probed("cpu.idle", [3]float64{6_000, 6_000, 6_000}, [2]float64{1, 0.9}, one(observe.Waiting, 0.1, 0.9, 0.2)...), // no loss
 			probed("cpu.idle", better, [2]float64{1, 0.9}, one("pressure.cpu.some", 0.1, 0.9, 0.2)...),                      // not observed
 		}},
-		{"more CPU time for the same work", "none", probed("cpu.idle", better, [2]float64{1, 0.9}, one(CPUMetric, 1, 1.2, 1)...), []fair{
-			probed("cpu.idle", better, [2]float64{1, 0.9}, one(CPUMetric, 1, 0.6, 0.9)...), // the same for each operation
+		{"more CPU time for the same work", "none", probed("cpu.idle", better, [2]float64{1, 0.9}, one(cpuMetric, 1, 1.2, 1)...), []fair{
+			probed("cpu.idle", better, [2]float64{1, 0.9}, one(cpuMetric, 1, 0.6, 0.9)...), // the same for each operation
 		}},
 		{"waiting for disks", "none", probed("io.max", better, [2]float64{1, 0.9}, one(observe.DiskStall, 0.1, 0.6, 0.2)...), []fair{
 			probed("io.max", better, [2]float64{1, 0.9}, one(observe.DiskStall, 0.01, 0.02, 0.01)...), // too little to matter

@@ -28,7 +28,7 @@ func (t *table) granted() [][]float64 {
 	sum, n := 0.0, 0.0
 	x := t.each(func(_ int, w *window) float64 {
 		stolen := t.value(w, observe.Stolen)
-		used := t.value(w, CPUMetric) + t.value(w, observe.Foreign)
+		used := t.value(w, cpuMetric) + t.value(w, observe.Foreign)
 		if w.beside {
 			used += t.value(w, observe.NeighbourCPU)
 		}

@@ -74,9 +74,9 @@ func TestAnEffectWidensNothing(t *testing.T) {
 		scaled := copyOf(t, r)
 		eachWindow(scaled, func(b *record.Block, i int) {
 			if x := &b.Windows[i]; x.Arm == arm {
-				cpu, _ := x.Probes[CPUMetric].Get()
+				cpu, _ := x.Probes[cpuMetric].Get()
 				x.Ops, x.First = x.Ops*factor, x.First*factor
-				x.Probes[CPUMetric] = record.Number(cpu * float64(factor))
+				x.Probes[cpuMetric] = record.Number(cpu * float64(factor))
 			}
 		})
 		before, after := analysed(t, r), analysed(t, scaled)
@@ -185,8 +185,8 @@ func TestPartsOfALoss(t *testing.T) {
 			if x.Arm == "container" {
 				cost += c.cost
 			}
-			cpu, _ := x.Probes[CPUMetric].Get()
-			x.Probes[CPUMetric] = record.Number(cpu * math.Exp(cost))
+			cpu, _ := x.Probes[cpuMetric].Get()
+			x.Probes[cpuMetric] = record.Number(cpu * math.Exp(cost))
 		})
 		p := find(analysed(t, r).Effects, "throughput", "container").Parts
 		if p == nil || p.Most != c.most {
@@ -212,7 +212,7 @@ func withSteal(r *record.Result, used, steal float64) *record.Result {
 	r.Manifest.Host.CPUs = cpus
 	eachWindow(r, func(b *record.Block, i int) {
 		x := &b.Windows[i]
-		x.Probes = map[string]record.Value{CPUMetric: record.Number(used * cpus * x.Seconds), observe.Stolen: record.Number(steal * cpus * x.Seconds)}
+		x.Probes = map[string]record.Value{cpuMetric: record.Number(used * cpus * x.Seconds), observe.Stolen: record.Number(steal * cpus * x.Seconds)}
 	})
 	return r
 }

@@ -76,7 +76,7 @@ func (t *table) cpuLimit(arm string) *record.CPULimit {
 	}
 	a, s := t.arm(arm), t.summed(arm)
 	out := &record.CPULimit{CPUs: a.CPUs, Burst: a.Burst, Weight: a.Weight}
-	out.Used = t.over(record.ProbeMetric{Name: CPUMetric}, CPUMetric, arm, s)
+	out.Used = t.over(record.ProbeMetric{Name: cpuMetric}, cpuMetric, arm, s)
 	out.Throttled = record.Number(0)
 	if a.CPUs > 0 {
 		out.Throttled = t.over(record.ProbeMetric{Name: throttledPeriods, Of: quotaPeriods}, throttledPeriods, arm, s)

@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// CPUMetric is the probe value with the CPU time of an arm, in seconds.
-const CPUMetric = "cpu.time"
+// cpuMetric is the probe value with the CPU time of an arm, in seconds.
+const cpuMetric = "cpu.time"
 
 // tail is the least number of operations beyond a quantile in all windows of an arm, and
 // tailWindow the least in one window. With fewer the quantile is missing.
@@ -51,13 +51,13 @@ func (t *table) measureOf(name string) (measure, bool) {
 
 // byOperation is the probe value of each metric per operation.
 var byOperation = map[string]string{
-	metric.CPUPerOp.Name: CPUMetric, metric.InstructionsPerOp.Name: "cpu.instructions", metric.CyclesPerOp.Name: "cpu.cycles",
+	metric.CPUPerOp.Name: cpuMetric, metric.InstructionsPerOp.Name: "cpu.instructions", metric.CyclesPerOp.Name: "cpu.cycles",
 }
 
 // received is CPU time per second. Throughput is it over CPU time per operation.
 func (t *table) received() measure {
-	return measure{Metric: metric.Metric{Name: CPUMetric, Unit: "s/s", Better: +1},
-		parts: func(w *window) (float64, float64) { return t.value(w, CPUMetric), w.seconds }}
+	return measure{Metric: metric.Metric{Name: cpuMetric, Unit: "s/s", Better: +1},
+		parts: func(w *window) (float64, float64) { return t.value(w, cpuMetric), w.seconds }}
 }
 
 func (t *table) says(name string) bool {
@@ -116,7 +116,7 @@ func (t *table) metrics() []string {
 
 // judged returns the metrics whose intervals hold together.
 func (t *table) judged() []string {
-	return metric.Judged(t.load, t.some(CPUMetric))
+	return metric.Judged(t.load, t.some(cpuMetric))
 }
 
 // some reports whether a window has a probe value above 0.
@@ -183,7 +183,7 @@ func (t *table) whyNone(arm string, m measure) record.Said {
 		return t.noWindowOf(arm)
 	}
 	if m.Name == metric.CPUPerOp.Name {
-		return noCPUTime(t.reason(arm, CPUMetric))
+		return noCPUTime(t.reason(arm, cpuMetric))
 	}
 	if p := byOperation[m.Name]; p != "" {
 		return t.reason(arm, p)

@@ -192,14 +192,14 @@ func (t *table) tellApart(slow, fast []*window) []record.ModeDifference {
 // fewerCPUs compares the CPU time of the modes, if no indicator differs. Less CPU time is usually a
 // consequence of less work. But a limit that no probe counts, such as a set of CPUs, shows only in it.
 func (t *table) fewerCPUs(slow, fast []*window) []record.ModeDifference {
-	a, b := t.observedIn(slow, CPUMetric), t.observedIn(fast, CPUMetric)
+	a, b := t.observedIn(slow, cpuMetric), t.observedIn(fast, cpuMetric)
 	e := apartBy(b, a)
 	x, y := stat.Mean(a).Mean, stat.Mean(b).Mean
 	if !e.Known() || y-x < observe.ATwentieth || e.PValue() >= shownAt {
 		return nil
 	}
 	return []record.ModeDifference{{
-		Metric: CPUMetric, Unit: "s", Per: "second", Slow: x, Fast: y, P: e.PValue(),
+		Metric: cpuMetric, Unit: "s", Per: "second", Slow: x, Fast: y, P: e.PValue(),
 		Text: observe.FewerCPUs.Say(x, y),
 	}}
 }

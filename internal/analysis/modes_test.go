@@ -25,8 +25,8 @@ func moody(r *record.Result, arm string, ratio float64, blocks int) {
 			if w.Arm == arm && l.Block.Number/blocks%2 == 1 {
 				w.Ops, w.First = uint64(float64(w.Ops)*ratio), uint64(float64(w.First)*ratio)
 				wait = 1.2
-				cpu, _ := w.Probes[CPUMetric].Get()
-				w.Probes[CPUMetric] = record.Number(cpu * ratio)
+				cpu, _ := w.Probes[cpuMetric].Get()
+				w.Probes[cpuMetric] = record.Number(cpu * ratio)
 			}
 			w.Probes[observe.Waiting] = record.Number(w.Seconds * wait * math.Exp(0.1*rng.NormFloat64()))
 			w.Probes[observe.Throttled] = record.Number(0)
@@ -91,12 +91,12 @@ func TestModesOfFewerCPUs(t *testing.T) {
 			if w.Arm != "rootfs" || x/w.Seconds < 0.5 {
 				used *= 1.97
 			}
-			w.Probes[CPUMetric] = record.Number(used)
+			w.Probes[cpuMetric] = record.Number(used)
 			w.Probes[observe.Waiting] = record.Number(0)
 		}
 	}
 	m := modesIn(t, r)["rootfs"]
-	if len(m.Differ) != 1 || m.Differ[0].Metric != CPUMetric || !strings.Contains(said.English(m.Differ[0].Text), "it used 995 ms of CPU time a second (1.98 s") {
+	if len(m.Differ) != 1 || m.Differ[0].Metric != cpuMetric || !strings.Contains(said.English(m.Differ[0].Text), "it used 995 ms of CPU time a second (1.98 s") {
 		t.Errorf("%+v", m.Differ)
 	}
 }

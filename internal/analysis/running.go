@@ -55,7 +55,7 @@ func Kept(load record.Workload, line record.Line) record.Line {
 	for i := range b.Windows {
 		w := &b.Windows[i]
 		w.Detail, w.Neighbour = "", nil
-		w.Probes, w.Values = only(w.Probes, CPUMetric, observe.Stolen, observe.Foreign), only(w.Values, judged...)
+		w.Probes, w.Values = only(w.Probes, cpuMetric, observe.Stolen, observe.Foreign), only(w.Values, judged...)
 		if !quantile {
 			w.Latency = record.Histogram{}
 		}

@@ -94,9 +94,9 @@ func (w world) result() *record.Result {
 // window has latencies in proportion to 1/rate and a CPU cost of 100 us.
 func (w world) window(rng *rand.Rand, arm string, at, rate float64) record.Window {
 	out := record.Window{Arm: arm, Start: at, Seconds: 0.2, Ops: uint64(rate*0.2 + 0.5), FirstSeconds: 0.1,
-		Probes: map[string]record.Value{CPUMetric: record.Number(rate * 0.2 * 100e-6)}}
+		Probes: map[string]record.Value{cpuMetric: record.Number(rate * 0.2 * 100e-6)}}
 	if w.cpuSD > 0 {
-		out.Probes[CPUMetric] = record.Number(rate * 0.2 * 100e-6 * math.Exp(w.cpuSD*rng.NormFloat64()))
+		out.Probes[cpuMetric] = record.Number(rate * 0.2 * 100e-6 * math.Exp(w.cpuSD*rng.NormFloat64()))
 	}
 	ramp := w.ramp
 	if arm == "container" {

@@ -44,8 +44,8 @@ func Workloads() []workload.Workload {
 	}
 }
 
-// Neighbours lists the loads that make noise beside an arm.
-func Neighbours() []workload.Workload {
+// neighbours lists the loads that make noise beside an arm.
+func neighbours() []workload.Workload {
 	return []workload.Workload{
 		workload.Spin{},
 		workload.Stream{},
@@ -92,14 +92,14 @@ func Probes() []probe.Probe { return probe.All() }
 
 // Plan returns the catalog from which plan.Build makes a plan. See Rungs for cluster.
 func Plan(cluster *pods.Target) plan.Catalog {
-	return plan.Catalog{Workload: Workload, Neighbour: Neighbour, Beside: beside.Host{}, Rungs: Rungs(cluster)}
+	return plan.Catalog{Workload: Workload, Neighbour: neighbour, Beside: beside.Host{}, Rungs: Rungs(cluster)}
 }
 
 // Workload finds a load by its kind.
 func Workload(kind string) (workload.Workload, bool) { return find(Workloads(), kind) }
 
-// Neighbour finds the load of a neighbour by its kind.
-func Neighbour(kind string) (workload.Workload, bool) { return find(Neighbours(), kind) }
+// neighbour finds the load of a neighbour by its kind.
+func neighbour(kind string) (workload.Workload, bool) { return find(neighbours(), kind) }
 
 func find(all []workload.Workload, kind string) (workload.Workload, bool) {
 	for _, w := range all {
@@ -117,14 +117,13 @@ func Words() experiment.Words {
 		Isolation: func(text string) error { _, _, err := isolation.Parse(text); return err },
 		Volume:    volume.Check, OfPod: volume.IsOfPod,
 		Networks: environment.Networks(), Seccomp: environment.SeccompProfiles(), Capabilities: environment.CapabilitySets(),
-		Levels:  checkLevels,
-		Metric:  importer.MetricCalled,
-		Removed: map[string]string{"clickhouse-benchmark": "kind: clickhouse asks the same queries and counts each; tare import reads the logs of the tool"},
+		Levels: checkLevels,
+		Metric: importer.MetricCalled,
 	}
 	for _, k := range Workloads() {
 		w.Kinds[k.Name()] = k.Params()
 	}
-	for _, k := range Neighbours() {
+	for _, k := range neighbours() {
 		w.Neighbours[k.Name()] = k.Params()
 	}
 	for _, m := range isolation.All() {

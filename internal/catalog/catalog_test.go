@@ -14,7 +14,7 @@ import (
 // Every preset is valid in the words of the catalog, in each of its sizes.
 func TestPresetSizes(t *testing.T) {
 	for _, name := range experiment.Presets() {
-		_, src, _ := experiment.Preset(name)
+		src, _ := experiment.Preset(name)
 		e, err := experiment.Parse(name+".yaml", src, Words())
 		if err != nil {
 			t.Errorf("preset %s: %v", name, err)
@@ -39,7 +39,7 @@ func TestNeighboursPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(b)
-	for _, n := range Neighbours() {
+	for _, n := range neighbours() {
 		if !strings.Contains(page, "\n| `"+n.Name()+"` |") {
 			t.Errorf("no row for the neighbour %s", n.Name())
 		}
@@ -79,7 +79,7 @@ func TestContainerPage(t *testing.T) {
 
 // Every parameter of a neighbour's load is explained and checked.
 func TestNeighbours(t *testing.T) {
-	for _, n := range Neighbours() {
+	for _, n := range neighbours() {
 		for _, p := range n.Params() {
 			if p.Help == "" || p.Check == nil || p.Check(p.Default) != nil {
 				t.Errorf("neighbour %s: parameter %s: %+v", n.Name(), p.Name, p)

@@ -30,7 +30,7 @@ func TestOldJournal(t *testing.T) {
 		t.Run(start, func(t *testing.T) {
 			state, nowhere := t.TempDir(), t.TempDir()
 			for _, d := range []string{
-				"tare-old/sub", "tare-old-0badcafe", "tare-old-c/runtime/tare-old-c-1", "resctrl/tare-old-host", "resctrl/mine",
+				"tare-old/sub", "tare-old-0badcafe", "tare-old-c/runtime/tare-old-c-1",
 				"cgroup", "home", "mnt", "tare-other",
 			} {
 				must(t, os.MkdirAll(filepath.Join(nowhere, d), 0o755))

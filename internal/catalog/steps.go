@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"github.com/tarelab/tare/internal/arms/oci"
-	"github.com/tarelab/tare/internal/host/enforce"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/outside/ceph"
 	"github.com/tarelab/tare/internal/outside/engine"
@@ -11,8 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// Steps lists the kinds of steps that a journal may have, including kinds that only older versions
-// wrote. Reading and undoing a journal need this list: a step whose kind is missing here would be
+// Steps lists the kinds of steps that a journal may have. Reading and undoing a journal need this list: a step whose kind is missing here would be
 // written and never undone.
 func Steps() journal.Kinds {
 	return steps.Kinds(
@@ -25,6 +23,5 @@ func Steps() journal.Kinds {
 		journal.KindOf[ceph.MappingStep](),
 		journal.KindOf[volume.NFSStep](),
 		journal.KindOf[volume.CephFSStep](),
-		journal.KindOf[enforce.ClassStep](),
 	)
 }

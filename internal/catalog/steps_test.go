@@ -37,7 +37,6 @@ func group(p cgroup.Plan) flat   { return flat{Kind: "cgroup", Plan: &p} }
 func mount(path string) flat     { return flat{Kind: "mount", Path: path} }
 func directory(path string) flat { return flat{Kind: "directory", Path: path} }
 func runtime(path string) flat   { return flat{Kind: "runtime", Path: path} }
-func class(path string) flat     { return flat{Kind: "resctrl", Path: path} }
 func container(path, root, id string) flat {
 	return flat{Kind: "container", Path: path, Root: root, ID: id}
 }
@@ -74,7 +73,7 @@ func itsOwn() []flat {
 		group(cgroup.Plan{Dirs: []string{"/sys/fs/cgroup/kubepods.slice/pod1/c/tare-r"}}),
 		mount("/run/tare/tare-r-host.volume"), mount("/var/tmp/tare-r/tare-r-host.volume/mnt"), directory("/var/tmp/tare-r"),
 		directory("/var/tmp/tare-r/tare-r-host"),
-		runtime("/tmp/tare-r-0badcafe"), class("/sys/fs/resctrl/tare-r-host"), {Kind: "process", Pid: 2, Start: 1},
+		runtime("/tmp/tare-r-0badcafe"), {Kind: "process", Pid: 2, Start: 1},
 		container("/usr/sbin/runc", "/var/tmp/tare-r/tare-r-container/runtime", "tare-r-container-1"),
 		container("/usr/bin/crun", "/x/tare-r-c/runtime", "tare-r-c-12"),
 		engine("docker", "unix:///var/run/docker.sock", "tare-r-docker"), engine("docker", "tcp://127.0.0.1:2376", "tare-r-docker"),
@@ -109,7 +108,7 @@ func anothers() []flat {
 		changed(func(p *cgroup.Plan) { p.Pinned = []cgroup.Pinned{{TID: 1, Start: 1, CPUs: []int{-1}}} }),
 		mount("/x/tare-r2/mnt"), mount("/x/tare-/mnt"), mount("/x/tare-r/../mnt"), mount("/x/not-tare-r/mnt"), mount("x/tare-r"), mount(""),
 		directory("/x/tare-r/"), directory("/x/tare-r/../tare-r"), directory("/x/tare-r/.."), directory(""),
-		class("/sys/fs/resctrl/tare-r2"), runtime("/tmp/tare-r2"),
+		runtime("/tmp/tare-r2"),
 		container("", "", ""), container("/bin/sh", root, id), container("/usr/sbin/runc", "", id),
 		container("/usr/sbin/runc", "/run/runc", id), container("/usr/sbin/runc", root, "web"),
 		container("/usr/sbin/runc", root, "tare-r2-c-1"), container("/usr/sbin/runc", root, "tare-r-c/../../x"),
@@ -294,7 +293,7 @@ func foreign(s flat, run string) error {
 	in := func(p string) bool { return within(p) && path.Clean(p) == p }
 	ok := false
 	switch s.Kind {
-	case "directory", "runtime", "resctrl":
+	case "directory", "runtime":
 		ok = itself(s.Path) && in(s.Path)
 	case "mount":
 		ok = in(s.Path)

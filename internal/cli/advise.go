@@ -5,15 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
-	"github.com/tarelab/tare/internal/analysis/cause"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/measure/advise"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/report/export"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/record"
 )
 
@@ -54,23 +54,27 @@ func (a *adviseCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	v := &adviser{adviseCommand: a, console: c, e: e}
-	if err := v.open(len(e.Workloads)); err != nil {
-		return err
-	}
-	defer v.close()
-	result, effects, err := v.first()
+	s := &advise.Search{Bench: bench{a, c}, Experiment: e}
+	lock, err := a.open(c, s, len(e.Workloads))
 	if err != nil {
 		return err
 	}
-	v.find(result, effects)
-	return v.proveAll()
+	defer lock.Release()
+	err = s.First()
+	var short *advise.TooShort
+	if errors.As(err, &short) {
+		return &usageError{hint.New(err, longer), ""}
+	}
+	if err != nil {
+		return err
+	}
+	return a.prove(c, s)
 }
 
 // directory is the directory that the user named in place of a preset or file; empty: none. A preset
 // comes before a directory of the same name.
 func (a *adviseCommand) directory() string {
-	if _, _, preset := experiment.Preset(a.Experiment); preset || a.Experiment == "" {
+	if _, preset := experiment.Preset(a.Experiment); preset || a.Experiment == "" {
 		return ""
 	}
 	dir := resultOf(a.Experiment)
@@ -99,24 +103,53 @@ func (a *adviseCommand) ofDirectory(c *console, dir string) error {
 	if result.Manifest.Imported != nil {
 		return &usageError{fmt.Errorf("%s: another tool measured it, and nothing of it can be tried here", dir), "tare advise PRESET measures here"}
 	}
-	protected, compared := protectedIn(result.Plan.Workloads)
-	if len(protected) > 0 && !compared {
-		return noneUnprotected(protected)
-	}
-	v := &adviser{adviseCommand: a, console: c, protected: protected}
-	if err := v.begin(effects, dir); err != nil {
+	s := &advise.Search{Bench: bench{a, c}}
+	if err := s.From(result, effects, dir); err != nil {
 		return err
 	}
-	v.find(result, effects)
-	if why := v.elsewhere(result); !why.IsZero() || len(v.advice.Losses) == 0 {
-		v.explain(why)
-		return a.printAdvice(c, &v.advice)
+	if why := a.elsewhere(s, result); !why.IsZero() || len(s.Advice.Losses) == 0 {
+		for i := range s.Advice.Losses {
+			s.Advice.Losses[i].Standing, s.Advice.Losses[i].Reason = record.StandingSkipped, why
+		}
+		return a.printAdvice(c, &s.Advice)
 	}
-	if err := v.open(len(v.advice.Losses)); err != nil {
+	lock, err := a.open(c, s, len(s.Advice.Losses))
+	if err != nil {
 		return err
 	}
-	defer v.close()
-	return v.proveAll()
+	defer lock.Release()
+	return a.prove(c, s)
+}
+
+// open makes this run the only one on the host and starts its time.
+func (a *adviseCommand) open(c *console, s *advise.Search, loads int) (lock *hostlock.Lock, err error) {
+	if s.Total, err = a.budgetFor(loads); err != nil {
+		return nil, err
+	}
+	if s.Dir, lock, err = aloneInto(a.adviceDir(), a.Beside); err != nil {
+		return nil, err
+	}
+	c.warnOfUsers()
+	c.noteLeftovers()
+	s.Open()
+	return lock, nil
+}
+
+// prove proves a remedy of each loss, and writes and prints the advice.
+func (a *adviseCommand) prove(c *console, s *advise.Search) error {
+	err := s.Prove()
+	var forced *forcedError
+	if errors.As(err, &forced) {
+		return &forced.signalError
+	}
+	err = cmp.Or(err, s.Write())
+	if perr := a.printAdvice(c, &s.Advice); perr != nil {
+		return cmp.Or(err, perr)
+	}
+	if s.Made {
+		c.note("advise.dir", "dir", s.Dir)
+	}
+	return err
 }
 
 // onlyBudget returns an error if flags would change the experiment of a result.
@@ -132,23 +165,14 @@ func (a *adviseCommand) onlyBudget(dir string) error {
 	return nil
 }
 
-// find fills in the losses and their causes.
-func (v *adviser) find(r *record.Result, e *record.Effects) {
-	v.advice.Experiment, v.advice.Margin, v.advice.Host = e.Experiment, e.Margin, e.Host
-	losses, others := cause.Of(e, r.Plan)
-	v.advice.Losses, v.advice.NotLost = append([]record.AdviceLoss{}, losses...), append([]record.AdviceNoLoss{}, others...)
-	v.advice.Left = append(slices.Clone(e.Left), v.protected...)
-	v.workloads, v.result, v.effects = r.Plan.Workloads, r, e
-}
-
 // elsewhere reads the experiment of a result. It returns the reason why nothing can be tried on this host;
 // zero: it can.
-func (v *adviser) elsewhere(r *record.Result) record.Said {
+func (a *adviseCommand) elsewhere(s *advise.Search, r *record.Result) record.Said {
 	var err error
-	if v.e, err = experiment.Parse(r.Plan.Experiment+".yaml", []byte(r.Plan.Source), catalog.Words()); err != nil {
+	if s.Experiment, err = experiment.Parse(r.Plan.Experiment+".yaml", []byte(r.Plan.Source), catalog.Words()); err != nil {
 		return record.Say("experiment_of_other_version")
 	}
-	host, err := inspectHost(v.e, nil, v.cluster(), "")
+	host, err := inspectHost(s.Experiment, nil, a.cluster(), "")
 	if err != nil {
 		return record.InProse(err.Error())
 	}
@@ -161,13 +185,6 @@ func (v *adviser) elsewhere(r *record.Result) record.Said {
 		return record.Say("result_of_other_host", "differences", d)
 	}
 	return record.Said{}
-}
-
-// explain gives every loss a reason why nothing was tried.
-func (v *adviser) explain(why record.Said) {
-	for i := range v.advice.Losses {
-		v.advice.Losses[i].Standing, v.advice.Losses[i].Reason = record.StandingSkipped, why
-	}
 }
 
 // printAdvice prints an advice as text, Markdown or JSON.
@@ -206,7 +223,7 @@ func (a *adviseCommand) command() []string {
 // budgetFor is the time of all stages: the flag, or some minutes for each load.
 func (a *adviseCommand) budgetFor(loads int) (time.Duration, error) {
 	if a.Budget == "" {
-		return time.Duration(max(loads, 1)) * adviceTime, nil
+		return time.Duration(max(loads, 1)) * advise.PerLoad, nil
 	}
 	d, err := experiment.ParseDuration(a.Budget)
 	if err != nil {

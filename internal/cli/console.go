@@ -51,9 +51,6 @@ func oneOf(to *string, word string, words ...string) error {
 	if other := otherForms[word]; slices.Contains(words, other) {
 		return fmt.Errorf("unknown word %q; did you mean %q?", word, other)
 	}
-	if instead := replacements[word]; instead != "" {
-		return hint.New(fmt.Errorf("unknown word %q", word), instead)
-	}
 	return fmt.Errorf("unknown word %q%s", word, hint.DidYouMean(word, words))
 }
 

@@ -32,7 +32,6 @@ func TestContinuesTheSameExperiment(t *testing.T) {
 		{experimentFlags{}, ""},
 		{experimentFlags{Budget: "10m"}, ""},
 		{experimentFlags{Experiment: "quick", Seed: "7"}, ""},
-		{experimentFlags{Experiment: "thorough"}, ""}, // which is quick now
 		{experimentFlags{Experiment: "redis-layers"}, "another experiment"},
 		{experimentFlags{Seed: "8"}, "its seed is 7, and --seed says 8"},
 		{experimentFlags{Workload: []string{"rpc"}}, "another experiment"},
@@ -48,27 +47,6 @@ func TestContinuesTheSameExperiment(t *testing.T) {
 		}
 		if err != nil || e.Seed != 7 || c.flags.Budget != "" && e.Budget != 10*time.Minute {
 			t.Errorf("%+v: %+v, %v", c.flags, e, err)
-		}
-	}
-}
-
-// A result of an earlier version whose experiment asks for something that is gone is not
-// continued: the error says what is gone and what to use.
-func TestContinueRefusesWhatIsGone(t *testing.T) {
-	for line, says := range map[string][2]string{
-		"volume: rbd-fuse:rbd/tare": {"tare starts no rbd-fuse", "rbd:POOL/IMAGE"},
-		"neighbours: {n: {kind: spin}}\narms: {a: {environment: host, neighbour: n, isolation: resctrl.cache=20%}}": {"no classes of resctrl", "memory.high"},
-		"arms: {a: {environment: runc, selinux: spc_t}}":                                                            {"tare sets no SELinux labels", "engine's configuration"},
-		"workloads: {w: {kind: sysbench, params: {count: queries}}}":                                                {"counted by its hook", "leave count out"},
-	} {
-		source := line + "\n"
-		if !strings.Contains(line, "workloads:") {
-			source += "workloads: {commit: {kind: commit}}\n"
-		}
-		was := &record.Result{Dir: "r", Plan: record.Plan{Experiment: "old", Source: source, Seed: 7}}
-		_, err := (&runCommand{}).sameExperiment(was)
-		if exitCode(err) != exitUsage || !strings.Contains(err.Error(), "cannot continue r") || !strings.Contains(err.Error(), says[0]) || !strings.Contains(err.Error(), says[1]) {
-			t.Errorf("%s: exit %d: %v", line, exitCode(err), err)
 		}
 	}
 }

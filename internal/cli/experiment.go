@@ -105,7 +105,7 @@ func (f *experimentFlags) plan(e *experiment.Experiment, host facts.Host) (*plan
 		return nil, err
 	}
 	p.Record.Adopted = f.adopted()
-	_, _, preset := experiment.Preset(cmp.Or(f.Experiment, experiment.Quick))
+	_, preset := experiment.Preset(cmp.Or(f.Experiment, experiment.Quick))
 	if preset && f.Command == "" && len(f.Workload) == 0 {
 		leaveOutUninstalled(p)
 	}
@@ -308,9 +308,6 @@ func (f *experimentFlags) command(seed uint64) []string {
 // unseededCommand is the command of the run without --seed: tare run EXPERIMENT, then flags.
 func (f *experimentFlags) unseededCommand() []string {
 	out := []string{"tare", "run", cmp.Or(f.Experiment, experiment.Quick)}
-	if current, _, ok := experiment.Preset(f.Experiment); ok {
-		out[2] = current
-	}
 	if f.Command != "" {
 		out[2] = "--command=" + f.Command
 	}

@@ -26,8 +26,8 @@ func findExperiment(name string) (file string, src []byte, err error) {
 		}
 		return "stdin", src, err
 	}
-	if current, src, ok := experiment.Preset(name); ok { // name may be that of an earlier version
-		return current + ".yaml", src, nil
+	if src, ok := experiment.Preset(name); ok {
+		return name + ".yaml", src, nil
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return "", nil, notAnExperiment(name)

@@ -100,9 +100,6 @@ func unknown(err error, command *kong.Node, flag string, args []string) error {
 		long, _, _ := strings.Cut(strings.TrimPrefix(word, "-"), "=")
 		return &usageError{fmt.Errorf("unknown flag %s: long flags have two dashes", word), "--" + long}
 	}
-	if instead := insteadOf(command, flag); instead != "" {
-		return &usageError{fmt.Errorf("unknown flag %s", flag), instead}
-	}
 	help := "tare " + command.Path() + " --help"
 	if form := cmp.Or(formAliases[name], otherForms[name], name); strings.HasPrefix(flag, "--") && printsAs(command, form) {
 		return &usageError{fmt.Errorf("unknown flag %s", flag), "--format " + form}

@@ -189,7 +189,7 @@ func (r *runCommand) job(cluster *kube.Cluster, e *experiment.Experiment) (nodes
 	}
 	there := r.experimentFlags               // as the node needs them
 	there.Kubeconfig, there.Context = "", "" // files and names of this host
-	if _, _, preset := experiment.Preset(there.Experiment); there.Experiment != "" && !preset {
+	if _, preset := experiment.Preset(there.Experiment); there.Experiment != "" && !preset {
 		name, src, err := findExperiment(there.Experiment)
 		if err != nil {
 			return j, err

@@ -214,12 +214,12 @@ func (presetsSchema) Run(c *console) error {
 }
 
 func parsePreset(name string) (*experiment.Experiment, error) {
-	present, src, ok := experiment.Preset(name)
+	src, ok := experiment.Preset(name)
 	if !ok {
 		err := fmt.Errorf("no preset %q%s", name, likePreset(name))
 		return nil, &usageError{err, "tare presets"}
 	}
-	return experiment.Parse(present+".yaml", src, catalog.Words())
+	return experiment.Parse(name+".yaml", src, catalog.Words())
 }
 
 // inWords describes an experiment as comments of YAML: loads, neighbours, arms, and whether it runs here.

@@ -80,9 +80,6 @@ func analyse(dir string) (*record.Result, *record.Effects, error) {
 		return nil, nil, err
 	}
 	effects, err := analysis.Analyse(result)
-	if effects != nil {
-		effects.Command = presentCommand(effects.Command)
-	}
 	return result, effects, err
 }
 

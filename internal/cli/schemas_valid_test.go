@@ -354,7 +354,7 @@ func TestExperimentsFollowTheirSchema(t *testing.T) {
 	words := catalog.Words()
 	var all []checked
 	for _, name := range experiment.Presets() {
-		_, text, _ := experiment.Preset(name)
+		text, _ := experiment.Preset(name)
 		e, err := parsePreset(name)
 		if err != nil {
 			t.Fatal(err)

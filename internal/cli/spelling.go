@@ -8,7 +8,7 @@ import (
 )
 
 // spelling is a row of flags of other tools, with tare's. It holds for commands that have the
-// flag has; "": for all.
+// flag has.
 type spelling struct{ names, has, instead string }
 
 // spellings may have a name in several rows: the first that holds for the command counts.
@@ -23,7 +23,7 @@ var spellings = []spelling{
 	{"threshold effect", "margin", "--margin 1%"},
 	{"threshold thresholds limit limits fail-on max max-loss regression throughput", "max-cost", "--max-cost throughput=5%"},
 	{"max-cost", "open", "tare check DIR --max-cost throughput=5%"},
-	{"runs repeat repeats iterations launches count rounds samples r", "set", "--set generations=N"},
+	{"generations runs repeat repeats iterations launches count rounds samples r", "set", "--set generations=N"},
 	{"targets target env environment runtime engine container docker podman", "arms", "--arms host,container"},
 	{"docker podman containerd engine to", "into", "--into docker, podman or containerd"},
 	{"threads clients connections concurrency size rate param params parameter", "set", "--set WORKLOAD.PARAM=VALUE (tare presets show NAME lists them)"},
@@ -41,11 +41,13 @@ var spellings = []spelling{
 	{"o out output output-dir", "rbac", "a plan is on standard output: tare plan > FILE; results are in the directory of tare run -o DIR"},
 	{"o out output save file export", "open", "tare report DIR --format html > report.html"},
 	{"browser web show", "open", "--open"},
-	{"http port addr address bind host server", "open", "--open, or copy DIR/report.html: a page is one file"},
+	{"serve listen http port addr address bind host server", "open", "--open, or copy DIR/report.html: a page is one file"},
 	{"older-than age max-age before days unused-for keep", "unused", "--unused 720h"},
 	{"f yes y", "force", "--force"},
 	{"resume append extend", "continue", "--continue DIR"},
 	{"node", "nodes", "--nodes NAME"},
+	{"all-nodes", "nodes", "--nodes all"},
+	{"version", "help", "tare version"},
 	{"image", "pod-image", "--pod-image IMAGE"},
 	{"type tool input-format parser", "kind", "--kind KIND"},
 	{"output-format form o", "format", "--format FORM"},
@@ -81,7 +83,7 @@ var formAliases = map[string]string{"md": "markdown", "prometheus": "openmetrics
 var otherForms = map[string]string{
 	"github": "markdown", "prom": "openmetrics", "metrics": "openmetrics",
 	"xml": "junit", "htm": "html", "page": "html", "web": "html",
-	"txt": "text", "plain": "text", "human": "text", "table": "text", "excel": "csv", "tsv": "csv",
+	"jsonl": "json", "ndjson": "json", "txt": "text", "plain": "text", "human": "text", "table": "text", "excel": "csv", "tsv": "csv",
 	"on": "always", "yes": "always", "true": "always", "force": "always", "off": "never", "no": "never", "false": "never", "none": "never",
 }
 

@@ -112,6 +112,9 @@ func TestChineseGolden(t *testing.T) {
 	all := realEffects(t)
 	for _, name := range chineseGolden {
 		for form, print := range chineseForms {
+			if name != "quick" && (form == "60.txt" || form == "html") {
+				continue
+			}
 			var b bytes.Buffer
 			if err := print(&b, all[name]); err != nil {
 				t.Fatal(err)

@@ -6,11 +6,11 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// NormalCDF is P(Z <= z) for a standard normal Z.
-func NormalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
+// normalCDF is P(Z <= z) for a standard normal Z.
+func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
-// NormalQuantile is the z with NormalCDF(z) = p.
-func NormalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
+// normalQuantile is the z with normalCDF(z) = p.
+func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 
 // StudentQuantile is the t with P(T <= t) = p for Student's t with df degrees of
 // freedom, any real df > 0 or +Inf (Student 1908, Biometrika 6, p. 1; in the form of
@@ -22,7 +22,7 @@ func StudentQuantile(p, df float64) float64 {
 		return math.NaN()
 	}
 	q := min(p, 1-p)
-	t := -NormalQuantile(q)
+	t := -normalQuantile(q)
 	for range 100 {
 		if t == 0 || math.IsInf(t, 1) || math.IsInf(df, 1) {
 			break
@@ -51,7 +51,7 @@ func studentTail(t, df float64) float64 {
 		return 0
 	case df > hugeDF:
 		// Abramowitz and Stegun 1964, 26.7.8.
-		return NormalCDF(-t * (1 - 0.25/df) / math.Hypot(1, t/math.Sqrt(2*df)))
+		return normalCDF(-t * (1 - 0.25/df) / math.Hypot(1, t/math.Sqrt(2*df)))
 	}
 	r := t / math.Sqrt(df) // not t*t, which overflows for df < 1
 	return 0.5 * betaInc(df/2, 0.5, 1/(1+r*r), 1/(1+1/(r*r)))

@@ -88,9 +88,9 @@ func studentCDF(t, df float64) float64 {
 }
 
 func TestNormal(t *testing.T) {
-	near(t, "quantile", NormalQuantile(0.975), 1.959963984540054, 1e-12)
+	near(t, "quantile", normalQuantile(0.975), 1.959963984540054, 1e-12)
 	for _, c := range readVectors(t).Normal {
-		near(t, "CDF", NormalCDF(c.Z), c.CDF, 1e-12)
+		near(t, "CDF", normalCDF(c.Z), c.CDF, 1e-12)
 	}
 }
 

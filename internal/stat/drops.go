@@ -8,13 +8,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// LeeBounds is how far the mean of values may be from the mean of those windows
+// leeBounds is how far the mean of values may be from the mean of those windows
 // that would have been kept in either arm, when the share excess of these values
 // would have been dropped in the other: the smallest and the largest mean of what
 // is left without that share, less the mean of all (Lee 2009, Rev. Econ. Stud. 76,
 // p. 1071). Lo <= 0 <= Hi; 0 and 0 without excess; the whole line when nothing
 // would be left. A part of a value is trimmed as a part.
-func LeeBounds(values []float64, excess float64) Interval {
+func leeBounds(values []float64, excess float64) Interval {
 	n := float64(len(values))
 	switch {
 	case !(excess > 0) || n == 0:
@@ -65,9 +65,9 @@ func (f *Fit) Bound(arm int, kept []float64) Interval {
 		}
 	}
 	if kept[arm] >= share {
-		return LeeBounds(own, 1-share/kept[arm])
+		return leeBounds(own, 1-share/kept[arm])
 	}
-	b := LeeBounds(other, 1-kept[arm]/share)
+	b := leeBounds(other, 1-kept[arm]/share)
 	return Interval{-b.Hi, -b.Lo}
 }
 

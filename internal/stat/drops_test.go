@@ -8,16 +8,16 @@ import (
 )
 
 func TestLeeBoundsByHand(t *testing.T) {
-	b := LeeBounds([]float64{4, 1, 3, 2}, 0.25)
+	b := leeBounds([]float64{4, 1, 3, 2}, 0.25)
 	near(t, "low", b.Lo, 2-2.5, 1e-15)
 	near(t, "high", b.Hi, 3-2.5, 1e-15)
-	b = LeeBounds([]float64{1, 2}, 0.25) // 1.5 values are left
+	b = leeBounds([]float64{1, 2}, 0.25) // 1.5 values are left
 	near(t, "part, low", b.Lo, (1+0.5*2)/1.5-1.5, 1e-15)
 	near(t, "part, high", b.Hi, (2+0.5*1)/1.5-1.5, 1e-15)
-	if b := LeeBounds([]float64{1, 2}, 0); b != (Interval{}) {
+	if b := leeBounds([]float64{1, 2}, 0); b != (Interval{}) {
 		t.Errorf("%v without excess", b)
 	}
-	if b := LeeBounds([]float64{1, 2}, 1); !math.IsInf(b.Half(), 1) {
+	if b := leeBounds([]float64{1, 2}, 1); !math.IsInf(b.Half(), 1) {
 		t.Errorf("%v when all may be gone", b)
 	}
 }
@@ -28,7 +28,7 @@ func TestLeeBoundsHoldEverySelection(t *testing.T) {
 		x := rapid.SliceOfN(rapid.Float64Range(-5, 5), 2, 30).Draw(t, "x")
 		left := rapid.IntRange(1, len(x)).Draw(t, "left")
 		order := rapid.Permutation(x).Draw(t, "order")
-		b := LeeBounds(x, 1-float64(left)/float64(len(x)))
+		b := leeBounds(x, 1-float64(left)/float64(len(x)))
 		if shift := average(order[:left]) - average(x); shift < b.Lo-1e-9 || shift > b.Hi+1e-9 {
 			t.Errorf("%v outside %v", shift, b)
 		}

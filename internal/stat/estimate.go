@@ -93,6 +93,6 @@ func withVariance(mean, variance, df float64, n int, magnitude float64) Estimate
 // thus 1.43 half at 80 % and 1.65 half at 90 % (Bloom 1995, Eval. Rev. 19,
 // p. 547). Unit of half.
 func MDE(half, power float64) float64 {
-	z := NormalQuantile(0.975)
-	return half * (z + NormalQuantile(power)) / z
+	z := normalQuantile(0.975)
+	return half * (z + normalQuantile(power)) / z
 }

@@ -65,7 +65,7 @@ func (f *Fit) forecast(c []float64, level, half, quantile float64) float64 {
 func (es errors) later(factor, quantile float64) errors {
 	out := make(errors, len(es))
 	for i, e := range es {
-		off := math.Exp(NormalQuantile(quantile) * math.Sqrt(2/e.df))
+		off := math.Exp(normalQuantile(quantile) * math.Sqrt(2/e.df))
 		out[i] = oneError{e.variance * (1 + off*(factor-1)) / (factor * factor), e.df * factor}
 	}
 	return out

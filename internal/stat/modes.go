@@ -161,7 +161,7 @@ func (m Modes) lasting(x []Timed, y []float64) bool {
 		}
 	}
 	if of[0] == 0 || of[1] == 0 {
-		return runsAbout(y, m.Cut) < NormalQuantile(0.01)
+		return runsAbout(y, m.Cut) < normalQuantile(0.01)
 	}
 	return agree[0] >= agreeing*of[0] && agree[1] >= agreeing*of[1]
 }

@@ -39,7 +39,7 @@ func runsAbout(x []float64, cut float64) float64 {
 	return (runs - expect) / math.Sqrt(variance)
 }
 
-func twoSided(z float64) float64 { return 2 * NormalCDF(-math.Abs(z)) }
+func twoSided(z float64) float64 { return 2 * normalCDF(-math.Abs(z)) }
 
 // Median is NaN for no values.
 func Median(x []float64) float64 { return middle(slices.Clone(x)) }

@@ -108,7 +108,7 @@ func (b loadings) any(p float64) float64 {
 		return -math.Expm1(float64(len(b)) * math.Log1p(-p))
 	}
 	const step, end = 0.25, 8.5
-	z := -NormalQuantile(p / 2)
+	z := -normalQuantile(p / 2)
 	sum := 0.5 * b.someBeyond(z, 0)
 	for x := step; x < end; x += step {
 		sum += math.Exp(-x*x/2) * b.someBeyond(z, x)
@@ -121,7 +121,7 @@ func (b loadings) someBeyond(z, x float64) float64 {
 	inside := 0.0 // logarithm of the product
 	for _, load := range b {
 		s := math.Sqrt(1 - load*load)
-		inside += math.Log1p(-NormalCDF((-z-load*x)/s) - NormalCDF((-z+load*x)/s))
+		inside += math.Log1p(-normalCDF((-z-load*x)/s) - normalCDF((-z+load*x)/s))
 	}
 	return -math.Expm1(inside)
 }

@@ -14,7 +14,7 @@ import (
 // A Tier is a set of tests with one command.
 type Tier struct {
 	Name string
-	// Always is true for a step of every CI run: it has no folders and no hash.
+	// Always is true for a step of every CI run.
 	Always bool
 	// Run is a shell command; what it prints shows which test failed.
 	Run string
@@ -22,23 +22,11 @@ type Tier struct {
 	Takes int
 	// Limit is the duration in seconds after which the tier is ended. Caches may be cold.
 	Limit int
-	// Packages is a shell command that prints the folders of the Go packages whose tests
-	// the tier runs, one on a line.
-	Packages string
-	// Tags are the build tags of these tests.
-	Tags string
-	// On are folders, with all below them, files and names of groups, on which the tier depends.
-	On []string
-	// Except are folders and groups that the tests link but whose changes do not make the tier run,
-	// each with the reason.
-	Except map[string]string
 }
 
 // A File is .ci/tiers.
 type File struct {
-	// Groups are names for several folders.
-	Groups map[string][]string
-	Tiers  []Tier
+	Tiers []Tier
 }
 
 // readFile reads .ci/tiers of the repository at root.
@@ -64,7 +52,7 @@ func parse(data []byte) (File, error) {
 	}
 	seen := map[string]bool{}
 	for _, t := range f.Tiers {
-		if err := f.check(t); err != nil {
+		if err := t.check(); err != nil {
 			return File{}, fmt.Errorf("tier %q: %w", t.Name, err)
 		}
 		if seen[t.Name] {
@@ -75,7 +63,7 @@ func parse(data []byte) (File, error) {
 	return f, nil
 }
 
-func (f File) check(t Tier) error {
+func (t Tier) check() error {
 	switch {
 	case t.Name == "" || strings.ContainsAny(t.Name, " \t\n"):
 		return fmt.Errorf("a name is one word")
@@ -83,44 +71,8 @@ func (f File) check(t Tier) error {
 		return fmt.Errorf("run: is missing")
 	case t.Takes <= 0 || t.Limit <= t.Takes:
 		return fmt.Errorf("takes: must be positive, and limit: larger")
-	case t.Always && (len(t.On) > 0 || len(t.Except) > 0 || t.Packages != ""):
-		return fmt.Errorf("a step that always runs depends on no list of folders")
-	case !t.Always && (len(t.On) == 0 || t.Packages == ""):
-		return fmt.Errorf("on: and packages: are missing")
-	}
-	for what, reason := range t.Except {
-		if strings.TrimSpace(reason) == "" {
-			return fmt.Errorf("the exception %s has no reason", what)
-		}
 	}
 	return nil
-}
-
-// folders replaces names of groups by their content, recursively.
-func (f File) folders(names []string) []string {
-	var all []string
-	for _, name := range names {
-		if group, ok := f.Groups[name]; ok {
-			all = append(all, f.folders(group)...)
-		} else {
-			all = append(all, name)
-		}
-	}
-	return all
-}
-
-// on returns the folders and files on which a tier depends.
-func (f File) on(t Tier) []string { return f.folders(t.On) }
-
-// except returns the folders of its exceptions, sorted.
-func (f File) except(t Tier) []string {
-	var names []string
-	for name := range t.Except {
-		names = append(names, name)
-	}
-	all := f.folders(names)
-	slices.Sort(all)
-	return all
 }
 
 // pick returns the tiers with these names, in the order of the file; none means all.
@@ -137,11 +89,4 @@ func (f File) pick(names []string) ([]Tier, error) {
 		}
 	}
 	return chosen, nil
-}
-
-// within reports whether path is one of the folders or below one.
-func within(path string, folders []string) bool {
-	return slices.ContainsFunc(folders, func(folder string) bool {
-		return path == folder || strings.HasPrefix(path, folder+"/")
-	})
 }

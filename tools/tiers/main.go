@@ -1,6 +1,5 @@
 // Command tiers runs the steps and tiers of .ci/tiers. A step runs in every CI run. A tier is a set of
-// tests that takes too long for that: it is due when a file on which it depends has changed since it
-// passed last.
+// tests that takes too long for that.
 package main
 
 import (
@@ -8,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -15,16 +15,14 @@ import (
 	"time"
 )
 
-const usage = `usage: tiers list            each tier, and whether it passed for HEAD
-       tiers run [TIER...]   runs the named tiers, or all; "tiers run due" runs those that
-                             have not passed for HEAD. Writes passed tiers to .ci/passed
-       tiers ci              runs what .ci/run runs: all steps, then as many tiers as fit
-                             into 45 minutes`
+const usage = `usage: tiers list            each step and tier, with its usual time
+       tiers run [TIER...]   runs the named tiers, or all, and prints a table of the results
+       tiers ci              runs what .ci/run runs: all steps, then as many tiers as fit into
+                             45 minutes, in an order drawn by the commit`
 
-// Times of a CI run in seconds. The first two suppose that steps and tiers take their usual time.
+// Times of a CI run in seconds. The first supposes that steps and tiers take their usual time.
 const (
 	ciSeconds   = 45 * 60
-	soonSeconds = 20 * 60 // if few tiers are due; see choose
 	mostSeconds = 85 * 60 // the limit even if something hangs: CI kills a run after 90 minutes
 	reserve     = 30      // for the count at the end of .ci/run
 )
@@ -48,7 +46,8 @@ func tiers(ctx context.Context, args []string) error {
 	}
 	switch args[0] {
 	case "list":
-		return s.list()
+		s.list()
+		return nil
 	case "run":
 		return s.run(ctx, args[1:])
 	case "ci":
@@ -57,68 +56,49 @@ func tiers(ctx context.Context, args []string) error {
 	return errors.New(usage)
 }
 
-// state has the tiers, their hashes for HEAD and the hashes with which they passed last.
+// state has the tiers of the repository at root and the results so far.
 type state struct {
-	root   string
-	began  time.Time
-	file   File
-	hashes map[string]string
-	passed map[string]string
-	// clean is true if the working tree does not differ from HEAD.
-	clean   bool
+	root    string
+	began   time.Time
+	file    File
 	results []Result
 }
 
 func open() (*state, error) {
-	top, err := git(".", "rev-parse", "--show-toplevel")
+	root, err := git("rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, err
 	}
-	s := &state{root: strings.TrimSpace(top), began: time.Now()}
-	if s.file, err = readFile(s.root); err != nil {
-		return nil, err
-	}
-	if s.hashes, err = s.file.hashes(s.root); err != nil {
-		return nil, err
-	}
-	if s.passed, err = readPassed(s.root); err != nil {
-		return nil, err
-	}
-	s.clean, err = clean(s.root)
+	s := &state{root: root, began: time.Now()}
+	s.file, err = readFile(root)
 	return s, err
 }
 
-func (s *state) list() error {
-	for _, t := range s.file.Tiers {
-		status := "due"
-		switch {
-		case t.Always:
-			status = "always"
-		case s.passed[t.Name] == s.hashes[t.Name]:
-			status = "passed"
-		}
-		fmt.Printf("%-22s %-7s %5d s  %s\n", t.Name, status, t.Takes, t.Run)
+// git returns what git prints in the working directory.
+func git(args ...string) (string, error) {
+	out, err := exec.Command("git", args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w", strings.Join(args, " "), err)
 	}
-	return nil
+	return strings.TrimSpace(string(out)), nil
+}
+
+func (s *state) list() {
+	for _, t := range s.file.Tiers {
+		when := ""
+		if t.Always {
+			when = "always"
+		}
+		fmt.Printf("%-22s %-7s %5d s  %s\n", t.Name, when, t.Takes, t.Run)
+	}
 }
 
 func (s *state) run(ctx context.Context, names []string) error {
-	due := len(names) == 1 && names[0] == "due"
-	if due {
-		names = nil
-	}
 	chosen, err := s.file.pick(names)
 	if err != nil {
 		return err
 	}
-	if !s.clean {
-		fmt.Println("the working tree differs from HEAD: passed tiers are not written to " + passedFile)
-	}
-	for _, t := range chosen {
-		if ctx.Err() == nil && !(due && s.passed[t.Name] == s.hashes[t.Name]) {
-			s.do(ctx, t)
-		}
-	}
+	s.do(ctx, chosen)
 	return s.end(nil)
 }
 
@@ -126,43 +106,32 @@ func (s *state) run(ctx context.Context, names []string) error {
 func (s *state) ci(ctx context.Context) error {
 	ctx, cancel := context.WithDeadline(ctx, s.began.Add(mostSeconds*time.Second))
 	defer cancel()
-	for _, t := range s.file.Tiers {
-		if t.Always && ctx.Err() == nil {
-			s.do(ctx, t)
-		}
-	}
-	commit, err := git(s.root, "rev-parse", "HEAD")
+	commit, err := git("rev-parse", "HEAD")
 	if err != nil {
 		return err
 	}
-	used := reserve + int(time.Since(s.began).Seconds())
-	c := choose(s.file.Tiers, s.hashes, s.passed, strings.TrimSpace(commit), ciSeconds-used, soonSeconds-used)
-	for _, t := range c.Run {
-		if ctx.Err() != nil {
-			c.Left = append(c.Left, t)
-			continue
+	var always []Tier
+	for _, t := range s.file.Tiers {
+		if t.Always {
+			always = append(always, t)
 		}
-		s.do(ctx, t)
 	}
-	return s.end(c.Left)
+	left := s.do(ctx, always)
+	c := choose(s.file.Tiers, commit, ciSeconds-reserve-int(time.Since(s.began).Seconds()))
+	left = append(left, s.do(ctx, c.Run)...)
+	return s.end(append(left, c.Left...))
 }
 
-// do runs a tier. If it passes and no file changed meanwhile, do writes it to .ci/passed.
-func (s *state) do(ctx context.Context, t Tier) {
-	r := run(ctx, s.root, t, os.Stdout)
-	s.results = append(s.results, r)
-	if r.Err != nil || t.Always || !s.clean {
-		return
+// do runs tiers and returns those that had not begun when the time was over.
+func (s *state) do(ctx context.Context, tiers []Tier) (left []Tier) {
+	for _, t := range tiers {
+		if ctx.Err() != nil {
+			left = append(left, t)
+			continue
+		}
+		s.results = append(s.results, run(ctx, s.root, t, os.Stdout))
 	}
-	now, err := s.file.hashes(s.root)
-	if still, failed := clean(s.root); err != nil || failed != nil || !still || now[t.Name] != s.hashes[t.Name] {
-		fmt.Printf("%s passed; files changed meanwhile, so it is not written to %s\n", t.Name, passedFile)
-		return
-	}
-	s.passed[t.Name] = s.hashes[t.Name]
-	if err := s.file.writePassed(s.root, s.passed); err != nil {
-		fmt.Println(err)
-	}
+	return left
 }
 
 // end prints the table, and fails if anything failed.

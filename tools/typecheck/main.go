@@ -1,6 +1,8 @@
 // Command typecheck checks the types of all packages of the module in a directory, with their tests,
 // for another architecture: typecheck DIR GOARCH. It reads the types of dependencies from their source;
-// go vet would compile them. It also reports package-level variables that change at run time as errors.
+// go vet would compile them. It also reports as errors
+// package-level variables that change at run time, comparisons of the ends of intervals outside of the analysis, and
+// exported names that no other package uses.
 package main
 
 import (
@@ -25,7 +27,7 @@ func main() {
 // check prints all errors and returns an error if there was one.
 func check(dir, arch string) error {
 	all, err := packages.Load(&packages.Config{
-		Mode: packages.LoadAllSyntax, Tests: true,
+		Mode: packages.LoadAllSyntax, Tests: true, BuildFlags: []string{"-tags=faults"},
 		Dir: dir, Env: append(os.Environ(), "GOARCH="+arch, "CGO_ENABLED=0"),
 	}, "./...")
 	switch {
@@ -36,5 +38,5 @@ func check(dir, arch string) error {
 	case len(all) == 0:
 		return fmt.Errorf("%s: no packages", dir)
 	}
-	return errors.Join(checkStateless(all), checkEnds(all))
+	return errors.Join(checkStateless(all), checkEnds(all), checkExported(all))
 }

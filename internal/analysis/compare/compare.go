@@ -21,8 +21,8 @@ var (
 	ErrDifferent = errors.New("not the same experiment")
 	// ErrSame means that both are the same run.
 	ErrSame = errors.New("both are the same run")
-	// ErrNothing means that no effect is in both.
-	ErrNothing = errors.New("no workload has an arm in both results")
+	// errNothing means that no effect is in both.
+	errNothing = errors.New("no workload has an arm in both results")
 )
 
 // Results compares two results. Results of different experiments are refused with the
@@ -53,7 +53,7 @@ func Results(before, after *record.Result, forced bool) (*record.Comparison, err
 		c.SameExperiment = true
 	}
 	if c.Changes = analysis.Changes(old, now, c.Margin); len(c.Changes) == 0 {
-		return nil, ErrNothing
+		return nil, errNothing
 	}
 	mark(c.Changes, now)
 	c.Means = means(c.Changes, c.Margin, moreIsBetter(now))

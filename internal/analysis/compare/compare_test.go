@@ -200,7 +200,7 @@ func TestNothingToCompare(t *testing.T) {
 	if _, err := Results(one, other, false); !errors.Is(err, ErrDifferent) {
 		t.Errorf("another baseline: %v", err)
 	}
-	if _, err := Results(one, other, true); !errors.Is(err, ErrNothing) {
+	if _, err := Results(one, other, true); !errors.Is(err, errNothing) {
 		t.Errorf("another baseline, forced: %v", err)
 	}
 	other = result("r5twoxyz", 0.02)

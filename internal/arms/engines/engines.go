@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
@@ -66,11 +65,8 @@ func (k Kind) Capabilities() environment.Capabilities {
 	return environment.Capabilities{With: k.with, Refuses: refuses, Grouped: true, Container: true, Networks: true, Images: true}
 }
 
-// with refuses all levels. "user=NAME" was a level of earlier versions.
-func (k Kind) with(levels string) (environment.Environment, error) {
-	if user, ok := strings.CutPrefix(levels, "user="); ok && user != "" {
-		return nil, fmt.Errorf("it no longer takes another user: run tare as %s, with podman", user)
-	}
+// with refuses all levels.
+func (k Kind) with(string) (environment.Environment, error) {
 	return nil, errors.New("it has no levels")
 }
 

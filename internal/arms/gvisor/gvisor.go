@@ -25,8 +25,8 @@ type Container struct{}
 
 var _ environment.Environment = Container{}
 
-// Runtime is gVisor's program.
-const Runtime = "runsc"
+// runtime is gVisor's program.
+const runtime = "runsc"
 
 // Name is the word for it on the command line and in the record.
 func (Container) Name() string { return "gvisor" }
@@ -36,15 +36,15 @@ func (Container) Title() record.Said { return record.Say("arm_gvisor") }
 
 // Support says whether this host and user can have it.
 func (Container) Support(h facts.Host) facts.Support {
-	path, err := exec.LookPath(Runtime)
+	path, err := exec.LookPath(runtime)
 	if err != nil {
-		return facts.Unsupported(record.Say("not_installed", "name", Runtime), record.Say("install_runsc"))
+		return facts.Unsupported(record.Say("not_installed", "name", runtime), record.Say("install_runsc"))
 	}
 	if !passesFiles(path) {
-		return facts.Unsupported(record.Say("runtime_too_old", "name", Runtime), record.Say("install_runsc"))
+		return facts.Unsupported(record.Say("runtime_too_old", "name", runtime), record.Say("install_runsc"))
 	}
 	if !h.Root {
-		return facts.Unsupported(record.Say("runtime_needs_root", "name", Runtime), facts.AsRoot())
+		return facts.Unsupported(record.Say("runtime_needs_root", "name", runtime), facts.AsRoot())
 	}
 	if h.Groups == nil {
 		return h.NoGroups
@@ -87,8 +87,8 @@ func (c Container) Changes(s environment.Spec) []facts.Change {
 		return nil
 	}
 	out := append(launch.Changes(s, groups),
-		facts.Changed(messages.Say("change.sandbox", "name", launch.ContainerID(s, 1)), messages.Say("change.madeby.group", "name", Runtime)),
-		facts.Changed(messages.Say("change.overlay"), messages.Say("change.overlay.own", "name", Runtime), messages.Say("change.unseen")),
+		facts.Changed(messages.Say("change.sandbox", "name", launch.ContainerID(s, 1)), messages.Say("change.madeby.group", "name", runtime)),
+		facts.Changed(messages.Say("change.overlay"), messages.Say("change.overlay.own", "name", runtime), messages.Say("change.unseen")),
 	)
 	if s.Port != 0 {
 		out = append(out, launch.NetworkChanges(s, true)...)
@@ -98,7 +98,7 @@ func (c Container) Changes(s environment.Spec) []facts.Change {
 
 // Programs is the path of runsc.
 func (Container) Programs() []string {
-	path, err := exec.LookPath(Runtime)
+	path, err := exec.LookPath(runtime)
 	if err != nil {
 		return nil
 	}
@@ -116,9 +116,9 @@ func (c Container) Open(ctx context.Context, spec environment.Spec) (environment
 
 func open(ctx context.Context, spec environment.Spec) (*arm, error) {
 	if os.Geteuid() != 0 {
-		return nil, fmt.Errorf("%w: %s needs root here", facts.ErrUnsupported, Runtime)
+		return nil, fmt.Errorf("%w: %s needs root here", facts.ErrUnsupported, runtime)
 	}
-	path, err := exec.LookPath(Runtime)
+	path, err := exec.LookPath(runtime)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w; apt install runsc", facts.ErrUnsupported, err)
 	}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { os.Exit(launchtest.Main(m, Container{})) }
 
 func TestSandbox(t *testing.T) {
 	testneed.Root(t)
-	testneed.Tool(t, Runtime)
+	testneed.Tool(t, runtime)
 	launchtest.Arm(t, Container{}, false)
 }
 
@@ -33,7 +33,7 @@ func TestSandbox(t *testing.T) {
 // only within the sandbox.
 func TestGoesFirst(t *testing.T) {
 	testneed.Root(t)
-	testneed.Tool(t, Runtime)
+	testneed.Tool(t, runtime)
 	a := launchtest.Open(t, Container{}, nil)
 	launchtest.Start(t, a, environment.Process{Args: []string{launchtest.Look}})
 	pids, err := a.(*arm).Group.Pids()
@@ -82,14 +82,14 @@ func TestDeafToOOM(t *testing.T) {
 
 func TestKilled(t *testing.T) {
 	testneed.Root(t)
-	testneed.Tool(t, Runtime)
+	testneed.Tool(t, runtime)
 	launchtest.Killed(t, Container{})
 }
 
 // An error of runsc has its message and is no exit code of the load.
 func TestRefused(t *testing.T) {
 	testneed.Root(t)
-	testneed.Tool(t, Runtime)
+	testneed.Tool(t, runtime)
 	a := launchtest.Open(t, Container{}, nil)
 	a.(*arm).self += ".missing"
 	p, err := a.Start(t.Context(), environment.Process{Args: []string{launchtest.Look}})
@@ -104,7 +104,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestNotWithout(t *testing.T) {
-	testneed.Tool(t, Runtime)
+	testneed.Tool(t, runtime)
 	host := facts.Host{Root: true, Groups: &cgroup.Tree{}, Features: map[string]facts.Support{
 		facts.FeatureOverlay: facts.Supported(),
 	}}

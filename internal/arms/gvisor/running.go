@@ -79,7 +79,7 @@ func (r *running) exitOf(e environment.Exit) environment.Exit {
 	name := unix.SignalName(unix.Signal(e.Code - failed))
 	switch {
 	case e.Code == failed:
-		return environment.Exit{Code: -1, Err: fmt.Errorf("%s: %s", Runtime, r.lastMessage())}
+		return environment.Exit{Code: -1, Err: fmt.Errorf("%s: %s", runtime, r.lastMessage())}
 	case e.Code > failed && name != "":
 		return environment.Exit{Code: -1, Signal: name}
 	default:
@@ -111,7 +111,7 @@ func (r *running) awaitSandbox(ctx context.Context) error {
 		case <-r.done:
 			return r.exit.Err
 		case <-ctx.Done():
-			return fmt.Errorf("%s made no sandbox: %w", Runtime, ctx.Err())
+			return fmt.Errorf("%s made no sandbox: %w", runtime, ctx.Err())
 		case <-tick.C:
 		}
 	}

@@ -36,7 +36,7 @@ type Guard struct {
 	signals bool // the arms are stopped by signals
 
 	mu       sync.RWMutex // held for writing while arms that the guard froze are thawed
-	held     map[*cgroup.Freezer]*Held
+	held     map[*cgroup.Freezer]*held
 	froze    int           // how often the guard froze the arms
 	stop     chan struct{} // Allow closes it to end Attend; nil: Attend was not called
 	attended chan struct{} // closed when the goroutine of Attend has ended
@@ -52,7 +52,7 @@ func NewGuard(stateDir, run string, groups *cgroup.Tree) (_ *Guard, err error) {
 	defer r.Close()
 	g := &Guard{
 		pipe: w, Inside: errors.New("only root can take it out"),
-		signals: groups == nil || groups.Can() != nil, held: map[*cgroup.Freezer]*Held{},
+		signals: groups == nil || groups.Can() != nil, held: map[*cgroup.Freezer]*held{},
 	}
 	if g.silence, err = newSilence(); err != nil {
 		w.Close()
@@ -196,8 +196,8 @@ func (g *Guard) thaw() {
 	}
 }
 
-// Held is the freezer of an arm that the guard can freeze too.
-type Held struct {
+// held is the freezer of an arm that the guard can freeze too.
+type held struct {
 	*cgroup.Freezer
 	guard  *Guard
 	paused bool // by tare
@@ -214,7 +214,7 @@ func (g *Guard) Hold(f wire.Freezer) wire.Freezer {
 	defer g.mu.Unlock()
 	w := g.held[own]
 	if w == nil {
-		w = &Held{Freezer: own, guard: g}
+		w = &held{Freezer: own, guard: g}
 		g.held[own] = w
 		g.tell(notice{Watch: own.Switches()})
 	}
@@ -223,7 +223,7 @@ func (g *Guard) Hold(f wire.Freezer) wire.Freezer {
 
 // Release ends Hold. Call it before the freezer is closed.
 func Release(f wire.Freezer) {
-	w, ok := f.(*Held)
+	w, ok := f.(*held)
 	if !ok {
 		return
 	}
@@ -237,7 +237,7 @@ func Release(f wire.Freezer) {
 
 // step notes whether tare wants the arm paused, and freezes or thaws it by do. It waits while
 // Guard.thaw thaws the arms.
-func (w *Held) step(paused bool, do func() error) error {
+func (w *held) step(paused bool, do func() error) error {
 	w.guard.mu.RLock()
 	defer w.guard.mu.RUnlock()
 	w.paused = paused
@@ -249,17 +249,17 @@ func (w *Held) step(paused bool, do func() error) error {
 }
 
 // Freeze is Ask and Confirm.
-func (w *Held) Freeze(timeout time.Duration) error {
+func (w *held) Freeze(timeout time.Duration) error {
 	return w.step(true, func() error { return w.Freezer.Freeze(timeout) })
 }
 
 // Ask tells the kernel to freeze the arm.
-func (w *Held) Ask() error { return w.step(true, w.Freezer.Ask) }
+func (w *held) Ask() error { return w.step(true, w.Freezer.Ask) }
 
 // Confirm waits until the arm is frozen.
-func (w *Held) Confirm(timeout time.Duration) error {
+func (w *held) Confirm(timeout time.Duration) error {
 	return w.step(true, func() error { return w.Freezer.Confirm(timeout) })
 }
 
 // Thaw lets the arm run.
-func (w *Held) Thaw() error { return w.step(false, w.Freezer.Thaw) }
+func (w *held) Thaw() error { return w.step(false, w.Freezer.Thaw) }

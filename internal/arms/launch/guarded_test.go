@@ -70,7 +70,7 @@ func TestGuardFreezes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Dismiss()
-	processes, freezers := map[string]*os.Process{}, map[string]*Held{}
+	processes, freezers := map[string]*os.Process{}, map[string]*held{}
 	for _, name := range []string{"runs", "paused", "released"} {
 		group, err := tree.Make(fmt.Sprintf("tare-silent%d/%s", os.Getpid(), name), nil)
 		if err != nil {
@@ -83,7 +83,7 @@ func TestGuardFreezes(t *testing.T) {
 		}
 		defer f.Close()
 		processes[name] = busy(t, &group)
-		freezers[name] = g.Hold(f).(*Held)
+		freezers[name] = g.Hold(f).(*held)
 		if g.Hold(f) != freezers[name] {
 			t.Error("a freezer is held twice")
 		}

@@ -55,8 +55,8 @@ const (
 	noImageWord = "none"
 )
 
-// LevelNames are the names of a class's levels, sorted.
-func LevelNames(q QoS) []string {
+// levelNames are the names of a class's levels, sorted.
+func levelNames(q QoS) []string {
 	names := []string{"apparmor", "client", "image", "network", "volume", "volume-size"}
 	switch q {
 	case Guaranteed:
@@ -77,8 +77,8 @@ func parse(q QoS, text string) (Levels, error) {
 		if !ok || value == "" {
 			return l, fmt.Errorf("%q: want level=value, for example cpu=1500m", part)
 		}
-		if !slices.Contains(LevelNames(q), name) {
-			return l, fmt.Errorf("a %s pod has no level %q%s", q, name, hint.DidYouMean(name, LevelNames(q)))
+		if !slices.Contains(levelNames(q), name) {
+			return l, fmt.Errorf("a %s pod has no level %q%s", q, name, hint.DidYouMean(name, levelNames(q)))
 		}
 		if slices.Contains(given, name) {
 			return l, fmt.Errorf("%s is given twice", name)

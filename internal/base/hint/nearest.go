@@ -46,12 +46,9 @@ func completion(prefix string, words []string) string {
 	return found
 }
 
-// DidYouMean returns the end of a sentence about an unknown word: the replacement of a word of earlier
-// versions, else the nearest of words, else all of them; empty without words.
+// DidYouMean returns the end of a sentence about an unknown word: the nearest of words, else all of
+// them; empty without words.
 func DidYouMean(word string, words []string) string {
-	if instead := replacement(word); instead != "" {
-		return ": " + instead
-	}
 	if near := Nearest(word, words); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}

@@ -24,7 +24,7 @@ func sources(t *testing.T) map[string]string {
 		if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") || !slices.Contains([]string{".go", ".tmpl"}, filepath.Ext(path)) {
 			return err
 		}
-		if src := read(t, path); strings.Contains(src, `base/messages"`) || strings.Contains(path, "internal/report/") || strings.Contains(path, "internal/cli/") {
+		if src := read(t, path); strings.Contains(src, `base/messages"`) || strings.Contains(path, "internal/report/") || strings.Contains(path, "internal/cli/") || strings.Contains(path, "internal/measure/advise/") {
 			all[path] = src
 		}
 		return nil

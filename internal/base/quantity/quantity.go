@@ -87,8 +87,8 @@ func Trimmed(s string) string {
 	return WithUnit(number, unit)
 }
 
-// About prints a forecast of seconds in English.
-func About(seconds float64) string { return AboutIn(messages.In(messages.English), seconds) }
+// about prints a forecast of seconds in English.
+func about(seconds float64) string { return AboutIn(messages.In(messages.English), seconds) }
 
 // AboutIn prints a forecast of seconds, rounded up.
 func AboutIn(c messages.Catalog, seconds float64) string {

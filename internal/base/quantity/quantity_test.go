@@ -24,7 +24,7 @@ func TestNumbers(t *testing.T) {
 		{Duration(89.6), "90 s"}, {Duration(187.4), "3 min 7 s"}, {Duration(180), "3 min"}, {Duration(3599.7), "60 min"},
 		{Duration(3720), "1 h 2 min"}, {Duration(200000), "2 d 8 h"}, {Duration(nan), "–"}, {Duration(1e300), "1.0e+288T s"},
 		{Bytes(43 << 20), "43 MiB"}, {Bytes(3.4e6), "3.24 MiB"}, {Bytes(0), "0 B"}, {Bytes(nan), "–"},
-		{About(3), "5 s"}, {About(47), "50 s"}, {About(127), "3 min"}, {About(7200), "2 h"}, {About(7201), "2.5 h"}, {About(39000), "11 h"}, {About(1e9), "over a month"},
+		{about(3), "5 s"}, {about(47), "50 s"}, {about(127), "3 min"}, {about(7200), "2 h"}, {about(7201), "2.5 h"}, {about(39000), "11 h"}, {about(1e9), "over a month"},
 		{Share(0.0041), "0.4 %"}, {Share(0.21), "21 %"}, {Size(0.01), "1 %"}, {Size(0.005), "0.5 %"},
 	} {
 		if c.got != c.want {

@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/loads/sysbench"
 )
 
-// All returns the bodies by kind: those of tare's own loads, and those that run a tool.
-func All() map[string]load.Body {
+// all returns the bodies by kind: those of tare's own loads, and those that run a tool.
+func all() map[string]load.Body {
 	all := load.Bodies()
 	for _, tool := range []map[string]load.Body{
 		sysbench.Bodies(),
@@ -29,4 +29,4 @@ func All() map[string]load.Body {
 }
 
 // Main runs the hidden command load.Command, which starts a load, and returns its exit code.
-func Main(args []string) int { return load.Main(args, All()) }
+func Main(args []string) int { return load.Main(args, all()) }

@@ -38,8 +38,8 @@ func (e *Error) Error() string { return e.Text }
 
 // Formats of answers.
 const (
-	// FormatNative is the format of ClickHouse's own client.
-	FormatNative = "Native"
+	// formatNative is the format of ClickHouse's own client.
+	formatNative = "Native"
 	formatLines  = "TabSeparated"
 )
 
@@ -74,7 +74,7 @@ func (c *Conn) Broken() bool { return c.broken }
 
 // Run sends a query and reads the whole answer. The error is an *Error if the query failed on the
 // server; after any other error the connection is broken.
-func (c *Conn) Run(query string) error { return c.ask(query, FormatNative, io.Discard) }
+func (c *Conn) Run(query string) error { return c.ask(query, formatNative, io.Discard) }
 
 // ask sends a query and writes the answer to w, in this format unless the query names another one.
 func (c *Conn) ask(query, format string, w io.Writer) error {

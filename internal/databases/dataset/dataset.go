@@ -89,9 +89,9 @@ type Set struct {
 
 // Errors of Read and Verify.
 var (
-	ErrNone = errors.New("not a data set of tare")
-	// ErrDamaged is wrapped with the damage.
-	ErrDamaged = errors.New("damaged data set")
+	errNone = errors.New("not a data set of tare")
+	// errDamaged is wrapped with the damage.
+	errDamaged = errors.New("damaged data set")
 )
 
 // mostMarker bounds the size of a marker in bytes: enough for millions of files.
@@ -102,17 +102,17 @@ const mostMarker = 1 << 30
 func Read(dir string) (Marker, error) {
 	b, err := trust.Read(filepath.Join(dir, MarkerFile), mostMarker)
 	if errors.Is(err, os.ErrNotExist) {
-		return Marker{}, fmt.Errorf("%s: %w (no %s)", dir, ErrNone, MarkerFile)
+		return Marker{}, fmt.Errorf("%s: %w (no %s)", dir, errNone, MarkerFile)
 	}
 	if err != nil {
 		return Marker{}, fmt.Errorf("read a data set: %w", err)
 	}
 	var m Marker
 	if err := json.Unmarshal(b, &m); err != nil {
-		return Marker{}, fmt.Errorf("%s: %w: %s: %w", dir, ErrDamaged, MarkerFile, err)
+		return Marker{}, fmt.Errorf("%s: %w: %s: %w", dir, errDamaged, MarkerFile, err)
 	}
 	if m.Schema != markerSchema || !m.Finished {
-		return Marker{}, fmt.Errorf("%s: %w: schema %q, finished: %v", dir, ErrDamaged, m.Schema, m.Finished)
+		return Marker{}, fmt.Errorf("%s: %w: schema %q, finished: %v", dir, errDamaged, m.Schema, m.Finished)
 	}
 	return m, nil
 }

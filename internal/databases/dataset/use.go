@@ -47,7 +47,7 @@ func (s Store) Use(ctx context.Context, a About, need int64, build Build) (set S
 	if err == nil { // another process has built it
 		return Set{Dir: dir, Marker: m}, true, nil
 	}
-	if !errors.Is(err, ErrNone) {
+	if !errors.Is(err, errNone) {
 		set.Instead = err.Error()
 	}
 	if err := s.discard(a.Key()); err != nil {

@@ -25,13 +25,13 @@ func Verify(dir string) (Marker, error) {
 		return Marker{}, err
 	}
 	if key := m.About.Key(); m.Key != key || filepath.Base(dir) != key {
-		return Marker{}, fmt.Errorf("%s: %w: it is %s", dir, ErrDamaged, key)
+		return Marker{}, fmt.Errorf("%s: %w: it is %s", dir, errDamaged, key)
 	}
 	same := func(a, b File) bool { return a.Path == b.Path && a.Size == b.Size && a.Modified.Equal(b.Modified) }
 	if slices.EqualFunc(m.Files, now, same) {
 		return m, nil
 	}
-	return Marker{}, fmt.Errorf("%s: %w: %s", dir, ErrDamaged, difference(m.Files, now))
+	return Marker{}, fmt.Errorf("%s: %w: %s", dir, errDamaged, difference(m.Files, now))
 }
 
 // difference names the first file that differs.

@@ -14,13 +14,13 @@ import (
 
 // Bounds of all answers of a server together.
 const (
-	MaxBytes = 16 << 20
-	MaxTime  = 20 * time.Second
+	maxBytes = 16 << 20
+	maxTime  = 20 * time.Second
 )
 
 var (
-	errBytes = fmt.Errorf("the server sent more than %d MiB", MaxBytes>>20)
-	errTime  = fmt.Errorf("the server had not answered all questions after %v", MaxTime)
+	errBytes = fmt.Errorf("the server sent more than %d MiB", maxBytes>>20)
+	errTime  = fmt.Errorf("the server had not answered all questions after %v", maxTime)
 )
 
 // budget bounds what all connections to a server read. The zero value is not usable.

@@ -18,18 +18,18 @@ import (
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// Command is the hidden command of the child.
-const Command = "__ask"
+// hiddenCommand is the hidden command of the child.
+const hiddenCommand = "__ask"
 
 // Roles is the child's role.
 func Roles() []hidden.Role {
 	return []hidden.Role{{
-		Name: Command, Run: func([]string) int { return child(os.Stdin, os.Stdout) },
+		Name: hiddenCommand, Run: func([]string) int { return child(os.Stdin, os.Stdout) },
 		Purpose: "asks a server that is not tare's, with a bound of memory and time",
 	}}
 }
 
-// maxMemory is the bound of the child's memory in bytes: an answer of MaxBytes in many small values takes about 200 MiB.
+// maxMemory is the bound of the child's memory in bytes: an answer of maxBytes in many small values takes about 200 MiB.
 const maxMemory = 512 << 20
 
 // maxRows bounds the rows of an answer; the servers have about 1000 settings.
@@ -53,7 +53,7 @@ func child(in io.Reader, out io.Writer) int {
 	if err := questions.Decode(&s); err != nil {
 		return 1
 	}
-	a := asker{server: s, budget: newBudget(MaxBytes, MaxTime)}
+	a := asker{server: s, budget: newBudget(maxBytes, maxTime)}
 	for {
 		var question string
 		if questions.Decode(&question) != nil {
@@ -68,7 +68,7 @@ func child(in io.Reader, out io.Writer) int {
 // bound bounds this process. The kernel ends it where the runtime cannot.
 func bound() error {
 	debug.SetMemoryLimit(maxMemory * 3 / 4)
-	for resource, limit := range map[int]uint64{unix.RLIMIT_DATA: maxMemory, unix.RLIMIT_CPU: uint64(MaxTime.Seconds()), unix.RLIMIT_CORE: 0} {
+	for resource, limit := range map[int]uint64{unix.RLIMIT_DATA: maxMemory, unix.RLIMIT_CPU: uint64(maxTime.Seconds()), unix.RLIMIT_CORE: 0} {
 		var now unix.Rlimit
 		if err := unix.Getrlimit(resource, &now); err != nil {
 			return fmt.Errorf("read a limit of the process: %w", err)

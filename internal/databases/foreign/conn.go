@@ -41,16 +41,16 @@ type Conn struct {
 var _ db.Conn = (*Conn)(nil)
 
 // maxReplies bounds the replies of a child in bytes: JSON can take several bytes for one.
-const maxReplies = 2 * MaxBytes
+const maxReplies = 2 * maxBytes
 
 // environment are the variables that decide where the system's certificates are.
 var environment = []string{"SSL_CERT_FILE", "SSL_CERT_DIR"}
 
 // Open starts the child. It connects at the first question.
 func Open(ctx context.Context, s Server) (*Conn, error) {
-	ctx, stop := context.WithTimeout(ctx, MaxTime+time.Second)
+	ctx, stop := context.WithTimeout(ctx, maxTime+time.Second)
 	c := &Conn{stop: stop, begun: time.Now()}
-	c.command = exec.CommandContext(ctx, "/proc/self/exe", Command)
+	c.command = exec.CommandContext(ctx, "/proc/self/exe", hiddenCommand)
 	c.command.Env = slices.DeleteFunc(os.Environ(), func(line string) bool {
 		name, _, _ := strings.Cut(line, "=")
 		return !slices.Contains(environment, name)
@@ -93,7 +93,7 @@ func (c *Conn) ended() error {
 	_ = c.Close() // stderr is complete then
 	text := "the process that asked the server ended"
 	switch {
-	case time.Since(c.begun) >= MaxTime:
+	case time.Since(c.begun) >= maxTime:
 		text = errTime.Error()
 	case bytes.Contains(c.stderr.first, []byte("memory")):
 		text = fmt.Sprintf("the answer would take more than %d MiB of memory", maxMemory>>20)

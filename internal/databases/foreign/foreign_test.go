@@ -256,7 +256,7 @@ func TestHostileServers(t *testing.T) {
 				if !errors.As(err, &e) || strings.Contains(e.Text, "\n") || e.Denied || len(e.Text) > longestError {
 					t.Errorf("%d rows, %v", len(rows), err)
 				}
-				if sent.Load() > MaxBytes+buffers || memory > maxMemory+64<<20 {
+				if sent.Load() > maxBytes+buffers || memory > maxMemory+64<<20 {
 					t.Errorf("%d bytes sent, %d MiB of memory", sent.Load(), memory>>20)
 				}
 				t.Logf("%v; %d MiB of memory", err, memory>>20)
@@ -269,7 +269,7 @@ func TestHostileServers(t *testing.T) {
 func TestSilentServer(t *testing.T) {
 	for _, protocol := range protocols() {
 		address, _ := rogue(t, func(c io.ReadWriter) { _, _ = io.Copy(io.Discard, c) })
-		a := asker{server: Server{Protocol: protocol, User: "u", Network: "tcp", Address: address}, budget: newBudget(MaxBytes, 100*time.Millisecond)}
+		a := asker{server: Server{Protocol: protocol, User: "u", Network: "tcp", Address: address}, budget: newBudget(maxBytes, 100*time.Millisecond)}
 		if r := a.reply(question(protocol)); r.Err != errTime.Error() {
 			t.Errorf("%s: %+v", protocol, r)
 		}
@@ -310,7 +310,7 @@ func TestGeneratedAnswers(t *testing.T) {
 			all = append(all, body)
 		}
 		pieces.Store(&all)
-		a := asker{server: Server{Protocol: protocol, User: "u", Network: "tcp", Address: address}, budget: newBudget(MaxBytes, MaxTime)}
+		a := asker{server: Server{Protocol: protocol, User: "u", Network: "tcp", Address: address}, budget: newBudget(maxBytes, maxTime)}
 		reply := a.reply(question(protocol))
 		if a.conn != nil {
 			_ = a.conn.Close()

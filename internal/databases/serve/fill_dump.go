@@ -28,11 +28,11 @@ type dumpFiller struct {
 	facts   sqlfile.Facts
 }
 
-// LongestStatement is the usual bound for the time of a statement.
-const LongestStatement = 30 * time.Minute
+// longestStatement is the usual bound for the time of a statement.
+const longestStatement = 30 * time.Minute
 
 func (p Prepare) dumpFiller(f Found) (filler, error) {
-	d := dumpFiller{path: p.Dump, longest: int(cmp.Or(p.StatementSize, sqlfile.Longest)), limit: cmp.Or(p.StatementTime, LongestStatement)}
+	d := dumpFiller{path: p.Dump, longest: int(cmp.Or(p.StatementSize, sqlfile.Longest)), limit: cmp.Or(p.StatementTime, longestStatement)}
 	switch protocol := f.Service.Describe().Protocol; protocol {
 	case autoProtocol:
 		d.dialect = sqlfile.MySQL

@@ -50,12 +50,12 @@ func PrepareMain(args []string) int {
 	})
 }
 
-// ErrNotOurs means that tare did not make a data directory.
-var ErrNotOurs = errors.New("tare did not make it")
+// errNotOurs means that tare did not make a data directory.
+var errNotOurs = errors.New("tare did not make it")
 
-// CheckDir refuses a device, and a directory that is neither empty nor a data set of tare. A missing
+// checkDir refuses a device, and a directory that is neither empty nor a data set of tare. A missing
 // directory is allowed.
-func CheckDir(dir string) error {
+func checkDir(dir string) error {
 	st, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -63,17 +63,17 @@ func CheckDir(dir string) error {
 	case err != nil:
 		return fmt.Errorf("look at the data directory: %w", err)
 	case st.Mode()&os.ModeDevice != 0:
-		return hint.New(fmt.Errorf("%s is a device: a server's data is never put on a raw device: %w", dir, ErrNotOurs),
+		return hint.New(fmt.Errorf("%s is a device: a server's data is never put on a raw device: %w", dir, errNotOurs),
 			"make a file system on it, mount it and name a directory on it")
 	case !st.IsDir():
-		return fmt.Errorf("%s is not a directory: %w", dir, ErrNotOurs)
+		return fmt.Errorf("%s is not a directory: %w", dir, errNotOurs)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("look at the data directory: %w", err)
 	}
 	if len(entries) > 0 && !isOurs(dir) {
-		return hint.New(fmt.Errorf("%s is not empty and holds no data set of tare: %w", dir, ErrNotOurs), "name an empty or a new directory")
+		return hint.New(fmt.Errorf("%s is not empty and holds no data set of tare: %w", dir, errNotOurs), "name an empty or a new directory")
 	}
 	return nil
 }

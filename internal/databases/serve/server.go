@@ -83,7 +83,7 @@ func (s Server) Recipe(ctx context.Context, kind string) (db.Recipe, error) {
 
 // marker reads the marker of the data set, whose kind must be kind unless that is Auto.
 func (s Server) marker(kind string) (dataset.Marker, error) {
-	if err := CheckDir(s.Dir); err != nil {
+	if err := checkDir(s.Dir); err != nil {
 		return dataset.Marker{}, err
 	}
 	m, err := dataset.Read(s.Dir)

@@ -20,15 +20,15 @@ const few = 4
 func classOf(t storage.Trial, f storage.Facts) (Class, record.Said) {
 	switch {
 	case f.Memory():
-		return Memory, record.Say("file_system_in_memory", "type", f.Lowest.Type)
+		return memory, record.Say("file_system_in_memory", "type", f.Lowest.Type)
 	case f.Network():
-		return Network, record.Say("file_system_elsewhere", "type", f.Lowest.Type)
+		return network, record.Say("file_system_elsewhere", "type", f.Lowest.Type)
 	case f.NoBarrier():
-		return Cached, record.Say("mount_without_barriers", "options", strings.Join(f.Options, ","))
+		return cached, record.Say("mount_without_barriers", "options", strings.Join(f.Options, ","))
 	case len(f.Devices) == 0:
-		return Unknown, record.Say("no_device_counts", "type", f.Mount.Type)
+		return unknown, record.Say("no_device_counts", "type", f.Mount.Type)
 	}
-	class, why := Unknown, record.Say("no_flush_counter")
+	class, why := unknown, record.Say("no_flush_counter")
 	for i, d := range f.Devices {
 		c := t.Devices[i]
 		switch {
@@ -37,14 +37,14 @@ func classOf(t storage.Trial, f storage.Facts) (Class, record.Said) {
 		case math.IsNaN(c.Writes):
 			continue
 		case c.Writes < float64(t.Syncs)/few:
-			return Page, fewWrites(t, c, d.Name)
+			return page, fewWrites(t, c, d.Name)
 		case d.Cache == "write through":
 		case math.IsNaN(c.Flushes):
 			continue // Linux counts flushes since 5.5
 		case c.Flushes < float64(t.Syncs)/few:
-			return Cached, fewFlushes(t, c, d.Name)
+			return cached, fewFlushes(t, c, d.Name)
 		}
-		class, why = Medium, record.Say("syncs_reached", "syncs", t.Syncs, "device", d.Name)
+		class, why = medium, record.Say("syncs_reached", "syncs", t.Syncs, "device", d.Name)
 	}
 	return class, why
 }

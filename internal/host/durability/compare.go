@@ -32,9 +32,9 @@ type Promise struct {
 func (a ArmFacts) Class() (Class, record.Said) {
 	switch {
 	case a.Volatile:
-		return Page, record.Say("mounted_volatile")
+		return page, record.Say("mounted_volatile")
 	case !a.Seen && !a.Volume.Memory() && !a.Volume.Network() && !a.Volume.NoBarrier():
-		return Unknown, record.InProse(a.Failed)
+		return unknown, record.InProse(a.Failed)
 	}
 	return classOf(a.Trial, a.Volume)
 }
@@ -59,7 +59,7 @@ func (a ArmFacts) Facts() []record.Setting {
 func Compare(base, arm ArmFacts) (differences []record.Said) {
 	mine, why := arm.Class()
 	theirs, because := base.Class()
-	if mine != theirs && mine != Unknown && theirs != Unknown {
+	if mine != theirs && mine != unknown && theirs != unknown {
 		differences = append(differences, otherClass(arm.Name, mine, why, base.Name, theirs, because))
 	}
 	for _, p := range arm.Promises {

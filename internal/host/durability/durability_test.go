@@ -42,23 +42,23 @@ func TestClass(t *testing.T) {
 		flushes []float64
 		want    Class
 	}{
-		"a disk":                       {ext4(disk), []float64{64}, []float64{64}, Medium},
-		"flushes that were put in one": {ext4(disk), []float64{64}, []float64{16}, Medium},
-		"no flushes":                   {ext4(disk), []float64{64}, []float64{0}, Cached},
-		"nothing written":              {ext4(disk), []float64{0}, []float64{0}, Page},
-		"no cache to flush":            {ext4(through), []float64{64}, []float64{0}, Medium},
-		"an old kernel":                {ext4(disk), []float64{64}, []float64{nan}, Unknown},
-		"no counters at all":           {ext4(disk), []float64{nan}, []float64{nan}, Unknown},
-		"a loop device":                {ext4(loop, disk), []float64{64, 128}, []float64{64, 64}, Medium},
-		"a loop device that swallows":  {ext4(loop, disk), []float64{64, 128}, []float64{64, 0}, Cached},
-		"others flush the disk":        {ext4(loop, disk), []float64{64, 999}, []float64{0, 999}, Cached},
-		"device mapper does not count": {ext4(lvm, disk), []float64{64, 64}, []float64{0, 64}, Medium},
-		"a loop device on memory":      {onMemory, []float64{64}, []float64{64}, Memory},
-		"a loop device on a network":   {onNetwork, []float64{64}, []float64{64}, Network},
-		"no barriers":                  {open, []float64{64}, []float64{64}, Cached},
-		"tmpfs":                        {kind("tmpfs"), nil, nil, Memory},
-		"nfs":                          {kind("nfs4"), nil, nil, Network},
-		"zfs":                          {kind("zfs"), nil, nil, Unknown},
+		"a disk":                       {ext4(disk), []float64{64}, []float64{64}, medium},
+		"flushes that were put in one": {ext4(disk), []float64{64}, []float64{16}, medium},
+		"no flushes":                   {ext4(disk), []float64{64}, []float64{0}, cached},
+		"nothing written":              {ext4(disk), []float64{0}, []float64{0}, page},
+		"no cache to flush":            {ext4(through), []float64{64}, []float64{0}, medium},
+		"an old kernel":                {ext4(disk), []float64{64}, []float64{nan}, unknown},
+		"no counters at all":           {ext4(disk), []float64{nan}, []float64{nan}, unknown},
+		"a loop device":                {ext4(loop, disk), []float64{64, 128}, []float64{64, 64}, medium},
+		"a loop device that swallows":  {ext4(loop, disk), []float64{64, 128}, []float64{64, 0}, cached},
+		"others flush the disk":        {ext4(loop, disk), []float64{64, 999}, []float64{0, 999}, cached},
+		"device mapper does not count": {ext4(lvm, disk), []float64{64, 64}, []float64{0, 64}, medium},
+		"a loop device on memory":      {onMemory, []float64{64}, []float64{64}, memory},
+		"a loop device on a network":   {onNetwork, []float64{64}, []float64{64}, network},
+		"no barriers":                  {open, []float64{64}, []float64{64}, cached},
+		"tmpfs":                        {kind("tmpfs"), nil, nil, memory},
+		"nfs":                          {kind("nfs4"), nil, nil, network},
+		"zfs":                          {kind("zfs"), nil, nil, unknown},
 	} {
 		trial := storage.Trial{Syncs: syncs}
 		for i := range c.writes {
@@ -68,13 +68,13 @@ func TestClass(t *testing.T) {
 			t.Errorf("%s: %s (%s), want %s", name, got, why, c.want)
 		}
 	}
-	if c, _ := (ArmFacts{Volatile: true, Seen: true}).Class(); c != Page {
+	if c, _ := (ArmFacts{Volatile: true, Seen: true}).Class(); c != page {
 		t.Errorf("a volatile overlay: %s", c)
 	}
-	if c, why := (ArmFacts{Failed: "denied", Volume: ext4(disk)}).Class(); c != Unknown || said.English(why) != "denied" {
+	if c, why := (ArmFacts{Failed: "denied", Volume: ext4(disk)}).Class(); c != unknown || said.English(why) != "denied" {
 		t.Errorf("no trial: %s %s", c, why)
 	}
-	if c, _ := (ArmFacts{Failed: "denied", Volume: open}).Class(); c != Cached {
+	if c, _ := (ArmFacts{Failed: "denied", Volume: open}).Class(); c != cached {
 		t.Errorf("no trial, and no barriers: %s", c)
 	}
 }
@@ -107,7 +107,7 @@ func TestCompare(t *testing.T) {
 func TestTry(t *testing.T) {
 	testneed.Root(t)
 	for word, want := range map[string]Class{
-		"loop:ext4": Medium, "loop:xfs": Medium, "loop:btrfs": Medium, "tmpfs": Memory, "loop:ext4:nobarrier": Cached,
+		"loop:ext4": medium, "loop:xfs": medium, "loop:btrfs": medium, "tmpfs": memory, "loop:ext4:nobarrier": cached,
 	} {
 		t.Run(word, func(t *testing.T) {
 			v, err := volume.Parse(word)
@@ -139,7 +139,7 @@ func TestTry(t *testing.T) {
 			a := ArmFacts{Name: word, Seen: true, Trial: trial, Volume: f}
 			t.Log(a.Facts())
 			if f.Lowest.Type == "tmpfs" {
-				want = Memory // the scratch directory of this host is
+				want = memory // the scratch directory of this host is
 			}
 			if got, why := a.Class(); got != want {
 				t.Errorf("%s: %s (%s), want %s", word, got, why, want)

@@ -7,12 +7,12 @@ import (
 
 // The classes.
 const (
-	Medium  Class = "on the device"         // survives any failure of the host
-	Cached  Class = "in the device's cache" // lost when the device loses power
-	Page    Class = "in the page cache"     // lost when the kernel crashes
-	Memory  Class = "in memory"             // lost at the unmount
-	Network Class = "on another machine"    // what that machine does with it is not observed
-	Unknown Class = "unknown"
+	medium  Class = "on the device"         // survives any failure of the host
+	cached  Class = "in the device's cache" // lost when the device loses power
+	page    Class = "in the page cache"     // lost when the kernel crashes
+	memory  Class = "in memory"             // lost at the unmount
+	network Class = "on another machine"    // what that machine does with it is not observed
+	unknown Class = "unknown"
 )
 
 func fewWrites(t storage.Trial, c storage.Count, device string) record.Said {

@@ -15,9 +15,9 @@ import (
 // threads of the arm happen to be.
 type pinned struct{}
 
-func (pinned) Describe() Description {
-	return Description{Name: "cpuset.pinned", Title: record.Say("isolation_pinned"),
-		Level: Level{Default: "1", Check: check(cpuCount)}}
+func (pinned) Describe() description {
+	return description{Name: "cpuset.pinned", Title: record.Say("isolation_pinned"),
+		Level: level{Default: "1", Check: check(cpuCount)}}
 }
 
 func cpuCount(s string) (int, error) { return whole(s, 1, 1<<16) }
@@ -65,9 +65,9 @@ func cut(level string, h facts.Host) (first, last []int, err error) {
 // arm without a cpuset group can have them too.
 type split struct{}
 
-func (split) Describe() Description {
-	return Description{Name: "cpuset.split", Title: record.Say("isolation_split"),
-		Level: Level{Default: "1", Check: check(cpuCount)}}
+func (split) Describe() description {
+	return description{Name: "cpuset.split", Title: record.Say("isolation_split"),
+		Level: level{Default: "1", Check: check(cpuCount)}}
 }
 
 func (split) Support(h facts.Host) facts.Support { return manyCPUs(h) }

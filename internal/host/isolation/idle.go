@@ -9,8 +9,8 @@ import (
 // when somebody does (cpu.idle, Linux 5.15, both versions).
 type idle struct{}
 
-func (idle) Describe() Description {
-	return Description{Name: "cpu.idle", Title: record.Say("isolation_idle")}
+func (idle) Describe() description {
+	return description{Name: "cpu.idle", Title: record.Say("isolation_idle")}
 }
 
 func (idle) Support(h facts.Host) facts.Support {

@@ -15,9 +15,9 @@ import (
 // needs BFQ, the only scheduler that divides by weight.
 type ioWeight struct{}
 
-func (ioWeight) Describe() Description {
-	return Description{Name: "io.weight", Title: record.Say("isolation_io_weight"),
-		Level: Level{Default: "1", Check: check(ioLevel)}}
+func (ioWeight) Describe() description {
+	return description{Name: "io.weight", Title: record.Say("isolation_io_weight"),
+		Level: level{Default: "1", Check: check(ioLevel)}}
 }
 
 func ioLevel(s string) (int, error) { return whole(s, 1, 1000) }
@@ -69,9 +69,9 @@ func weightIs(n int) func(string) bool {
 // else uses it. Version 1 does not limit writes through the page cache.
 type ioMax struct{}
 
-func (ioMax) Describe() Description {
-	return Description{Name: "io.max", Title: record.Say("isolation_io_max"),
-		Level: Level{Default: "10MiB/s",
+func (ioMax) Describe() description {
+	return description{Name: "io.max", Title: record.Say("isolation_io_max"),
+		Level: level{Default: "10MiB/s",
 			Check: func(s string) error { _, _, err := perSecond(s); return err }}}
 }
 

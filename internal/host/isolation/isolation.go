@@ -17,24 +17,24 @@ import (
 
 // Mechanism is one way to protect an arm from its neighbour.
 type Mechanism interface {
-	Describe() Description
+	Describe() description
 	// Support says whether the mechanism works on this host for this user.
 	Support(facts.Host) facts.Support
 	// Settings returns the settings for a level; Level.Check has accepted it.
 	Settings(level string, h facts.Host) (Settings, error)
 }
 
-// Description names a mechanism and says which levels it takes.
-type Description struct {
+// description names a mechanism and says which levels it takes.
+type description struct {
 	Name  string
 	Title record.Said // one line for people
 	// Level describes the text after "=", as in cpu.weight=50; the zero value: the mechanism takes
 	// no level.
-	Level Level
+	Level level
 }
 
-// Level is the strength of a mechanism, such as a share of the CPU.
-type Level struct {
+// level is the strength of a mechanism, such as a share of the CPU.
+type level struct {
 	Default string
 	// Check returns what is wrong with a level; nil: the mechanism takes no level.
 	Check func(string) error
@@ -108,8 +108,8 @@ func All() []Mechanism {
 // None is the name of the mechanism that does nothing.
 const None = "none"
 
-// Names are the names of all mechanisms.
-func Names() []string {
+// names are the names of all mechanisms.
+func names() []string {
 	var names []string
 	for _, m := range All() {
 		names = append(names, m.Describe().Name)
@@ -132,7 +132,7 @@ func Parse(text string) (m Mechanism, level string, err error) {
 	name, level, given := strings.Cut(text, "=")
 	m, ok := Find(name)
 	if !ok {
-		return nil, "", fmt.Errorf("unknown isolation %q%s", name, hint.DidYouMean(name, Names()))
+		return nil, "", fmt.Errorf("unknown isolation %q%s", name, hint.DidYouMean(name, names()))
 	}
 	d := m.Describe()
 	switch {

@@ -15,16 +15,16 @@ func pages(s string) (string, error) {
 }
 
 // bytesLevel is the level of a limit of memory.
-func bytesLevel(standard string) Level {
-	return Level{Default: standard, Check: check(size)}
+func bytesLevel(standard string) level {
+	return level{Default: standard, Check: check(size)}
 }
 
 // memoryMax limits the neighbour's memory: above the limit the kernel reclaims the neighbour's
 // own memory, then kills it. Every neighbour has such a limit; this one is lower.
 type memoryMax struct{}
 
-func (memoryMax) Describe() Description {
-	return Description{Name: "memory.max", Title: record.Say("isolation_memory_max"), Level: bytesLevel("128MiB")}
+func (memoryMax) Describe() description {
+	return description{Name: "memory.max", Title: record.Say("isolation_memory_max"), Level: bytesLevel("128MiB")}
 }
 
 func (memoryMax) Support(h facts.Host) facts.Support { return can(h, record.Said{}, "memory") }
@@ -44,8 +44,8 @@ func (memoryMax) Settings(level string, h facts.Host) (Settings, error) {
 // (version 2).
 type memoryHigh struct{}
 
-func (memoryHigh) Describe() Description {
-	return Description{Name: "memory.high", Title: record.Say("isolation_memory_high"), Level: bytesLevel("128MiB")}
+func (memoryHigh) Describe() description {
+	return description{Name: "memory.high", Title: record.Say("isolation_memory_high"), Level: bytesLevel("128MiB")}
 }
 
 func (memoryHigh) Support(h facts.Host) facts.Support {
@@ -64,8 +64,8 @@ func (memoryHigh) Settings(level string, _ facts.Host) (Settings, error) {
 // 2). The arm needs a memory group: an environment from cgroup on.
 type memoryLow struct{}
 
-func (memoryLow) Describe() Description {
-	return Description{Name: "memory.low", Title: record.Say("isolation_memory_low"), Level: bytesLevel("256MiB")}
+func (memoryLow) Describe() description {
+	return description{Name: "memory.low", Title: record.Say("isolation_memory_low"), Level: bytesLevel("256MiB")}
 }
 
 func (memoryLow) Support(h facts.Host) facts.Support {

@@ -8,8 +8,8 @@ import (
 // none is no protection: the baseline of the other mechanisms.
 type none struct{}
 
-func (none) Describe() Description {
-	return Description{Name: None, Title: record.Say("isolation_none")}
+func (none) Describe() description {
+	return description{Name: None, Title: record.Say("isolation_none")}
 }
 
 func (none) Support(facts.Host) facts.Support { return facts.Supported() }
@@ -20,8 +20,8 @@ func (none) Settings(string, facts.Host) (Settings, error) { return Settings{Liv
 // has one.
 type group struct{}
 
-func (group) Describe() Description {
-	return Description{Name: "cpu.group", Title: record.Say("isolation_group")}
+func (group) Describe() description {
+	return description{Name: "cpu.group", Title: record.Say("isolation_group")}
 }
 
 func (group) Support(h facts.Host) facts.Support { return can(h, record.Said{}, "cpu") }

@@ -16,9 +16,9 @@ const QoSLevel = "cpu.qos_level"
 // levels, -2 to 2.
 type qosLevel struct{}
 
-func (qosLevel) Describe() Description {
-	return Description{Name: QoSLevel, Title: record.Say("isolation_qos"),
-		Level: Level{Default: "-1", Check: check(qos)}}
+func (qosLevel) Describe() description {
+	return description{Name: QoSLevel, Title: record.Say("isolation_qos"),
+		Level: level{Default: "-1", Check: check(qos)}}
 }
 
 func qos(s string) (int, error) { return whole(s, -2, -1) }

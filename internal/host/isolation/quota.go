@@ -14,9 +14,9 @@ import (
 // was not used can be used later, up to one more quota (Linux 5.14).
 type quota struct{ burst bool }
 
-func (q quota) Describe() Description {
-	d := Description{Name: "cpu.quota", Title: record.Say("isolation_quota"),
-		Level: Level{Default: "25%", Check: check(percent)}}
+func (q quota) Describe() description {
+	d := description{Name: "cpu.quota", Title: record.Say("isolation_quota"),
+		Level: level{Default: "25%", Check: check(percent)}}
 	if q.burst {
 		d.Name, d.Title = "cpu.burst", record.Say("isolation_burst")
 	}

@@ -19,12 +19,12 @@ const (
 	idlePolicy = unix.SCHED_IDLE
 )
 
-func (t schedPolicy) Describe() Description {
-	var d Description
+func (t schedPolicy) Describe() description {
+	var d description
 	switch {
 	case t.niceness:
 		d.Name, d.Title = "nice", record.Say("isolation_nice")
-		d.Level = Level{Default: "19", Check: check(niceLevel)}
+		d.Level = level{Default: "19", Check: check(niceLevel)}
 	case t.policy == batch:
 		d.Name, d.Title = "sched.batch", record.Say("isolation_batch")
 	default:

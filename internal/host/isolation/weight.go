@@ -12,9 +12,9 @@ import (
 // is a weight of version 2, where 100 is the default; version 1 gets shares of 1024.
 type weight struct{}
 
-func (weight) Describe() Description {
-	return Description{Name: "cpu.weight", Title: record.Say("isolation_weight"),
-		Level: Level{Default: "1", Check: check(weightLevel)}}
+func (weight) Describe() description {
+	return description{Name: "cpu.weight", Title: record.Say("isolation_weight"),
+		Level: level{Default: "1", Check: check(weightLevel)}}
 }
 
 func weightLevel(s string) (int, error) { return whole(s, 1, 10_000) }

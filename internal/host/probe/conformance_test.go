@@ -362,7 +362,7 @@ func TestCompetes(t *testing.T) {
 		"/proc/7/autogroup": "/autogroup-25 nice -3\n", "/proc/7/cgroup": "3:cpu,cpuacct:/tare-r-host.parent/host\n0::/x\n",
 		"/proc/8/cgroup": "0::/\n", "/proc/self/mountinfo": "",
 	})
-	want := []record.Setting{{Name: Autogroup, Got: "25, nice -3"}, {Name: "cpu.cgroup", Got: "/tare-r-host.parent/host"}}
+	want := []record.Setting{{Name: autogroup, Got: "25, nice -3"}, {Name: "cpu.cgroup", Got: "/tare-r-host.parent/host"}}
 	if got := Competes(root, 7); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -42,7 +42,7 @@ func Facts(t Target) ([]record.Setting, error) {
 func Competes(root string, pid int) (out []record.Setting) {
 	fs := proc.FS(root)
 	if a, err := fs.Autogroup(pid); err == nil {
-		out = append(out, record.Setting{Name: Autogroup, Got: fmt.Sprintf("%d, nice %d", a.ID, a.Nice)})
+		out = append(out, record.Setting{Name: autogroup, Got: fmt.Sprintf("%d, nice %d", a.ID, a.Nice)})
 	}
 	if group, err := cgroup.CPUGroup(fs, strconv.Itoa(pid)); err == nil && group != "" {
 		out = append(out, record.Setting{Name: "cpu.cgroup", Got: group})
@@ -69,9 +69,9 @@ func facts(s proc.Status) (out []record.Setting) {
 	return out
 }
 
-// Autogroup is the name of the fact with the number and the nice value of a session's autogroup. The
+// autogroup is the name of the fact with the number and the nice value of a session's autogroup. The
 // kernel numbers them anew.
-const Autogroup = "autogroup"
+const autogroup = "autogroup"
 
 // CPUsAllowed is the name of the fact with the CPUs that a process may use.
 const CPUsAllowed = "cpus.allowed"

@@ -21,14 +21,14 @@ func (hardware) Name() string { return "hardware counters" }
 
 // The names of the metrics.
 const (
-	Cycles       = "cpu.cycles"
-	Instructions = "cpu.instructions"
+	cycles       = "cpu.cycles"
+	instructions = "cpu.instructions"
 )
 
 func (hardware) Metrics() []Metric {
 	return []Metric{
-		{Name: Cycles, Unit: "1", PerOp: true, Help: helpCPUCycles},
-		{Name: Instructions, Unit: "1", PerOp: true, Help: helpCPUInstructions},
+		{Name: cycles, Unit: "1", PerOp: true, Help: helpCPUCycles},
+		{Name: instructions, Unit: "1", PerOp: true, Help: helpCPUInstructions},
 	}
 }
 

@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 	for word, says := range map[string]string{
 		"": "valid: layer", "layr": `"layer"`, "loop": "loop:ext4", "loop:ext5": `"ext4"`, "dir:relative": "absolute", "dir:": "dir:/PATH",
 		"bind,tmpfs": "several times", "tmpfs:x": `did you mean "tmpfs"?`, "loop:xfs:a b": "blanks", "rbd:x": "POOL/IMAGE", "rbd:a/b@c": "POOL/IMAGE", "rbd:a/-b": "POOL/IMAGE", "rbd:a/b/c": "POOL/IMAGE",
-		"rbd-fuse:a/b": "starts no rbd-fuse", "rbd:a": "POOL/IMAGE", "rbd:a/b,": "no options", "rbd:a/b,ro": `"ro"`, "rbd:a/b,osd_request_timeout=0": "never end", "rbd:a/b,osd_request_timeout=1m": "in seconds", "rbd:a/b,osd_request_timeout": "in seconds",
+		"rbd:a": "POOL/IMAGE", "rbd:a/b,": "no options", "rbd:a/b,ro": `"ro"`, "rbd:a/b,osd_request_timeout=0": "never end", "rbd:a/b,osd_request_timeout=1m": "in seconds", "rbd:a/b,osd_request_timeout": "in seconds",
 		"cephfs:data": "cephfs:FS:/PATH", "cephfs:data:relative": "cephfs:FS:/PATH", "cephfs:a@b@c:/": "cephfs:FS:/PATH",
 		"cephfs:data:/,secret=x": "in every record", "cephfs:data:/,ro": `"ro"`, "cephfs:data:/,fs=x": "fs=x", "cephfs:data:/,a,,b": "empty",
 	} {

@@ -48,8 +48,8 @@ type freezeFile struct {
 
 // The kinds of a Freezer.
 const (
-	FreezerV1 = "freezer v1"
-	FreezerV2 = "freezer v2"
+	freezerV1 = "freezer v1"
+	freezerV2 = "freezer v2"
 )
 
 var (
@@ -64,10 +64,10 @@ func (g Group) Freezer() (*Freezer, error) { return NewFreezer(g) }
 // NewFreezer opens one freezer for several groups. It writes to all groups before it waits for any. The
 // caller closes it.
 func NewFreezer(groups ...Group) (*Freezer, error) {
-	kind := FreezerV2
+	kind := freezerV2
 	for _, g := range groups {
 		if !exists(filepath.Join(g.Dirs[Unified], "cgroup.freeze")) {
-			kind = FreezerV1
+			kind = freezerV1
 		}
 	}
 	return newFreezer(kind, groups)
@@ -90,7 +90,7 @@ func newFreezer(kind string, groups []Group) (*Freezer, error) {
 }
 
 func openFreeze(kind string, g Group) (freezeFile, error) {
-	if kind == FreezerV1 {
+	if kind == freezerV1 {
 		dir, err := g.Dir(freezer)
 		if err != nil {
 			return freezeFile{}, fmt.Errorf("%w, and no cgroup.freeze of version 2 (kernel 5.2)", err)
@@ -114,7 +114,7 @@ func openFreeze(kind string, g Group) (freezeFile, error) {
 	return freezeFile{set: set, confirm: confirm}, nil
 }
 
-// Kind is FreezerV1 or FreezerV2.
+// Kind is freezerV1 or freezerV2.
 func (f *Freezer) Kind() string { return f.kind }
 
 // Close closes the descriptors. Frozen processes stay frozen.
@@ -137,7 +137,7 @@ func (f *Freezer) Switches() []Switch {
 	all := make([]Switch, len(f.groups))
 	for i, g := range f.groups {
 		all[i] = Switch{filepath.Join(g.Dirs[Unified], "cgroup.freeze"), string(v2Freeze)}
-		if f.kind == FreezerV1 {
+		if f.kind == freezerV1 {
 			all[i] = Switch{filepath.Join(g.Dirs[freezer], "freezer.state"), string(v1Freeze)}
 		}
 	}
@@ -163,7 +163,7 @@ func (f *Freezer) Freeze(timeout time.Duration) error {
 // stop processes that compete for the same CPUs, call Ask of all before Confirm of any.
 func (f *Freezer) Ask() error {
 	word := v2Freeze
-	if f.kind == FreezerV1 {
+	if f.kind == freezerV1 {
 		word = v1Freeze
 	}
 	if err := f.write(word); err != nil {
@@ -184,7 +184,7 @@ func (f *Freezer) Confirm(timeout time.Duration) error {
 // write returns.
 func (f *Freezer) Thaw() error {
 	word := v2Thaw
-	if f.kind == FreezerV1 {
+	if f.kind == freezerV1 {
 		word = v1Thaw
 	}
 	if err := f.write(word); err != nil {
@@ -234,7 +234,7 @@ func (f *Freezer) allFrozen() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if f.kind == FreezerV1 {
+		if f.kind == freezerV1 {
 			f.files[i].frozen = bytes.HasPrefix(f.buf[:n], v1Freeze)
 		} else {
 			f.files[i].frozen = bytes.Contains(f.buf[:n], v2Frozen)

@@ -18,7 +18,7 @@ func BenchmarkSwitch(b *testing.B) {
 		mode string
 		n    int
 	}{{"sleep", 1}, {"spin", 8}, {"fdatasync", 1}}
-	for _, kind := range []string{FreezerV1, FreezerV2} {
+	for _, kind := range []string{freezerV1, freezerV2} {
 		for _, load := range loads {
 			for _, class := range []string{"normal", "fifo"} {
 				b.Run(fmt.Sprintf("%s/%s/%s", kind, load.mode, class), func(b *testing.B) {

@@ -18,10 +18,10 @@ const soon = 5 * time.Minute
 
 // eachKind runs a test with each freezer that the machine has.
 func eachKind(t *testing.T, test func(t *testing.T, open func(...Group) *Freezer, tree *Tree)) {
-	for _, kind := range []string{FreezerV1, FreezerV2} {
+	for _, kind := range []string{freezerV1, freezerV2} {
 		t.Run(kind, func(t *testing.T) {
 			tree := realTree(t)
-			if kind == FreezerV1 && tree.at[freezer] == "" || kind == FreezerV2 && !tree.freezes2() {
+			if kind == freezerV1 && tree.at[freezer] == "" || kind == freezerV2 && !tree.freezes2() {
 				t.Skipf("this machine has no %s", kind)
 			}
 			test(t, func(groups ...Group) *Freezer {
@@ -138,7 +138,7 @@ func TestFrozenDiesOnKill(t *testing.T) {
 		procs[0].Process.Signal(syscall.SIGKILL)
 		died := make(chan struct{})
 		go func() { procs[0].Process.Wait(); close(died) }()
-		if f.Kind() == FreezerV2 {
+		if f.Kind() == freezerV2 {
 			waitDone(t, died, "a frozen process to die")
 			return
 		}
@@ -270,7 +270,7 @@ func TestFreezeConfirmedLate(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, "cgroup.events"), []byte("populated 1\nfrozen 1\n"), 0o644)
 	}()
 	mustFreeze(t, f)
-	if f.Kind() != FreezerV2 {
+	if f.Kind() != freezerV2 {
 		t.Error(f.Kind())
 	}
 }

@@ -20,11 +20,11 @@ func (f FS) Autogroup(pid int) (Autogroup, error) {
 	if err != nil {
 		return Autogroup{}, err
 	}
-	return ParseAutogroup(b)
+	return parseAutogroup(b)
 }
 
-// ParseAutogroup parses the text of /proc/PID/autogroup: "/autogroup-25 nice 0".
-func ParseAutogroup(text []byte) (a Autogroup, err error) {
+// parseAutogroup parses the text of /proc/PID/autogroup: "/autogroup-25 nice 0".
+func parseAutogroup(text []byte) (a Autogroup, err error) {
 	if n, _ := fmt.Sscanf(strings.TrimSpace(string(text)), "/autogroup-%d nice %d", &a.ID, &a.Nice); n != 2 {
 		return Autogroup{}, malformed("autogroup file of a process")
 	}

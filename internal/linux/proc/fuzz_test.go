@@ -71,7 +71,7 @@ func FuzzCPU(f *testing.F) {
 		if err == nil && math.IsNaN(p[Threads]) {
 			t.Error("no numbers and no error")
 		}
-		CPUs(b)
+		cpus(b)
 		cpuModel(b)
 	})
 }

@@ -79,7 +79,7 @@ func TestAllCPUs(t *testing.T) {
 	same(t, "times", got, CPUTimes{User: 191.59, System: 184.71, Idle: 3151.40, IOWait: 4.75, SoftIRQ: 74.28, Steal: 0.39})
 	same(t, "busy", got.Busy(), 191.59+184.71+74.28)
 	same(t, "total", got.Total(), 191.59+184.71+74.28+3151.40+4.75+0.39)
-	same(t, "CPUs", CPUs(text(t, "stat")), 2)
+	same(t, "CPUs", cpus(text(t, "stat")), 2)
 	old, err := AllCPUs([]byte("cpu  1 2 3 4\n"))
 	if err != nil || !math.IsNaN(old.Steal) || !math.IsNaN(old.Busy()) {
 		t.Errorf("an old kernel without steal: %+v, %v", old, err)

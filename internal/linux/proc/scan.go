@@ -7,11 +7,11 @@ import (
 	"math"
 )
 
-// ErrMalformed is wrapped by every error about a text that the kernel does not write, or that
+// errMalformed is wrapped by every error about a text that the kernel does not write, or that
 // was cut off.
-var ErrMalformed = errors.New("malformed")
+var errMalformed = errors.New("malformed")
 
-func malformed(what string) error { return fmt.Errorf("%s: %w", what, ErrMalformed) }
+func malformed(what string) error { return fmt.Errorf("%s: %w", what, errMalformed) }
 
 // Uint parses a whole field as an unsigned decimal number of at most 64 bits, without a sign.
 // strconv would need a string, which is allocated.

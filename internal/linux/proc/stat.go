@@ -56,11 +56,11 @@ func (f FS) OnlineCPUs() (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	return max(1, CPUs(text)), nil
+	return max(1, cpus(text)), nil
 }
 
-// CPUs counts the online CPUs in the text of /proc/stat.
-func CPUs(text []byte) int {
+// cpus counts the online CPUs in the text of /proc/stat.
+func cpus(text []byte) int {
 	n := 0
 	for len(text) > 0 {
 		var line []byte

@@ -19,9 +19,9 @@ const (
 
 // The words for the priorities in the manifest.
 const (
-	FIFO        = "SCHED_FIFO 10"
-	Nice        = "nice -20"
-	Unprotected = "unprotected"
+	fifo        = "SCHED_FIFO 10"
+	nice        = "nice -20"
+	unprotected = "unprotected"
 )
 
 // Protect locks the goroutine to its thread and gives the thread the best priority that this
@@ -34,7 +34,7 @@ func Protect() (how string, undo func(), err error) {
 	runtime.LockOSThread()
 	before, err := unix.SchedGetAttr(0, 0)
 	if err != nil {
-		return Unprotected, runtime.UnlockOSThread, fmt.Errorf("read the scheduling of the thread: %w", err)
+		return unprotected, runtime.UnlockOSThread, fmt.Errorf("read the scheduling of the thread: %w", err)
 	}
 	slack := setSlack(1)
 	undo = func() {
@@ -44,12 +44,12 @@ func Protect() (how string, undo func(), err error) {
 	}
 	fifoErr := setFIFO()
 	if fifoErr == nil {
-		return FIFO, undo, nil
+		return fifo, undo, nil
 	}
 	if err := setNice(*before); err == nil {
-		return Nice, undo, fifoErr
+		return nice, undo, fifoErr
 	}
-	return Unprotected, undo, fifoErr
+	return unprotected, undo, fifoErr
 }
 
 func setFIFO() error {
@@ -59,10 +59,10 @@ func setFIFO() error {
 	}
 	err := set(a)
 	if err == unix.EPERM && unix.Geteuid() == 0 {
-		return fmt.Errorf("set %s: %w (no CAP_SYS_NICE, or the cpu control group of this process has a cpu.rt_runtime_us of 0)", FIFO, err)
+		return fmt.Errorf("set %s: %w (no CAP_SYS_NICE, or the cpu control group of this process has a cpu.rt_runtime_us of 0)", fifo, err)
 	}
 	if err != nil {
-		return fmt.Errorf("set %s: %w", FIFO, err)
+		return fmt.Errorf("set %s: %w", fifo, err)
 	}
 	return nil
 }

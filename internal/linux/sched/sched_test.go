@@ -35,7 +35,7 @@ func TestProtectAndUndo(t *testing.T) {
 	defer runtime.UnlockOSThread()
 	before := attrs(t)
 	how, undo, err := Protect()
-	if how != FIFO || err != nil {
+	if how != fifo || err != nil {
 		t.Errorf("as root: %q, %v", how, err)
 	}
 	a := attrs(t)
@@ -84,7 +84,7 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 	before := attrs(t)
 	how, undo, err := Protect()
-	if how != Unprotected || err == nil {
+	if how != unprotected || err == nil {
 		t.Errorf("as an ordinary user: %q, %v", how, err)
 	}
 	undo()
@@ -100,7 +100,7 @@ func TestFallsBackToNice(t *testing.T) {
 	if os.Getenv("TARETEST_SCHED_CHILD") != "" {
 		before := attrs(t)
 		how, undo, err := Protect()
-		if how != Nice || err == nil || !strings.Contains(err.Error(), "cpu.rt_runtime_us") || attrs(t).Nice != leastNice {
+		if how != nice || err == nil || !strings.Contains(err.Error(), "cpu.rt_runtime_us") || attrs(t).Nice != leastNice {
 			t.Errorf("without real-time time: %q, %v, %+v", how, err, attrs(t))
 		}
 		undo()

@@ -31,18 +31,18 @@ const (
 	offArgs   = 16
 )
 
-// ErrProfile is wrapped by every error about a profile that cannot be compiled.
-var ErrProfile = errors.New("seccomp profile")
+// errProfile is wrapped by every error about a profile that cannot be compiled.
+var errProfile = errors.New("seccomp profile")
 
-// Compile compiles a profile for a GOARCH (amd64 or arm64). It skips system calls that the
+// compile compiles a profile for a GOARCH (amd64 or arm64). It skips system calls that the
 // architecture does not have, as runtimes do.
-func Compile(p *specs.LinuxSeccomp, goarch string) ([]bpf.Instruction, error) {
+func compile(p *specs.LinuxSeccomp, goarch string) ([]bpf.Instruction, error) {
 	m, ok := machineOf(goarch)
 	if !ok {
-		return nil, fmt.Errorf("%w: no table of system calls for %s", ErrProfile, goarch)
+		return nil, fmt.Errorf("%w: no table of system calls for %s", errProfile, goarch)
 	}
 	if p.ListenerPath != "" {
-		return nil, fmt.Errorf("%w: a listener (%s) is not supported", ErrProfile, p.ListenerPath)
+		return nil, fmt.Errorf("%w: a listener (%s) is not supported", errProfile, p.ListenerPath)
 	}
 	defaultRet, err := returnValue(p.DefaultAction, p.DefaultErrnoRet)
 	if err != nil {
@@ -54,7 +54,7 @@ func Compile(p *specs.LinuxSeccomp, goarch string) ([]bpf.Instruction, error) {
 	}
 	prog := slices.Concat(prologue(m), tree(spansOf(rulesOf, aboveHighest(defaultRet), defaultRet)))
 	if len(prog) > maxInstructions {
-		return nil, fmt.Errorf("%w: %d instructions, the kernel takes %d", ErrProfile, len(prog), maxInstructions)
+		return nil, fmt.Errorf("%w: %d instructions, the kernel takes %d", errProfile, len(prog), maxInstructions)
 	}
 	return prog, nil
 }
@@ -127,10 +127,10 @@ func compileRules(p *specs.LinuxSeccomp, m machine, defaultRet uint32) (map[uint
 func checkConditions(args []specs.LinuxSeccompArg) error {
 	for _, a := range args {
 		if a.Index > 5 {
-			return fmt.Errorf("%w: argument %d, a system call has 0 to 5", ErrProfile, a.Index)
+			return fmt.Errorf("%w: argument %d, a system call has 0 to 5", errProfile, a.Index)
 		}
 		if !slices.Contains(comparisons, a.Op) {
-			return fmt.Errorf("%w: operator %q is not supported", ErrProfile, a.Op)
+			return fmt.Errorf("%w: operator %q is not supported", errProfile, a.Op)
 		}
 	}
 	return nil
@@ -181,7 +181,7 @@ func returnValue(a specs.LinuxSeccompAction, errno *uint) (uint32, error) {
 	data := uint32(unix.EPERM)
 	if errno != nil {
 		if *errno > unix.SECCOMP_RET_DATA {
-			return 0, fmt.Errorf("%w: errno %d does not fit in 16 bits", ErrProfile, *errno)
+			return 0, fmt.Errorf("%w: errno %d does not fit in 16 bits", errProfile, *errno)
 		}
 		data = uint32(*errno)
 	}
@@ -201,5 +201,5 @@ func returnValue(a specs.LinuxSeccompAction, errno *uint) (uint32, error) {
 	case specs.ActLog:
 		return unix.SECCOMP_RET_LOG, nil
 	}
-	return 0, fmt.Errorf("%w: action %q is not supported", ErrProfile, a)
+	return 0, fmt.Errorf("%w: action %q is not supported", errProfile, a)
 }

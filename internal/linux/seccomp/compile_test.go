@@ -145,7 +145,7 @@ func TestEverySystemCallOfTheDefaultProfile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			prog, err := Compile(p, goarch)
+			prog, err := compile(p, goarch)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func TestForeignConventionsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prog, err := Compile(p, "amd64")
+	prog, err := compile(p, "amd64")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,11 +223,11 @@ func TestCompiledFilterMeansTheProfile(t *testing.T) {
 		goarch := rapid.SampledFrom([]string{"amd64", "arm64"}).Draw(t, "arch")
 		m, _ := machineOf(goarch)
 		p := anyProfile(t, m)
-		prog, err := Compile(p, goarch)
+		prog, err := compile(p, goarch)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Assemble(prog); err != nil {
+		if _, err := assemble(prog); err != nil {
 			t.Fatal(err)
 		}
 		v, x := vm(t, prog), meaningOf(p, m)
@@ -268,7 +268,7 @@ func TestLongJumps(t *testing.T) {
 		s.Args = []specs.LinuxSeccompArg{{Index: uint(i % 6), Value: uint64(i), Op: specs.OpGreaterThan}}
 		p.Syscalls = append(p.Syscalls, s)
 	}
-	prog, err := Compile(p, "amd64")
+	prog, err := compile(p, "amd64")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,8 +310,8 @@ func TestProfilesThatCannotBeFilters(t *testing.T) {
 		"a listener":     {&specs.LinuxSeccomp{DefaultAction: specs.ActErrno, ListenerPath: "/run/x"}, "amd64", "/run/x"},
 		"action in rule": {&specs.LinuxSeccomp{DefaultAction: specs.ActAllow, Syscalls: []specs.LinuxSyscall{{Names: []string{"read"}, Action: "X"}}}, "amd64", "[read]"},
 	} {
-		_, err := Compile(c.profile, c.arch)
-		if !errors.Is(err, ErrProfile) || !strings.Contains(err.Error(), c.says) {
+		_, err := compile(c.profile, c.arch)
+		if !errors.Is(err, errProfile) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want an error that says %q", name, err, c.says)
 		}
 	}

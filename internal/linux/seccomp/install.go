@@ -25,8 +25,8 @@ func Docker(capabilities []string) (*specs.LinuxSeccomp, error) {
 // Filter is a compiled filter.
 type Filter []unix.SockFilter
 
-// Assemble converts instructions to the kernel's format.
-func Assemble(prog []bpf.Instruction) (Filter, error) {
+// assemble converts instructions to the kernel's format.
+func assemble(prog []bpf.Instruction) (Filter, error) {
 	raw, err := bpf.Assemble(prog)
 	if err != nil {
 		return nil, fmt.Errorf("assemble seccomp filter: %w", err)
@@ -40,11 +40,11 @@ func Assemble(prog []bpf.Instruction) (Filter, error) {
 
 // New compiles a profile for this machine.
 func New(p *specs.LinuxSeccomp) (Filter, error) {
-	prog, err := Compile(p, runtime.GOARCH)
+	prog, err := compile(p, runtime.GOARCH)
 	if err != nil {
 		return nil, err
 	}
-	return Assemble(prog)
+	return assemble(prog)
 }
 
 // Install installs the filter, for good, for the calling thread only. Call it right before an

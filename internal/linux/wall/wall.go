@@ -26,8 +26,8 @@ type Wall struct {
 	OwnRoot bool
 }
 
-// ErrNone means that the kernel gives this process no wall.
-var ErrNone = errors.New("no wall against what its SQL could do")
+// errNone means that the kernel gives this process no wall.
+var errNone = errors.New("no wall against what its SQL could do")
 
 // Raise puts the calling thread, and what it executes, behind the wall. Root with CAP_SYS_ADMIN gets a mount
 // namespace in which all other files are read-only, and everybody Landlock, if the kernel has it: it also bars
@@ -45,7 +45,7 @@ func (w Wall) Raise() error {
 }
 
 func none(why error) error {
-	return hint.New(fmt.Errorf("%w: %w", ErrNone, why),
+	return hint.New(fmt.Errorf("%w: %w", errNone, why),
 		"run tare as root and outside of a container, or with Linux 5.13 or later, whose Landlock needs no rights")
 }
 

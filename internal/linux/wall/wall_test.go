@@ -194,10 +194,10 @@ func TestOrdinary(t *testing.T) {
 
 // Where the kernel gives none, that is an error with a remedy, but for a container that ends with its files.
 func TestNone(t *testing.T) {
-	if err := none(errNoMounts); !errors.Is(err, ErrNone) || hint.Of(err) == "" {
+	if err := none(errNoMounts); !errors.Is(err, errNone) || hint.Of(err) == "" {
 		t.Error(err)
 	}
-	if err := Possible(); err != nil && !errors.Is(err, ErrNone) {
+	if err := Possible(); err != nil && !errors.Is(err, errNone) {
 		t.Error(err)
 	}
 }

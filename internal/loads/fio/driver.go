@@ -26,14 +26,14 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// KindPrepare writes the files of a job; Kind runs the job once for each window.
+// kindPrepare writes the files of a job; kind runs the job once for each window.
 const (
-	Kind        = "fio"         // parameters: Params
-	KindPrepare = "fio-prepare" // parameters: Layout
+	kind        = "fio"         // parameters: jobParams
+	kindPrepare = "fio-prepare" // parameters: layout
 )
 
-// Layout are the parameters of fio-prepare.
-type Layout struct {
+// layout are the parameters of fio-prepare.
+type layout struct {
 	// Dir is the directory of the files.
 	Dir string `json:"dir"`
 	// Job is the text of a job file; if File is set, the job file of the user at this path counts
@@ -42,8 +42,8 @@ type Layout struct {
 	File string `json:"file,omitempty"`
 }
 
-// Params are the parameters of fio. Dir has fio's files and the job file.
-type Params struct {
+// jobParams are the parameters of fio. Dir has fio's files and the job file.
+type jobParams struct {
 	Dir string `json:"dir"`
 	// Values are names of the numbers to report, in the order of counter.AddValue.
 	Values []string `json:"values,omitempty"`
@@ -58,7 +58,7 @@ const fioJob = "tare.fio"
 // prepare writes every block of the job's files, so that windows overwrite and read blocks that were
 // written before.
 func prepare(ctx context.Context, params []byte) error {
-	var p Layout
+	var p layout
 	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
@@ -116,12 +116,12 @@ func roomFor(job *tool.JobFile, dir string) error {
 
 // Bodies are the loads of this folder, by kind.
 func Bodies() map[string]load.Body {
-	return map[string]load.Body{Kind: load.Counted(run), KindPrepare: prepare}
+	return map[string]load.Body{kind: load.Counted(run), kindPrepare: prepare}
 }
 
 // run runs fio once for each window that tare asks for.
 func run(ctx context.Context, m *counter.Memory, params []byte) error {
-	var p Params
+	var p jobParams
 	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 }
 
 // window runs fio for one request and answers it.
-func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *tool.JobFile, p Params) error {
+func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *tool.JobFile, p jobParams) error {
 	// fio does not report the end of its ramp time, so the window begins by the clock.
 	opening := time.AfterFunc(r.Discard, func() { m.BeginWindow(r) })
 	w, err := f.measure(job.Window(p.Dir, r.Length, r.Discard))

@@ -57,17 +57,17 @@ func (w Workload) Stages(v workload.Values) (workload.Stages, error) {
 	if err != nil {
 		return workload.Stages{}, fmt.Errorf("fio: %w", err)
 	}
-	files := Layout{Job: text}
+	files := layout{Job: text}
 	key := fmt.Sprintf("fio-%s-%s", v["size"], v["jobs"])
 	if v["job"] != workload.None {
-		files, key, bytes = Layout{File: v["job"]}, "fio-file", 0
+		files, key, bytes = layout{File: v["job"]}, "fio-file", 0
 	}
 	values := w.values(v)
 	var named []workload.Named
 	if files.File != "" {
 		named = append(named, workload.NamedText("job", files.File, checkJob))
 	}
-	p := Params{}
+	p := jobParams{}
 	for _, m := range values {
 		p.Values = append(p.Values, m.Name)
 	}
@@ -77,12 +77,12 @@ func (w Workload) Stages(v workload.Values) (workload.Stages, error) {
 		Prepare: func(dir string) workload.Task {
 			here := files
 			here.Dir = dir
-			return workload.LoadTask(KindPrepare, here)
+			return workload.LoadTask(kindPrepare, here)
 		},
 		Load: func(at wire.Place) workload.Task {
 			here := p
 			here.Dir = at.Volume
-			return workload.LoadTask(Kind, here)
+			return workload.LoadTask(kind, here)
 		},
 		Needs: []serve.Need{{Tool: "fio", Package: "fio"}},
 		Named: named,

@@ -24,8 +24,8 @@ func (Command) Name() string { return "command" }
 
 func (Command) Title() record.Said { return record.Say("load_command") }
 
-// ValueName is the name of the metric of a number that a command prints.
-const ValueName = "value"
+// valueName is the name of the metric of a number that a command prints.
+const valueName = "value"
 
 func (Command) Params() []Param {
 	return []Param{
@@ -78,7 +78,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 			Least: 100 * time.Millisecond, Usual: 500 * time.Millisecond, Discard: 20 * time.Millisecond,
 			Limit: timeout + 10*time.Second,
 		},
-		Metrics: []Metric{Throughput, P50, P95, CPUPerOp},
+		Metrics: []Metric{Throughput, P50, P95, cpuPerOp},
 	}
 	if len(files) > 0 {
 		s.Key = "command-files"
@@ -87,7 +87,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 		}
 	}
 	if p.Value != nil {
-		m := Metric{Name: ValueName, Better: +1, Help: v["value"]}
+		m := Metric{Name: valueName, Better: +1, Help: v["value"]}
 		m.Unit, _ = baseUnit(v["unit"])
 		if v["better"] == "lower" {
 			m.Better = -1

@@ -30,7 +30,7 @@ func runs(args []string, tool Tool, work Metric) Stages {
 	return Stages{
 		Threads: 1,
 		Load:    func(wire.Place) Task { return LoadTask(load.KindProgram, load.Program{Args: args}) },
-		Metrics: []Metric{CPUPerOp},
+		Metrics: []Metric{cpuPerOp},
 		Tools:   []Tool{tool}, Executes: args[:1],
 		Work: work,
 	}
@@ -203,7 +203,7 @@ func (CommandNoise) Stages(v Values) (Stages, error) {
 		Threads: threads,
 		Named:   []Named{namedProgram(v["command"], args, false, nil)},
 		Load:    func(wire.Place) Task { return LoadTask(load.KindRepeat, p) },
-		Metrics: []Metric{Throughput, CPUPerOp},
+		Metrics: []Metric{Throughput, cpuPerOp},
 		Work:    cpuWork,
 	}, nil
 }

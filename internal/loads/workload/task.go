@@ -20,11 +20,11 @@ func HiddenTask(command, kind string, params any) Task {
 }
 
 // ClosedLoop is the metrics of a load that runs as fast as it can.
-func ClosedLoop() []Metric { return []Metric{Throughput, P50, P95, P99, CPUPerOp} }
+func ClosedLoop() []Metric { return []Metric{Throughput, P50, P95, P99, cpuPerOp} }
 
 // OpenLoop is the metrics of a load at a given rate. Latency is primary: throughput is equal in all
 // arms that keep up.
-func OpenLoop() []Metric { return []Metric{P50, P95, P99, CPUPerOp, Throughput} }
+func OpenLoop() []Metric { return []Metric{P50, P95, P99, cpuPerOp, Throughput} }
 
 // decidedBy moves the metric of this name to the front: it is the primary one.
 func decidedBy(metrics []Metric, name string) []Metric {

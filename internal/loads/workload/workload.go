@@ -111,9 +111,6 @@ type Windowed struct {
 	// Least is the shortest sensible window, Usual the default, Discard the settle time before the
 	// window.
 	Least, Usual, Discard time.Duration
-	// Exact is true if the tool measures exactly as long as asked; otherwise it finishes its last
-	// operation first.
-	Exact bool
 	// Limit is how much longer than asked a window may take: for the tool's start and end, or one
 	// execution of a command.
 	Limit time.Duration
@@ -136,7 +133,7 @@ var (
 	P50        = metric.P50
 	P95        = metric.P95
 	P99        = metric.P99
-	CPUPerOp   = metric.CPUPerOp
+	cpuPerOp   = metric.CPUPerOp
 )
 
 // Complete fills in the defaults and checks every value. An unknown parameter is an error.

@@ -7,14 +7,14 @@ package clickhouse
 
 import "github.com/tarelab/tare/internal/logs/format"
 
-// Log is the content of one input.
-type Log struct {
-	Runs     []Run            `json:"runs"`
+// content is the content of one input.
+type content struct {
+	Runs     []run            `json:"runs"`
 	Warnings []format.Warning `json:"warnings,omitempty"`
 }
 
-// Run is one run of the tool.
-type Run struct {
+// run is one run of the tool.
+type run struct {
 	Line int `json:"line"`
 	// Era is the span of versions that the output shows: "1.1 to 18.x", "19.x",
 	// "20 to 23.7", "23.8 or later"; for JSON "1.1", "1.1 to 18.x",
@@ -28,7 +28,7 @@ type Run struct {
 	Cumulative bool `json:"cumulative,omitempty"`
 	// Total is the last report; nil: none. It covers the whole run if Complete, otherwise the last
 	// interval.
-	Total    *Report `json:"total,omitempty"`
+	Total    *report `json:"total,omitempty"`
 	Complete bool    `json:"complete"`
 	// Failures are lines about queries that failed.
 	Failures format.Failures `json:"failures,omitzero"`
@@ -37,20 +37,20 @@ type Run struct {
 	json    bool
 }
 
-// Report is one report over all servers.
-type Report struct {
+// report is one report over all servers.
+type report struct {
 	Line int `json:"line"`
-	Run  int `json:"run"` // index in Log.Runs
+	Run  int `json:"run"` // index in content.Runs
 	// Executed is the number of queries since the beginning on all servers, including failed ones.
-	Executed    format.Num `json:"executed,omitzero"`
-	Concurrency format.Num `json:"concurrency,omitzero"` // with --max_concurrency
-	Servers     []Server   `json:"servers"`
+	Executed    format.Num    `json:"executed,omitzero"`
+	Concurrency format.Num    `json:"concurrency,omitzero"` // with --max_concurrency
+	Servers     []serverTotal `json:"servers"`
 
 	own bool // rates are computed from the servers' query times
 }
 
-// Server is one line of a report: one server, or all servers with --roundrobin.
-type Server struct {
+// serverTotal is one line of a report: one server, or all servers with --roundrobin.
+type serverTotal struct {
 	// Queries that succeeded in the time of the report; printed since 19.
 	Queries format.Num `json:"queries,omitzero"`
 	Errors  format.Num `json:"errors,omitzero"` // printed only if there are some
@@ -65,7 +65,7 @@ type Server struct {
 
 // whole reports whether the report counts every query executed so far. known is false if its lines have no
 // numbers of queries.
-func (r *Report) whole() (yes, known bool) {
+func (r *report) whole() (yes, known bool) {
 	executed, known := r.Executed.Get()
 	n := 0.0
 	for _, s := range r.Servers {

@@ -13,18 +13,18 @@ import (
 )
 
 type result struct {
-	*Log
-	Interim []Report
+	*content
+	Interim []report
 	Error   string `json:",omitempty"`
 }
 
 func read(b []byte) result {
 	r := result{}
-	log, err := Parse(known(b), func(v Report) error {
+	log, err := parse(known(b), func(v report) error {
 		r.Interim = append(r.Interim, v)
 		return nil
 	})
-	r.Log = log
+	r.content = log
 	if err != nil {
 		r.Error = err.Error()
 	}
@@ -114,7 +114,7 @@ func TestEras(t *testing.T) {
 // The study's own numbers: against the baseline, QPS -50.0 % and -0.15 %, and
 // P50 +73.3 %, P90 +96.4 %, P99 +78.0 % without isolation.
 func TestPublished(t *testing.T) {
-	arm := func(name string) Server {
+	arm := func(name string) serverTotal {
 		return read(formattest.Read(t, "testdata/published-"+name+".json")).Runs[0].Total.Servers[0]
 	}
 	alone, hog, qos := arm("alone"), arm("hog-no-isolation"), arm("hog-qos-level")
@@ -137,7 +137,9 @@ func TestPublished(t *testing.T) {
 
 // Figures that a revision computed wrongly are not read.
 func TestTraps(t *testing.T) {
-	server := func(name string) Server { return read(formattest.Read(t, "testdata/"+name)).Runs[0].Total.Servers[0] }
+	server := func(name string) serverTotal {
+		return read(formattest.Read(t, "testdata/"+name)).Runs[0].Total.Servers[0]
+	}
 	if s := server("1.1-issue619.json"); s.Queries.Known() || !s.QPS.Known() {
 		t.Errorf("%+v", s)
 	}
@@ -189,7 +191,7 @@ func BenchmarkText(b *testing.B) {
 	in := bytes.Repeat(formattest.Read(b, "testdata/20.log"), 200)
 	b.SetBytes(int64(len(in)))
 	for b.Loop() {
-		if _, err := Parse(known(in), nil); err != nil {
+		if _, err := parse(known(in), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

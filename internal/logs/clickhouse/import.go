@@ -8,10 +8,10 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// Import reads the runs in clickhouse-benchmark's output.
-func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+// importFile reads the runs in clickhouse-benchmark's output.
+func importFile(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	var runs observed.Runs
-	log, err := Parse(text, func(r Report) error {
+	log, err := parse(text, func(r report) error {
 		runs.At(r.Run).Figure(metric.Throughput).Add(queryRate(&r))
 		return nil
 	})
@@ -27,7 +27,7 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 }
 
 // servers makes a load of each server, if there are several: their percentiles cannot be combined.
-func servers(one *Run) (out []*observed.Run) {
+func servers(one *run) (out []*observed.Run) {
 	if one.Total == nil || !one.Complete || len(one.Total.Servers) < 2 {
 		return nil
 	}
@@ -45,7 +45,7 @@ func servers(one *Run) (out []*observed.Run) {
 // queryRate returns the queries per second on all servers. If a server's rate is its queries over its query
 // times (Benchmark.cpp before 23.8; each query goes to one server), it is all queries over the sum of these
 // times. Otherwise it is the sum of the rates.
-func queryRate(r *Report) format.Num {
+func queryRate(r *report) format.Num {
 	own := r.own
 	total, queries, seconds := 0.0, 0.0, 0.0
 	for _, s := range r.Servers {
@@ -69,10 +69,10 @@ func queryRate(r *Report) format.Num {
 }
 
 // ownTimes reports that rates are computed from query times.
-func (r *Run) ownTimes() bool { return r.Era == "19.x" || r.Era == "20 to 23.7" }
+func (r *run) ownTimes() bool { return r.Era == "19.x" || r.Era == "20 to 23.7" }
 
 // imported adds settings and figures of a run.
-func imported(r *observed.Run, one *Run) []format.Warning {
+func imported(r *observed.Run, one *run) []format.Warning {
 	r.Tool, r.Line, r.Complete = tool, one.Line, one.Complete && one.Total != nil
 	r.MakesLoad("queries", observed.Text(one.Loaded))
 	r.MakesLoad(outputOf, one.Era)

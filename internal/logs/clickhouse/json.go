@@ -30,7 +30,7 @@ func (p *parser) document() error {
 	if line == 0 || err != nil {
 		return err
 	}
-	r := Run{Line: line, Complete: true, json: true, Total: &Report{Line: line, Run: len(p.log.Runs)}}
+	r := run{Line: line, Complete: true, json: true, Total: &report{Line: line, Run: len(p.log.Runs)}}
 	flat := object{}
 	if json.Unmarshal(members["statistics"], &flat.Statistics) == nil && flat.Statistics != nil {
 		_ = json.Unmarshal(members["query_time_percentiles"], &flat.Percentiles) // best effort
@@ -59,12 +59,12 @@ func (p *parser) document() error {
 
 // add adds a server. The fields show which revision wrote the JSON and what its figures mean (Benchmark.cpp,
 // reportJSON). Figures that a revision computed wrongly are dropped.
-func (p *parser) add(to *Report, o *object, flat bool) (era string) {
+func (p *parser) add(to *report, o *object, flat bool) (era string) {
 	t := o.Statistics
 	if t == nil {
 		t = &statistics{}
 	}
-	s := Server{QPS: format.Given(t.QPS), Time: format.Given(t.Time), Queries: format.Given(t.Queries), Errors: format.Given(t.Errors),
+	s := serverTotal{QPS: format.Given(t.QPS), Time: format.Given(t.Time), Queries: format.Given(t.Queries), Errors: format.Given(t.Errors),
 		Quantiles: quantiles(o.Percentiles)}
 	switch {
 	case flat && same(t.QPS, t.RPS, t.MiBPS, t.ResultRPS, t.ResultMiBPS, t.Queries):

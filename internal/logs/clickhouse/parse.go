@@ -12,24 +12,24 @@ import (
 // parser is the state between lines.
 type parser struct {
 	format.Scan
-	each func(Report) error
-	log  Log
+	each func(report) error
+	log  content
 
-	run      *Run
-	now      *Report // the current report; nil: none yet
+	run      *run
+	now      *report // the current report; nil: none yet
 	executed float64 // queries in the report before
 	shortest float64 // shortest query of the reports before, in seconds
 }
 
-// Parse reads the runs in r. It calls each, if not nil, with every report but the last of a run, in order, and
+// parse reads the runs in r. It calls each, if not nil, with every report but the last of a run, in order, and
 // stops when each returns an error. It returns what it read also with an error. Input without a report is an
 // error.
-func Parse(r io.Reader, each func(Report) error) (*Log, error) {
+func parse(r io.Reader, each func(report) error) (*content, error) {
 	p := &parser{Scan: format.NewScan(r, declared), each: each}
 	err := p.Each(p.any)
 	p.end()
 	p.log.Warnings = p.Doubts()
-	if err == nil && !slices.ContainsFunc(p.log.Runs, func(r Run) bool { return r.Total != nil }) {
+	if err == nil && !slices.ContainsFunc(p.log.Runs, func(r run) bool { return r.Total != nil }) {
 		err = p.nothing()
 	}
 	return &p.log, err
@@ -89,7 +89,7 @@ func (p *parser) line(text []byte) error {
 // start begins a run.
 func (p *parser) start() {
 	p.end()
-	p.log.Runs = append(p.log.Runs, Run{Line: p.Number()})
+	p.log.Runs = append(p.log.Runs, run{Line: p.Number()})
 	p.run = &p.log.Runs[len(p.log.Runs)-1]
 	p.now, p.executed, p.shortest = nil, 0, math.Inf(1)
 }
@@ -119,7 +119,7 @@ func (p *parser) report(executed format.Num) error {
 	if err := p.interim(); err != nil {
 		return err
 	}
-	p.now = &Report{Line: p.Number(), Run: len(p.log.Runs) - 1, Executed: executed}
+	p.now = &report{Line: p.Number(), Run: len(p.log.Runs) - 1, Executed: executed}
 	return nil
 }
 
@@ -131,7 +131,7 @@ func (p *parser) total() bool {
 }
 
 // executedBy returns the number of queries in a report; 0: not known.
-func executedBy(r *Report) float64 {
+func executedBy(r *report) float64 {
 	n, _ := r.Executed.Get()
 	return n
 }
@@ -182,8 +182,8 @@ func (p *parser) end() {
 }
 
 // complete reports whether the last report covers the whole run.
-func (p *parser) complete(r *Run) bool {
-	if slices.ContainsFunc(r.Total.Servers, func(s Server) bool { return !format.At(s.Quantiles, 0.9999).Known() }) {
+func (p *parser) complete(r *run) bool {
+	if slices.ContainsFunc(r.Total.Servers, func(s serverTotal) bool { return !format.At(s.Quantiles, 0.9999).Known() }) {
 		p.Add(r.Total.Line, fewPercentiles, fileCut)
 	}
 	if whole, known := r.Total.whole(); known {
@@ -194,7 +194,7 @@ func (p *parser) complete(r *Run) bool {
 
 // spansRun is complete for versions whose reports have no number of queries. A tool that printed why it stops
 // also printed the total. Otherwise the total must have the shortest query of all reports.
-func (p *parser) spansRun(r *Run) bool {
+func (p *parser) spansRun(r *run) bool {
 	if r.stopped || r.Reports == 0 {
 		return true
 	}

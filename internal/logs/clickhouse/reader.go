@@ -27,7 +27,7 @@ var declared = &format.Tool{
 }
 
 // Reader reads what clickhouse-benchmark prints.
-var Reader = observed.Reader{Tool: declared, Versions: versions, Kinds: []observed.Kind{{Name: kind, Read: Import}}}
+var Reader = observed.Reader{Tool: declared, Versions: versions, Kinds: []observed.Kind{{Name: kind, Read: importFile}}}
 
 func era(b []byte) string {
 	switch {

@@ -13,9 +13,9 @@ import (
 func (p *parser) server(text []byte) {
 	if p.now == nil { // the lines above are missing
 		p.need()
-		p.now = &Report{Line: p.Number(), Run: len(p.log.Runs) - 1}
+		p.now = &report{Line: p.Number(), Run: len(p.log.Runs) - 1}
 	}
-	var s Server
+	var s serverTotal
 	at := bytes.Index(text, []byte("QPS: "))
 	era := s.head(text[:at])
 	if !s.rates(text[at:]) {
@@ -31,13 +31,13 @@ func (p *parser) server(text []byte) {
 	if len(p.now.Servers) > 0 && len(p.now.Servers[0].Quantiles) > 0 { // another report, without its first line
 		p.start()
 		p.run.Era = era
-		p.now = &Report{Line: p.Number(), Run: len(p.log.Runs) - 1}
+		p.now = &report{Line: p.Number(), Run: len(p.log.Runs) - 1}
 	}
 	p.now.Servers = append(p.now.Servers, s)
 }
 
 // head reads the text before QPS and returns the era.
-func (s *Server) head(text []byte) (era string) {
+func (s *serverTotal) head(text []byte) (era string) {
 	text = bytes.TrimRight(text, ", ")
 	if len(text) == 0 {
 		return "1.1 to 18.x"
@@ -66,7 +66,7 @@ func (s *Server) head(text []byte) (era string) {
 }
 
 // rates reads five figures and keeps the first. All must be there, with nothing behind them.
-func (s *Server) rates(text []byte) bool {
+func (s *serverTotal) rates(text []byte) bool {
 	var x [5]format.Num
 	c := format.Cursor{B: text}
 	for i, label := range []string{"QPS: ", ", RPS: ", ", MiB/s: ", ", result RPS: ", ", result MiB/s: "} {

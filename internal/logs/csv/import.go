@@ -11,12 +11,12 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Import reads a table of which every column is known.
-func Import(name string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+// importFile reads a table of which every column is known.
+func importFile(name string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	return new(Columns).Import(name, text)
 }
 
-// Import reads a table. Each row is a run of its arm, load and settings; with a column of times it is a report of
+// importFile reads a table. Each row is a run of its arm, load and settings; with a column of times it is a report of
 // one run. If a column is neither known nor named, the error is an UnknownColumns.
 func (c *Columns) Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	p := &importer{Columns: c}

@@ -13,7 +13,7 @@ const Kind format.Kind = "csv"
 // Reader reads tables. They belong to no tool; their first line has the names of the columns.
 var Reader = observed.Reader{Tool: &format.Tool{Name: "CSV", Kind: Kind,
 	Shapes: []format.Shape{{Kind: Kind, Line: isRule, Confidence: format.Likely}, {Kind: Kind, Line: header, FirstLine: true, Confidence: format.Guess}}},
-	Kinds: []observed.Kind{{Name: Kind, Read: Import}}}
+	Kinds: []observed.Kind{{Name: Kind, Read: importFile}}}
 
 // header reports that a line looks like the names of columns.
 func header(line []byte) bool {

@@ -55,7 +55,7 @@ func TestWhatRowsAre(t *testing.T) {
 		"two rates":                      {"throughput,iops\n1,2\n", `"throughput" and "iops" are both throughput`},
 		"two means":                      {"latency_mean,avg latency\n1,2\n", `"latency_mean" and "avg latency" are both`},
 	} {
-		runs, _, err := Import("", strings.NewReader(c.table))
+		runs, _, err := importFile("", strings.NewReader(c.table))
 		got := arms(runs)
 		if err != nil {
 			got = err.Error()
@@ -95,7 +95,7 @@ func TestMarkdown(t *testing.T) {
 		"nothing":                                  {"| a | b |\n|---|---|\n| c | d |\n", "2 unknown columns of the table"},
 		"no row":                                   {"| arm | tps |\n|---|---|\n", "no row"},
 	} {
-		runs, _, err := Import("", strings.NewReader(c.table))
+		runs, _, err := importFile("", strings.NewReader(c.table))
 		got := arms(runs)
 		if err != nil {
 			got = err.Error()

@@ -16,8 +16,8 @@ import (
 var jobOptions = []string{"rw", "bs", "bsrange", "ioengine", "iodepth", "numjobs", "direct", "sync",
 	"fsync", "fdatasync", "size", "rwmixread", "rwmixwrite", "rate", "rate_iops", "buffered", "time_based", "random_distribution"}
 
-// Import reads the runs in fio's output.
-func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+// importFile reads the runs in fio's output.
+func importFile(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	log, err := Parse(text)
 	var out []*observed.Run
 	warnings := log.Warnings
@@ -318,7 +318,7 @@ func meanLatency(of []*Direction, kind func(*Direction) *Latency) format.Num {
 }
 
 // logReader returns a reader of fio's log files (write_lat_log and others). version is
-// LogOptions.Version.
+// logOptions.Version.
 func logReader(version int) observed.Read {
 	return func(name string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 		return importLog(name, text, version)
@@ -327,19 +327,19 @@ func logReader(version int) observed.Read {
 
 // logMetrics are the metrics by kind of log: alone if the log has one kind of I/O, each if it has
 // several; each then gets the name of the kind of I/O.
-var logMetrics = map[LogKind]struct{ alone, each metric.Metric }{
-	LatencyLog:   {metric.LatencyMean, metric.LatencyMean},
-	BandwidthLog: {metric.Bandwidth, metric.Bandwidth},
-	IOPSLog:      {metric.Throughput, metric.IOPS},
+var logMetrics = map[logKind]struct{ alone, each metric.Metric }{
+	latencyLog:   {metric.LatencyMean, metric.LatencyMean},
+	bandwidthLog: {metric.Bandwidth, metric.Bandwidth},
+	iopsLog:      {metric.Throughput, metric.IOPS},
 }
 
 func importLog(name string, text io.Reader, version int) ([]*observed.Run, []format.Warning, error) {
-	kind := KindOf(name)
+	kind := kindOf(name)
 	r := &observed.Run{}
 	r.Tool, r.Line = Program, 1
 	byDirection := map[byte]*observed.Figure{}
 	first, last, n := 0.0, 0.0, 0
-	sum, err := ParseLog(text, LogOptions{Kind: kind, Version: version}, func(e Entry) {
+	sum, err := parseLog(text, logOptions{Kind: kind, Version: version}, func(e entry) {
 		f := byDirection[e.Direction]
 		if f == nil {
 			f = observed.NewFigure(logMetrics[kind].alone)

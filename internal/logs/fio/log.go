@@ -8,32 +8,32 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// LogKind says what the values of a log are. Only the name of the log tells.
-type LogKind string
+// logKind says what the values of a log are. Only the name of the log tells.
+type logKind string
 
 // The kinds.
 const (
-	LatencyLog   LogKind = "latency" // also slat and clat
-	BandwidthLog LogKind = "bandwidth"
-	IOPSLog      LogKind = "iops"
+	latencyLog   logKind = "latency" // also slat and clat
+	bandwidthLog logKind = "bandwidth"
+	iopsLog      logKind = "iops"
 )
 
 // logName matches the names that fio gives its logs: NAME_bw.log, and NAME_lat.1.log for job 1. Its
 // groups are the name without the job, the kind, and the job with its ending. Shortened names match too.
 var logName = regexp.MustCompile(`^(.*_(bw|iops|[sc]?lat))(?:(\.\d+\.log)|[.\d]*(?:\.log)?)(?:\.gz)?$`)
 
-// KindOf reads the kind of a log from its name; empty for other names.
-func KindOf(name string) LogKind {
+// kindOf reads the kind of a log from its name; empty for other names.
+func kindOf(name string) logKind {
 	m := logName.FindStringSubmatch(name)
 	switch {
 	case m == nil:
 		return ""
 	case m[2] == "bw":
-		return BandwidthLog
+		return bandwidthLog
 	case m[2] == "iops":
-		return IOPSLog
+		return iopsLog
 	}
-	return LatencyLog
+	return latencyLog
 }
 
 // wholeLog names the run of which a log holds one job; empty for other files.
@@ -44,23 +44,23 @@ func wholeLog(path string, _ []string) string {
 	return ""
 }
 
-// LogOptions describe a log.
-type LogOptions struct {
-	Kind LogKind
+// logOptions describe a log.
+type logOptions struct {
+	Kind logKind
 	// Version is fio's: 2 (latencies in microseconds) or 3 (nanoseconds). 0: recognise it, or
 	// return an error.
 	Version int
 }
 
-// Entry is one line of a log: one I/O, or an average under log_avg_msec.
-type Entry struct {
+// entry is one line of a log: one I/O, or an average under log_avg_msec.
+type entry struct {
 	Time      float64 `json:"time"`      // seconds since the job began
 	Value     float64 `json:"value"`     // seconds, bytes per second or IOPS
 	Direction byte    `json:"direction"` // 'r', 'w', 't' or, for syncs, 's'
 }
 
-// Summary describes a whole log.
-type Summary struct {
+// summary describes a whole log.
+type summary struct {
 	Entries  int              `json:"entries"`
 	Version  int              `json:"version,omitempty"` // 2 or 3, for latencies
 	Warnings []format.Warning `json:"warnings,omitempty"`
@@ -77,9 +77,9 @@ const undecided = 2000
 
 type logParser struct {
 	format.Scan
-	opt     LogOptions
-	each    func(Entry)
-	sum     Summary
+	opt     logOptions
+	each    func(entry)
+	sum     summary
 	scale   float64 // factor of values, divisor of latencies; 0: not known yet
 	waiting []raw   // lines before the unit is known
 	modern  bool    // it has more columns than fio 2 writes
@@ -87,11 +87,11 @@ type logParser struct {
 	bad     int     // lines that are no entry
 }
 
-// ParseLog reads a log of fio and calls each with every entry.
-func ParseLog(r io.Reader, opt LogOptions, each func(Entry)) (*Summary, error) {
+// parseLog reads a log of fio and calls each with every entry.
+func parseLog(r io.Reader, opt logOptions, each func(entry)) (*summary, error) {
 	p := &logParser{Scan: format.NewScan(r, declared), opt: opt, each: each}
 	switch opt.Kind {
-	case LatencyLog, BandwidthLog, IOPSLog:
+	case latencyLog, bandwidthLog, iopsLog:
 	default:
 		return &p.sum, &format.Error{Text: unknownLog, Remedy: nameLog}
 	}
@@ -128,9 +128,9 @@ func (p *logParser) line(line []byte) error {
 // fixedScale returns the scale if the options determine it; 0 for latencies of an unknown version.
 func (p *logParser) fixedScale() float64 {
 	switch {
-	case p.opt.Kind == BandwidthLog:
+	case p.opt.Kind == bandwidthLog:
 		return kibi
-	case p.opt.Kind == IOPSLog:
+	case p.opt.Kind == iopsLog:
 		return 1
 	case p.opt.Version == 2:
 		p.sum.Version = 2
@@ -196,8 +196,8 @@ func (p *logParser) skip(line []byte) {
 
 func (p *logParser) out(e *raw) {
 	p.sum.Entries++
-	v := Entry{Time: e.ms / milli, Direction: e.direction, Value: e.value * p.scale}
-	if p.opt.Kind == LatencyLog {
+	v := entry{Time: e.ms / milli, Direction: e.direction, Value: e.value * p.scale}
+	if p.opt.Kind == latencyLog {
 		v.Value = e.value / p.scale
 	}
 	p.each(v)

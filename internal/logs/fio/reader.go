@@ -27,12 +27,12 @@ var declared = &format.Tool{
 	Keys:     [][]string{{"fio version"}, {"jobname", "groupid"}},
 	Era:      era,
 	Shapes: []format.Shape{{Kind: logs, Line: logNumbers, AllLines: true, Confidence: format.Guess,
-		NameFits: func(name string) bool { return KindOf(name) != "" }}},
+		NameFits: func(name string) bool { return kindOf(name) != "" }}},
 }
 
 // Reader reads what fio prints and the logs that it writes.
 var Reader = observed.Reader{Tool: declared, Versions: "2.1 to 3.42", Kinds: []observed.Kind{
-	{Name: kind, Read: Import},
+	{Name: kind, Read: importFile},
 	{Name: logs, Read: logReader(0), Whole: wholeLog},
 	{Name: logsOf2, Read: logReader(2), Whole: wholeLog},
 	{Name: logsOf3, Read: logReader(3), Whole: wholeLog},

@@ -8,7 +8,7 @@ import (
 
 // All sentences of this package for users. The code that reads has none of its own (tools/sentences).
 
-// logsOfFio is what ParseLog reads.
+// logsOfFio is what parseLog reads.
 const logsOfFio = "fio's logs"
 
 // kindOfIO is the name of a setting, allKinds its value for several.

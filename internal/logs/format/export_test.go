@@ -19,7 +19,7 @@ func (l Tools) Unfold(text []byte) []byte { return l.unfold(text) }
 // BareLines returns the lines of a text as readers get them, without indentation.
 func (l Tools) BareLines(r io.Reader) string {
 	var out []string
-	lines := NewLines(r)
+	lines := newLines(r)
 	for lines.known = l; lines.Next(); {
 		out = append(out, strings.TrimSpace(string(lines.Bytes())))
 	}

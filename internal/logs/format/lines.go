@@ -80,8 +80,8 @@ func (l *Lines) Mended(accept func(line []byte) bool) []byte {
 	return nil
 }
 
-// NewLines reads lines from r. The caller closes the file behind r.
-func NewLines(r io.Reader) *Lines {
+// newLines reads lines from r. The caller closes the file behind r.
+func newLines(r io.Reader) *Lines {
 	return &Lines{r: r, buf: make([]byte, firstBuffer)}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 func collect(r io.Reader) (out []string, l *Lines) {
-	l = NewLines(r)
+	l = newLines(r)
 	for l.Next() {
 		s := fmt.Sprintf("%d:%s", l.Number(), l.Bytes())
 		if l.Torn() {
@@ -47,7 +47,7 @@ func TestLines(t *testing.T) {
 // A line longer than the limit is truncated, and the lines around it are complete.
 func TestLongLine(t *testing.T) {
 	long := strings.Repeat("x", 3*maxLine+17)
-	l := NewLines(strings.NewReader("a\n" + long + "\nb\n"))
+	l := newLines(strings.NewReader("a\n" + long + "\nb\n"))
 	var got []string
 	for l.Next() {
 		got = append(got, fmt.Sprint(len(l.Bytes()), l.long, l.Torn()))
@@ -55,7 +55,7 @@ func TestLongLine(t *testing.T) {
 	if want := fmt.Sprintf("[1 false false %d true false 1 false false]", maxLine); fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
 	}
-	if l := NewLines(strings.NewReader(long)); !l.Next() || !l.long || l.Next() {
+	if l := newLines(strings.NewReader(long)); !l.Next() || !l.long || l.Next() {
 		t.Error("a file of one long line")
 	}
 }
@@ -76,7 +76,7 @@ func TestDocument(t *testing.T) {
 		"{\n \"a\": 1":                    `cut`,
 		"{\n \"a\": {\n{\n \"b\": 2\n}\n": `cut`,
 	} {
-		l := NewLines(strings.NewReader(in))
+		l := newLines(strings.NewReader(in))
 		l.Next()
 		d, err := l.Document()
 		got := "cut"
@@ -106,7 +106,7 @@ func TestDecode(t *testing.T) {
 		`{"n": nano}`:                "line 1, column 8: invalid character 'a'",
 		`{"skip": "x}`:               "no end",
 	} {
-		l := NewLines(strings.NewReader(in))
+		l := newLines(strings.NewReader(in))
 		l.Next()
 		d, _ := l.Document()
 		var v struct {
@@ -152,7 +152,7 @@ func FuzzLines(f *testing.F) {
 		if fmt.Sprint(a) != fmt.Sprint(b) {
 			t.Fatalf("%q and %q", a, b)
 		}
-		l := NewLines(bytes.NewReader(in))
+		l := newLines(bytes.NewReader(in))
 		for l.Next() {
 			if BeginsJSON(l.Bytes()) {
 				if d, err := l.Document(); err == nil && !d.Cut {
@@ -167,7 +167,7 @@ func BenchmarkLines(b *testing.B) {
 	in := []byte(strings.Repeat(strings.Repeat("x", 126)+"\n", 100_000))
 	b.SetBytes(int64(len(in)))
 	for b.Loop() {
-		for l := NewLines(bytes.NewReader(in)); l.Next(); {
+		for l := newLines(bytes.NewReader(in)); l.Next(); {
 		}
 	}
 }
@@ -175,7 +175,7 @@ func BenchmarkLines(b *testing.B) {
 // With Returns every CR ends a line with the same number; CR LF is one end.
 func TestReturns(t *testing.T) {
 	for _, end := range []string{"", strings.Repeat("x", firstBuffer)} {
-		l := NewLines(strings.NewReader("a\rb\r\nc\n\rd" + end))
+		l := newLines(strings.NewReader("a\rb\r\nc\n\rd" + end))
 		l.Returns()
 		var got []string
 		for l.Next() {
@@ -191,7 +191,7 @@ func TestReturns(t *testing.T) {
 
 // Lines of dots, which mark an omission in a document, are no mistake.
 func TestDots(t *testing.T) {
-	l := NewLines(strings.NewReader("{\n \"a\": 1,\n ......\n \"n\": 2.5,\n ......\n}\n"))
+	l := newLines(strings.NewReader("{\n \"a\": 1,\n ......\n \"n\": 2.5,\n ......\n}\n"))
 	l.Next()
 	d, err := l.Document()
 	var v struct{ N *float64 }

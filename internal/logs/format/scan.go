@@ -21,7 +21,7 @@ type Scan struct {
 // NewScan starts the reader of the tool own on r. If r is a Text, its known tools are recognised too. A
 // reader of tables has no tool (own is nil); its lines have no prefixes.
 func NewScan(r io.Reader, own *Tool) Scan {
-	s := Scan{Lines: NewLines(r), others: others{own: own}}
+	s := Scan{Lines: newLines(r), others: others{own: own}}
 	if s.asIs = own == nil; own != nil {
 		s.others.known = Tools{own}
 	}

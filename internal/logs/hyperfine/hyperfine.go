@@ -11,14 +11,14 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// Log is the content of one input.
-type Log struct {
-	Results  []Result         `json:"results"`
+// content is the content of one input.
+type content struct {
+	Results  []result         `json:"results"`
 	Warnings []format.Warning `json:"warnings,omitempty"`
 }
 
-// Result is one command. Times are in seconds; figures that an export does not have are missing.
-type Result struct {
+// result is one command. Times are in seconds; figures that an export does not have are missing.
+type result struct {
 	Line    int        `json:"line"` // in JSON, of the document
 	Command string     `json:"command"`
 	Mean    format.Num `json:"mean,omitzero"`
@@ -43,12 +43,12 @@ type export struct {
 
 type parser struct {
 	format.Scan
-	log Log
+	log content
 }
 
-// Parse reads JSON documents with any text between them. It returns what it read also with an error. Input
+// parse reads JSON documents with any text between them. It returns what it read also with an error. Input
 // without a result is an error.
-func Parse(r io.Reader) (*Log, error) {
+func parse(r io.Reader) (*content, error) {
 	p := &parser{Scan: format.NewScan(r, declared)}
 	err := p.Each(p.line)
 	p.log.Warnings = p.Doubts()
@@ -81,7 +81,7 @@ func (p *parser) document() error {
 			continue
 		}
 		found = true
-		r := Result{Line: line, Command: x.Command, Mean: format.Given(x.Mean), Runs: len(x.ExitCodes)}
+		r := result{Line: line, Command: x.Command, Mean: format.Given(x.Mean), Runs: len(x.ExitCodes)}
 		zero := format.Given(x.Min).Is(0)
 		for _, t := range x.Times {
 			zero = zero || t != nil && *t == 0
@@ -101,7 +101,7 @@ func (p *parser) document() error {
 }
 
 // add adds a result. zero says that one of its times is 0.
-func (p *parser) add(r Result, zero bool) {
+func (p *parser) add(r result, zero bool) {
 	if zero || r.Mean.Is(0) {
 		p.Once(r.Line, zeroTimes, withoutShell)
 	}
@@ -112,15 +112,15 @@ func (p *parser) add(r Result, zero bool) {
 	p.log.Results = append(p.log.Results, r)
 }
 
-// ParseCSV reads the export of --export-csv, which has a row for each command and no single times.
-func ParseCSV(r io.Reader) (*Log, error) {
+// parseCSV reads the export of --export-csv, which has a row for each command and no single times.
+func parseCSV(r io.Reader) (*content, error) {
 	p := &parser{}
 	table, err := csv.Parse(r, func(t *csv.Table, row csv.Row) error {
 		command, mean, low := t.Index("command"), t.Index("mean"), t.Index("min")
 		if command < 0 || mean < 0 {
 			return &format.Error{Line: 1, Text: noColumns}
 		}
-		p.add(Result{Line: row.Line, Command: row.Text[command], Mean: t.Number(row, mean)}, low >= 0 && t.Number(row, low).Is(0))
+		p.add(result{Line: row.Line, Command: row.Text[command], Mean: t.Number(row, mean)}, low >= 0 && t.Number(row, low).Is(0))
 		return nil
 	})
 	p.log.Warnings = append(table.Warnings, p.List()...)

@@ -11,13 +11,13 @@ import (
 )
 
 type outcome struct {
-	*Log
+	*content
 	Error string `json:",omitempty"`
 }
 
-func read(b []byte, parse func([]byte) (*Log, error)) outcome {
+func read(b []byte, parse func([]byte) (*content, error)) outcome {
 	log, err := parse(b)
-	r := outcome{Log: log}
+	r := outcome{content: log}
 	if err != nil {
 		r.Error = err.Error()
 	}
@@ -25,11 +25,11 @@ func read(b []byte, parse func([]byte) (*Log, error)) outcome {
 }
 
 func readJSON(b []byte) outcome {
-	return read(b, func(b []byte) (*Log, error) { return Parse(bytes.NewReader(b)) })
+	return read(b, func(b []byte) (*content, error) { return parse(bytes.NewReader(b)) })
 }
 
 func readCSV(b []byte) outcome {
-	return read(b, func(b []byte) (*Log, error) { return ParseCSV(bytes.NewReader(b)) })
+	return read(b, func(b []byte) (*content, error) { return parseCSV(bytes.NewReader(b)) })
 }
 
 func TestGolden(t *testing.T) {

@@ -8,22 +8,22 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// Import reads the commands of a JSON export.
-func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
-	log, err := Parse(text)
+// importFile reads the commands of a JSON export.
+func importFile(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+	log, err := parse(text)
 	runs, warnings := commands(log)
 	return runs, warnings, err
 }
 
-// ImportCSV reads the commands of an export as CSV or Markdown.
-func ImportCSV(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
-	log, err := ParseCSV(text)
+// importCSV reads the commands of an export as CSV or Markdown.
+func importCSV(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+	log, err := parseCSV(text)
 	runs, warnings := commands(log)
 	return runs, warnings, err
 }
 
 // commands makes a run of every command. Its reports are the single times.
-func commands(log *Log) ([]*observed.Run, []format.Warning) {
+func commands(log *content) ([]*observed.Run, []format.Warning) {
 	var out []*observed.Run
 	warnings := log.Warnings
 	for i := range log.Results {

@@ -29,4 +29,4 @@ var markdownHeading = regexp.MustCompile(`^\|\s*Command\s*\|\s*Mean \[(?:ms|s|µ
 
 // Reader reads what hyperfine exports.
 var Reader = observed.Reader{Tool: declared, Versions: "1.5 to 1.20", Kinds: []observed.Kind{
-	{Name: kind, Read: Import}, {Name: tableKind, Read: ImportCSV}}}
+	{Name: kind, Read: importFile}, {Name: tableKind, Read: importCSV}}}

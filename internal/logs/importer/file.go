@@ -84,7 +84,7 @@ func noTable(f format.Found, err error) bool {
 // unknown is the error about a file without a reader.
 func unknown(head []byte, f format.Found) error {
 	if len(bytes.TrimSpace(head)) == 0 {
-		return &UsageError{&format.Error{Text: emptyFile, Remedy: checkWritten}}
+		return &usageError{&format.Error{Text: emptyFile, Remedy: checkWritten}}
 	}
 	if f.Tool != nil && f.Tool.Kind == format.Unknown {
 		return &format.Error{Text: notRead(f.Tool.Name, f.Why), Remedy: writeTable}
@@ -162,14 +162,14 @@ func open(path string, in io.Reader) (io.ReadCloser, int64, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, 0, &UsageError{remedied(err)}
+		return nil, 0, &usageError{remedied(err)}
 	}
 	if info.IsDir() {
-		return nil, 0, &UsageError{&format.Error{Text: isDirectory, Remedy: nameFiles}}
+		return nil, 0, &usageError{&format.Error{Text: isDirectory, Remedy: nameFiles}}
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // else opening a FIFO blocks until it has a writer
 	if err != nil {
-		return nil, 0, &UsageError{remedied(err)}
+		return nil, 0, &usageError{remedied(err)}
 	}
 	if info.Mode()&fs.ModeNamedPipe == 0 {
 		return f, info.Size(), nil
@@ -205,7 +205,7 @@ func waitForWriter(f *os.File) (first []byte, err error) {
 			b := make([]byte, 1)
 			n, readErr := unix.Read(int(fd), b)
 			if first = b[:max(n, 0)]; n == 0 && readErr == nil {
-				err = &UsageError{&format.Error{Text: idleFIFO, Remedy: startWriter}}
+				err = &usageError{&format.Error{Text: idleFIFO, Remedy: startWriter}}
 			}
 		}
 	})

@@ -58,7 +58,7 @@ const (
 // it. Doubtful figures are warnings.
 func Read(o Options) (*Result, error) {
 	if err := o.check(); err != nil {
-		return nil, &UsageError{err}
+		return nil, &usageError{err}
 	}
 	out := &Result{Imported: record.Imported{Claims: o.Claims}}
 	var all []*observed.Run
@@ -81,16 +81,16 @@ func Read(o Options) (*Result, error) {
 			}
 		}
 		if err := o.unnamed(a, runs); err != nil {
-			return nil, &UsageError{err}
+			return nil, &usageError{err}
 		}
 		byArm[i] = out.join(a.Name, runs)
 	}
 	if len(unknown.Tables) > 0 {
-		return nil, &UsageError{&unknown}
+		return nil, &usageError{&unknown}
 	}
 	if o.Columns != nil {
 		if err := o.Columns.Unused(); err != nil {
-			return nil, &UsageError{err}
+			return nil, &usageError{err}
 		}
 	}
 	agreeOnThroughput(slices.Concat(byArm...))
@@ -103,7 +103,7 @@ func Read(o Options) (*Result, error) {
 	}
 	out.splitNumbered(all)
 	if err := o.resolveArms(all); err != nil {
-		return nil, &UsageError{err}
+		return nil, &usageError{err}
 	}
 	out.group(all, o)
 	if err := out.comparable(); err != nil {
@@ -202,10 +202,10 @@ func (r *Result) finish(arm string, joined []*observed.Run) (out []*observed.Run
 	return out, nil
 }
 
-// UsageError is a mistake on the command line, not in a file.
-type UsageError struct{ error }
+// usageError is a mistake on the command line, not in a file.
+type usageError struct{ error }
 
-func (e *UsageError) Unwrap() error { return e.error }
+func (e *usageError) Unwrap() error { return e.error }
 
 // check returns a mistake in the files that the command line names.
 func (o *Options) check() error {

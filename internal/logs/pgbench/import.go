@@ -9,11 +9,11 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// Import reads the runs in pgbench's output.
-func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+// importFile reads the runs in pgbench's output.
+func importFile(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	var runs observed.Runs
 	var totals []spans
-	log, err := Parse(text, func(p Progress) error {
+	log, err := parse(text, func(p progress) error {
 		r := runs.At(p.Run)
 		for len(totals) <= p.Run {
 			totals = append(totals, spans{})
@@ -45,7 +45,7 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 // a longer time and weighs more.
 type spans struct{ seconds, done, shortest, longest float64 }
 
-func (s *spans) add(p Progress) {
+func (s *spans) add(p progress) {
 	length, known := p.Length.Get()
 	rate, ok := p.TPS.Get()
 	if !known || !ok || length <= 0 {
@@ -67,7 +67,7 @@ func (s *spans) rate() format.Num {
 }
 
 // scripts makes a load of each script, if there are several.
-func scripts(one *Run) (out []*observed.Run) {
+func scripts(one *run) (out []*observed.Run) {
 	for _, s := range one.Scripts {
 		r := &observed.Run{Sub: s.Name}
 		settings(r, one)
@@ -79,7 +79,7 @@ func scripts(one *Run) (out []*observed.Run) {
 }
 
 // settings adds the settings of a run.
-func settings(r *observed.Run, one *Run) {
+func settings(r *observed.Run, one *run) {
 	r.Tool, r.Version, r.Line, r.Complete = Program, one.Version, one.Line, one.Complete()
 	r.MakesLoad("script", one.Type)
 	r.MakesLoad("scale", observed.Text(one.Scale))
@@ -94,7 +94,7 @@ func settings(r *observed.Run, one *Run) {
 }
 
 // limited reports whether there was a rate limit; empty: not known, as in a report without the latency.
-func (one *Run) limited() string {
+func (one *run) limited() string {
 	switch {
 	case one.Limited:
 		return "yes"
@@ -106,7 +106,7 @@ func (one *Run) limited() string {
 
 // reconnects reports whether every transaction had its own connection; empty: not known. Before 14 this only
 // shows if connecting took most of the run.
-func (one *Run) reconnects() string {
+func (one *run) reconnects() string {
 	apart, known := one.TPS.Get()
 	whole, both := one.TPSConnecting.Get()
 	switch {
@@ -119,7 +119,7 @@ func (one *Run) reconnects() string {
 }
 
 // imported adds the settings and the summary of a run.
-func imported(r *observed.Run, one *Run) {
+func imported(r *observed.Run, one *run) {
 	settings(r, one)
 	if one.Intervals > 0 {
 		r.Every = r.Seconds / float64(one.Intervals)
@@ -139,7 +139,7 @@ func imported(r *observed.Run, one *Run) {
 
 // rates returns the summary's rates, with and without the time for connections. It leaves out the first if
 // only the second fits the number of transactions.
-func (one *Run) rates(r *observed.Run) (out []observed.Rate) {
+func (one *run) rates(r *observed.Run) (out []observed.Rate) {
 	for _, x := range []observed.Rate{{Counts: without, PerSecond: one.TPS.NonZero()}, {Counts: with, PerSecond: one.TPSConnecting.NonZero()}} {
 		if x.PerSecond.Known() {
 			out = append(out, x)
@@ -153,7 +153,7 @@ func (one *Run) rates(r *observed.Run) (out []observed.Rate) {
 
 // proved reports that a rate fits the number of transactions and the duration. With a connection for each
 // transaction, the rate without the time for connections covers only a part of the run.
-func (one *Run) proved(rate format.Num) bool {
+func (one *run) proved(rate format.Num) bool {
 	x, _ := rate.Get()
 	done, counted := one.Done.Get()
 	seconds, timed := one.Duration.Get()
@@ -206,13 +206,13 @@ func (p *perSecond) close() {
 	p.second, p.count, p.spent, p.first = p.second+1, 0, 0, false
 }
 
-// ImportLog reads the log of transactions as a series of seconds and a distribution of latencies.
-func ImportLog(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+// importLog reads the log of transactions as a series of seconds and a distribution of latencies.
+func importLog(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	r := &observed.Run{}
 	r.Tool, r.Line, r.Every, r.Sub = Program, 1, 1, "log"
 	s := perSecond{rate: r.Figure(metric.Throughput), latency: r.Figure(metric.LatencyMean)}
 	clients := map[int64]bool{}
-	sum, err := ParseLog(text, func(t Transaction) {
+	sum, err := parseLog(text, func(t Transaction) {
 		if t.Failed || t.Skipped {
 			r.Errors++
 			return

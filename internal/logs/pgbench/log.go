@@ -19,8 +19,8 @@ type Transaction struct {
 	Skipped bool `json:"skipped,omitempty"`
 }
 
-// Summary describes a whole log.
-type Summary struct {
+// summary describes a whole log.
+type summary struct {
 	Lines    int              `json:"lines"` // transactions
 	Warnings []format.Warning `json:"warnings,omitempty"`
 }
@@ -28,9 +28,9 @@ type Summary struct {
 // maxColumns of a log line.
 const maxColumns = 17
 
-// ParseLog reads the log of transactions and calls each with every line.
-func ParseLog(r io.Reader, each func(Transaction)) (*Summary, error) {
-	s, p, bad := &Summary{}, format.NewScan(r, declared), 0
+// parseLog reads the log of transactions and calls each with every line.
+func parseLog(r io.Reader, each func(Transaction)) (*summary, error) {
+	s, p, bad := &summary{}, format.NewScan(r, declared), 0
 	err := p.Each(func(line []byte) error {
 		if p.Torn() {
 			p.NoEnd()

@@ -11,18 +11,18 @@ import (
 // parser is the state between lines.
 type parser struct {
 	format.Scan
-	each func(Progress) error
-	log  Log
+	each func(progress) error
+	log  content
 
-	run     *Run
+	run     *run
 	last    float64 // time of the progress line before
 	summary bool    // the run's summary has begun
 	banner  bool    // the log has the beginning of the run
 }
 
-// Parse reads the runs in r. It calls each, if not nil, with every progress line in order, and stops when each
+// parse reads the runs in r. It calls each, if not nil, with every progress line in order, and stops when each
 // returns an error. It returns what it read also with an error. Input without output of pgbench is an error.
-func Parse(r io.Reader, each func(Progress) error) (*Log, error) {
+func parse(r io.Reader, each func(progress) error) (*content, error) {
 	p := &parser{Scan: format.NewScan(r, declared), each: each}
 	err := p.Each(p.any)
 	p.end()
@@ -65,7 +65,7 @@ func (p *parser) any(line []byte) error {
 
 // isProgress reports that a line is exactly one progress line.
 func isProgress(text []byte) bool {
-	var v Progress
+	var v progress
 	end := v.read(text)
 	return end > 0 && end == len(text)
 }
@@ -80,13 +80,13 @@ func whole(text []byte) bool {
 func (p *parser) start(banner bool) {
 	p.end()
 	n := p.Number()
-	p.log.Runs = append(p.log.Runs, Run{Line: n, End: n})
+	p.log.Runs = append(p.log.Runs, run{Line: n, End: n})
 	p.run = &p.log.Runs[len(p.log.Runs)-1]
 	p.summary, p.banner = false, banner
 }
 
 // need returns the current run, and begins one if there is none.
-func (p *parser) need() *Run {
+func (p *parser) need() *run {
 	if p.run == nil {
 		p.start(false)
 	}
@@ -108,7 +108,7 @@ func (p *parser) end() {
 
 // progress reads a progress line of -P; false: it is none.
 func (p *parser) progress(text []byte) (bool, error) {
-	var v Progress
+	var v progress
 	n := p.Number()
 	end := v.read(text)
 	if end == 0 {
@@ -134,7 +134,7 @@ func (p *parser) progress(text []byte) (bool, error) {
 }
 
 // add adds the progress line to the run and calls each.
-func (p *parser) add(v Progress) error {
+func (p *parser) add(v progress) error {
 	r := p.need()
 	switch {
 	case r.Intervals > 0:
@@ -159,8 +159,8 @@ func three(text []byte) bool {
 
 // read reads "progress: 1.1 s, 62.0 tps, lat 14.871 ms stddev 38.904, 0 failed, lag 8.146 ms, 28 skipped, 188
 // retried, 333 retries" and returns its length; 0: the line is another.
-func (v *Progress) read(text []byte) int {
-	*v = Progress{}
+func (v *progress) read(text []byte) int {
+	*v = progress{}
 	c := format.Cursor{B: text}
 	c.Lit("progress: ")
 	v.Time = c.Num()

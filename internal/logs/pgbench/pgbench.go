@@ -10,16 +10,16 @@ import "github.com/tarelab/tare/internal/logs/format"
 
 const milli = 1e3 // per second
 
-// Log is the content of one input.
-type Log struct {
-	Runs     []Run            `json:"runs"`
+// content is the content of one input.
+type content struct {
+	Runs     []run            `json:"runs"`
 	Warnings []format.Warning `json:"warnings,omitempty"`
 }
 
-// Progress is one line of -P: figures since the line before.
-type Progress struct {
+// progress is one line of -P: figures since the line before.
+type progress struct {
 	Line int `json:"line"`
-	Run  int `json:"run"` // index in Log.Runs
+	Run  int `json:"run"` // index in content.Runs
 	// Time is seconds since the beginning, or since 1970 with --progress-timestamp. Length is the
 	// seconds since the line before.
 	Time   float64    `json:"time"`
@@ -29,8 +29,8 @@ type Progress struct {
 	Latency format.Num `json:"latency,omitzero"`
 }
 
-// Run is one run of pgbench.
-type Run struct {
+// run is one run of pgbench.
+type run struct {
 	Line    int    `json:"line"`
 	End     int    `json:"end"`
 	Version string `json:"version,omitempty"` // since 13
@@ -65,17 +65,17 @@ type Run struct {
 	Reconnects bool `json:"reconnects,omitempty"`
 	Initial    bool `json:"initial,omitempty"`
 	// Scripts has the figures of each script, if there are several.
-	Scripts []Script `json:"scripts,omitempty"`
+	Scripts []script `json:"scripts,omitempty"`
 	// Failures are error messages.
 	Failures format.Failures `json:"failures,omitzero"`
 }
 
-// Script is one of several scripts.
-type Script struct {
+// script is one of several scripts.
+type script struct {
 	Name    string     `json:"name"`
 	TPS     format.Num `json:"tps,omitzero"`
 	Latency format.Num `json:"latency,omitzero"` // mean in seconds
 }
 
 // Complete reports whether the log has the summary.
-func (r *Run) Complete() bool { return r.TPS.Known() || r.TPSConnecting.Known() }
+func (r *run) Complete() bool { return r.TPS.Known() || r.TPSConnecting.Known() }

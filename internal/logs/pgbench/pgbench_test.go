@@ -14,18 +14,18 @@ import (
 )
 
 type result struct {
-	*Log
-	Progress []Progress
+	*content
+	Progress []progress
 	Error    string `json:",omitempty"`
 }
 
 func read(b []byte) result {
 	r := result{}
-	log, err := Parse(known(b), func(v Progress) error {
+	log, err := parse(known(b), func(v progress) error {
 		r.Progress = append(r.Progress, v)
 		return nil
 	})
-	r.Log = log
+	r.content = log
 	if err != nil {
 		r.Error = err.Error()
 	}
@@ -65,25 +65,25 @@ func TestCRLF(t *testing.T) {
 
 // Versions use different words for the same figures.
 func TestVersions(t *testing.T) {
-	for name, check := range map[string]func(*Run) bool{
-		"9.3": func(r *Run) bool {
+	for name, check := range map[string]func(*run) bool{
+		"9.3": func(r *run) bool {
 			return r.TPS.Is(85.296346) && r.TPSConnecting.Is(85.184871) && !r.Latency.Known()
 		},
-		"9.5-rate":   func(r *Run) bool { return near(r.Latency, 3.207e-3) },
-		"12-scripts": func(r *Run) bool { return r.TPS.Known() && r.Latency.Known() },
-		"14-connect": func(r *Run) bool {
+		"9.5-rate":   func(r *run) bool { return near(r.Latency, 3.207e-3) },
+		"12-scripts": func(r *run) bool { return r.TPS.Known() && r.Latency.Known() },
+		"14-connect": func(r *run) bool {
 			return r.Version == "14.9" && r.Server == "13.12" && !r.TPS.Known() && r.TPSConnecting.Is(406.803371)
 		},
-		"15-select": func(r *Run) bool {
+		"15-select": func(r *run) bool {
 			return r.Version == "15.18" && r.Latency.Known() && r.Failed.Is(0)
 		},
-		"17-scripts":   func(r *Run) bool { return r.Failed.Known() && r.TPS.Known() },
-		"17-aborted":   func(r *Run) bool { return r.Failures.Count > 0 && r.Complete() },
-		"15-timestamp": func(r *Run) bool { return r.Intervals == 2 },
+		"17-scripts":   func(r *run) bool { return r.Failed.Known() && r.TPS.Known() },
+		"17-aborted":   func(r *run) bool { return r.Failures.Count > 0 && r.Complete() },
+		"15-timestamp": func(r *run) bool { return r.Intervals == 2 },
 	} {
 		r := read(formattest.Read(t, "testdata/pgbench-"+name+".log"))
 		if r.Error != "" || len(r.Runs) != 1 || !r.Runs[0].Complete() || !check(&r.Runs[0]) {
-			t.Errorf("%s: %s %+v", name, r.Error, r.Log)
+			t.Errorf("%s: %s %+v", name, r.Error, r.content)
 		}
 	}
 }
@@ -133,15 +133,15 @@ func TestLines(t *testing.T) {
 }
 
 type logResult struct {
-	*Summary
+	*summary
 	Transactions []Transaction `json:",omitempty"`
 	Error        string        `json:",omitempty"`
 }
 
 func readLog(b []byte) logResult {
 	r := logResult{}
-	s, err := ParseLog(bytes.NewReader(b), func(v Transaction) { r.Transactions = append(r.Transactions, v) })
-	if r.Summary = s; err != nil {
+	s, err := parseLog(bytes.NewReader(b), func(v Transaction) { r.Transactions = append(r.Transactions, v) })
+	if r.summary = s; err != nil {
 		r.Error = err.Error()
 	}
 	return r
@@ -207,7 +207,7 @@ func BenchmarkLog(b *testing.B) {
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ParseLog(bytes.NewReader(in), func(Transaction) {}); err != nil {
+		if _, err := parseLog(bytes.NewReader(in), func(Transaction) {}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -218,7 +218,7 @@ func BenchmarkProgress(b *testing.B) {
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Parse(known(in), func(Progress) error { return nil }); err != nil {
+		if _, err := parse(known(in), func(progress) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -32,8 +32,8 @@ var declared = &format.Tool{
 
 // Reader reads what pgbench prints and the logs that it writes.
 var Reader = observed.Reader{Tool: declared, Versions: "9.3 to 18", Kinds: []observed.Kind{
-	{Name: kind, Read: Import},
-	{Name: logs, Read: ImportLog, Whole: wholeLog},
+	{Name: kind, Read: importFile},
+	{Name: logs, Read: importLog, Whole: wholeLog},
 }}
 
 // progressAt returns where a progress line begins; -1: nowhere.

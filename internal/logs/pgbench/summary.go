@@ -62,11 +62,11 @@ func inSummary(s string) bool {
 
 // script reads the lines about single scripts: "SQL script 1: <builtin: select only>", "- 12421 transactions
 // (75.1% of total, tps = 6537.980927)", "- latency average = 0.115 ms".
-func (r *Run) script(s string) bool {
+func (r *run) script(s string) bool {
 	if rest, ok := strings.CutPrefix(s, "SQL script "); ok {
 		_, name, named := strings.Cut(rest, ": ")
 		if named && len(r.Scripts) < 1000 {
-			r.Scripts = append(r.Scripts, Script{Name: name})
+			r.Scripts = append(r.Scripts, script{Name: name})
 		}
 		return named
 	}
@@ -96,7 +96,7 @@ func (p *parser) version(s string) {
 }
 
 // field reads "key: value" and "key = value" of the summary, except lines about scripts and statements.
-func (r *Run) field(s string) bool {
+func (r *run) field(s string) bool {
 	if value, ok := strings.CutPrefix(s, "tps = "); ok {
 		return r.tps(value)
 	}
@@ -149,7 +149,7 @@ func inBrackets(value string) format.Num {
 
 // tps reads "51.321424 (without initial connection time)" since 14, and "(excluding connections
 // establishing)" and "(including ...)" before.
-func (r *Run) tps(value string) bool {
+func (r *run) tps(value string) bool {
 	x := format.Leading([]byte(value))
 	switch {
 	case strings.Contains(value, "(without initial connection"), strings.Contains(value, "(excluding connections"):

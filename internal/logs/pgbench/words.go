@@ -4,7 +4,7 @@ import "github.com/tarelab/tare/record"
 
 // All sentences of this package for users. The code that reads has none of its own (tools/sentences).
 
-// transactionLog is what ParseLog reads.
+// transactionLog is what parseLog reads.
 const transactionLog = "pgbench's transaction log"
 
 // Names of settings.

@@ -12,10 +12,10 @@ import (
 // every is the seconds between two progress lines.
 const every = 0.25
 
-// Import reads the tests in the output. Each is a load of its own.
-func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+// importFile reads the tests in the output. Each is a load of its own.
+func importFile(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	var runs observed.Runs
-	log, err := Parse(text, func(v Report) error {
+	log, err := parse(text, func(v report) error {
 		r := runs.At(v.Run)
 		r.Figure(metric.Throughput).Add(v.Rate)
 		r.Figure(metric.LatencyMean).Add(v.Latency)
@@ -28,7 +28,7 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 }
 
 // imported adds settings and figures of a test.
-func imported(r *observed.Run, one *Run) {
+func imported(r *observed.Run, one *run) {
 	r.Tool, r.Sub, r.Line, r.Complete = tool, one.Test, one.Line, one.Complete
 	r.Every = every
 	if x, ok := one.Seconds.Get(); ok {
@@ -62,7 +62,7 @@ func yes(n format.Num) string {
 }
 
 // total adds the figures of the whole test.
-func total(r *observed.Run, one *Run) {
+func total(r *observed.Run, one *run) {
 	r.Total(metric.Throughput, one.rate(r))
 	if l := one.Latency; l != nil {
 		r.Total(metric.LatencyMean, l.Avg)
@@ -81,7 +81,7 @@ func total(r *observed.Run, one *Run) {
 
 // rate returns the throughput, or a missing number if it differs from requests over seconds of the same
 // report: every version computes it so.
-func (one *Run) rate(r *observed.Run) format.Num {
+func (one *run) rate(r *observed.Run) format.Num {
 	rate, ok := one.Rate.Get()
 	n, counted := one.Requests.Get()
 	s, timed := one.Seconds.Get()
@@ -100,7 +100,7 @@ const (
 
 // quantile reads a quantile from the distribution if the bounds around it are close to each other, or if there
 // is a bound at nearly the same share (99.902 % for 99.9 %); else it is missing.
-func (one *Run) quantile(q float64) format.Num {
+func (one *run) quantile(q float64) format.Num {
 	n, ok := one.Requests.Get()
 	if !ok || n*(1-q) < 10 {
 		return format.Num{}

@@ -18,19 +18,19 @@ const (
 // parser is the state between lines.
 type parser struct {
 	format.Scan
-	each func(Report) error
-	log  Log
+	each func(report) error
+	log  content
 
-	run     *Run     // the current test; nil: none
+	run     *run     // the current test; nil: none
 	named   string   // the title above the next report
 	titled  int      // the number of its line
 	row     bool     // the next line of numbers is the summary of latencies
 	columns []string // of --csv
 }
 
-// Parse reads the tests in r. It calls each, if not nil, with the progress lines that count, and stops when
+// parse reads the tests in r. It calls each, if not nil, with the progress lines that count, and stops when
 // each returns an error. It returns what it read also with an error. Input without a test is an error.
-func Parse(r io.Reader, each func(Report) error) (*Log, error) {
+func parse(r io.Reader, each func(report) error) (*content, error) {
 	p := &parser{Scan: format.NewScan(r, declared), each: each}
 	p.Returns()
 	err := p.Each(p.line)
@@ -70,7 +70,7 @@ func whole(text []byte) bool {
 }
 
 // start begins a test, or continues the test of the progress lines before.
-func (p *parser) start(test string) *Run {
+func (p *parser) start(test string) *run {
 	test = strings.ToValidUTF8(test[:min(len(test), 200)], "?")
 	n := p.Number()
 	if r := p.run; r != nil && r.Test == test && r.ticks > 0 && !r.begun() {
@@ -78,16 +78,16 @@ func (p *parser) start(test string) *Run {
 		return r
 	}
 	p.end()
-	p.log.Runs = append(p.log.Runs, Run{Line: n, End: n, Test: test})
+	p.log.Runs = append(p.log.Runs, run{Line: n, End: n, Test: test})
 	p.run = &p.log.Runs[len(p.log.Runs)-1]
 	return p.run
 }
 
 // begun reports that the report has begun.
-func (r *Run) begun() bool { return r.Requests.Known() || r.Complete }
+func (r *run) begun() bool { return r.Requests.Known() || r.Complete }
 
 // need returns the current test, and begins one if there is none.
-func (p *parser) need() *Run {
+func (p *parser) need() *run {
 	if p.run == nil {
 		p.start("")
 	}
@@ -110,7 +110,7 @@ func (p *parser) end() {
 			r.Distribution[i].Share = min(1, r.Distribution[i].Count/n) // the printed share is the one searched for, not the exact one
 		}
 	}
-	slices.SortStableFunc(r.Distribution, func(a, b Bound) int {
+	slices.SortStableFunc(r.Distribution, func(a, b bound) int {
 		return cmp.Or(cmp.Compare(a.Share, b.Share), cmp.Compare(a.Seconds, b.Seconds))
 	})
 }
@@ -140,7 +140,7 @@ func (p *parser) progress(text []byte) error {
 	}
 	c := format.Cursor{B: text, I: at}
 	c.Lit(": rps=")
-	v := Report{Line: p.Number(), Rate: number(&c)}
+	v := report{Line: p.Number(), Rate: number(&c)}
 	c.Lit(" (overall: ")
 	v.Overall = number(&c)
 	c.Lit(") avg_msec=")
@@ -196,7 +196,7 @@ func (p *parser) quiet(text []byte) bool {
 	}
 	r := p.start(string(text[:colon]))
 	if p.setRate(r, rate); median.Known() {
-		r.Latency = &Latency{P50: median}
+		r.Latency = &latency{P50: median}
 	}
 	r.Complete = true
 	p.end()
@@ -204,7 +204,7 @@ func (p *parser) quiet(text []byte) bool {
 }
 
 // setRate sets the throughput of a test.
-func (p *parser) setRate(r *Run, x format.Num) {
+func (p *parser) setRate(r *run, x format.Num) {
 	if !x.NonZero().Known() {
 		p.Add(p.Number(), noThroughput(r.Test), moreRequests)
 	}

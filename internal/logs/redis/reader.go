@@ -28,7 +28,7 @@ var declared = &format.Tool{
 }
 
 // Reader reads what redis-benchmark and valkey-benchmark print.
-var Reader = observed.Reader{Tool: declared, Versions: versions, Kinds: []observed.Kind{{Name: kind, Read: Import}}}
+var Reader = observed.Reader{Tool: declared, Versions: versions, Kinds: []observed.Kind{{Name: kind, Read: importFile}}}
 
 // itsLine reports lines that begin with a number or the name of a test. A line may have many progress reports
 // with CR between them.

@@ -7,25 +7,25 @@ package redis
 
 import "github.com/tarelab/tare/internal/logs/format"
 
-// Log is the content of one input.
-type Log struct {
-	Runs     []Run            `json:"runs"`
+// content is the content of one input.
+type content struct {
+	Runs     []run            `json:"runs"`
 	Warnings []format.Warning `json:"warnings,omitempty"`
 	// Failures are the error lines after which the tool ends.
 	Failures format.Failures `json:"failures,omitzero"`
 }
 
-// Report is a progress line: figures since the one before, 250 ms ago.
-type Report struct {
+// report is a progress line: figures since the one before, 250 ms ago.
+type report struct {
 	Line    int        `json:"line"`
-	Run     int        `json:"run"`              // index in Log.Runs
+	Run     int        `json:"run"`              // index in content.Runs
 	Rate    format.Num `json:"rate,omitzero"`    // requests per second
 	Latency format.Num `json:"latency,omitzero"` // mean in seconds; missing if no request finished
 	Overall format.Num `json:"overall,omitzero"` // requests per second since the test began
 }
 
-// Run is one test. Figures that the output does not have are missing: -q and --csv print no settings.
-type Run struct {
+// run is one test. Figures that the output does not have are missing: -q and --csv print no settings.
+type run struct {
 	Line int    `json:"line"`           // first line
 	End  int    `json:"end"`            // last line
 	Test string `json:"test,omitempty"` // its printed name: SET, LRANGE_100 (first 100 elements)
@@ -44,9 +44,9 @@ type Run struct {
 
 	Reports int        `json:"reports,omitempty"` // progress lines that count
 	Rate    format.Num `json:"rate,omitzero"`     // requests per second
-	Latency *Latency   `json:"latency,omitempty"`
+	Latency *latency   `json:"latency,omitempty"`
 	// Distribution is the cumulative distribution of latencies, in order.
-	Distribution []Bound `json:"distribution,omitempty"`
+	Distribution []bound `json:"distribution,omitempty"`
 	Complete     bool    `json:"complete"`
 	// Coarse says that, as before 6.2, the bounds are whole milliseconds (or --precision of 6.0) and
 	// the last one is a lower bound.
@@ -55,8 +55,8 @@ type Run struct {
 	ticks int // all progress lines
 }
 
-// Latency of the whole test in seconds. --csv has all of it, -q the median.
-type Latency struct {
+// latency of the whole test in seconds. --csv has all of it, -q the median.
+type latency struct {
 	Avg format.Num `json:"avg,omitzero"`
 	Min format.Num `json:"min,omitzero"`
 	P50 format.Num `json:"p50,omitzero"`
@@ -65,8 +65,8 @@ type Latency struct {
 	Max format.Num `json:"max,omitzero"`
 }
 
-// Bound is a line of the distribution: Share of the requests took at most Seconds.
-type Bound struct {
+// bound is a line of the distribution: Share of the requests took at most Seconds.
+type bound struct {
 	Share   float64 `json:"share"`
 	Seconds float64 `json:"seconds"`
 	Count   float64 `json:"count,omitempty"` // since 6.2

@@ -15,18 +15,18 @@ import (
 )
 
 type result struct {
-	*Log
-	Reports []Report `json:",omitempty"`
+	*content
+	Reports []report `json:",omitempty"`
 	Error   string   `json:",omitempty"`
 }
 
 func read(b []byte) result {
 	r := result{}
-	log, err := Parse(known(b), func(v Report) error {
+	log, err := parse(known(b), func(v report) error {
 		r.Reports = append(r.Reports, v)
 		return nil
 	})
-	r.Log = log
+	r.content = log
 	if err != nil {
 		r.Error = err.Error()
 	}
@@ -52,7 +52,7 @@ func TestTruncated(t *testing.T) {
 // imports reads a file like tare import, and returns totals and settings of each test.
 func imports(t *testing.T, text []byte) (map[string]map[string]format.Num, map[string]string, []format.Warning) {
 	t.Helper()
-	runs, warnings, err := Import("x", bytes.NewReader(text))
+	runs, warnings, err := importFile("x", bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}

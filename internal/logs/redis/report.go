@@ -110,7 +110,7 @@ func (p *parser) bound(s string, at int) bool {
 	c.Lit("% <= ")
 	ms := c.Num()
 	c.Lit(" milliseconds")
-	b := Bound{Share: format.Share(share), Seconds: ms / milli}
+	b := bound{Share: format.Share(share), Seconds: ms / milli}
 	coarse := true
 	if c.Try(" (cumulative count ") {
 		b.Count, coarse = c.Num(), false
@@ -145,7 +145,7 @@ func (p *parser) latencies(s string) bool {
 }
 
 // setLatencies sets avg, min, p50, p95, p99 and max, in milliseconds.
-func (p *parser) setLatencies(r *Run, x [6]format.Num) {
+func (p *parser) setLatencies(r *run, x [6]format.Num) {
 	if x[5].Known() && !inOrder(x) {
 		p.Add(p.Number(), notInOrder, lookAtLog)
 		return
@@ -156,7 +156,7 @@ func (p *parser) setLatencies(r *Run, x [6]format.Num) {
 	for i := range x {
 		x[i] = x[i].NonZero().Over(milli)
 	}
-	r.Latency = &Latency{Avg: x[0], Min: x[1], P50: x[2], P95: x[3], P99: x[4], Max: x[5]}
+	r.Latency = &latency{Avg: x[0], Min: x[1], P50: x[2], P95: x[3], P99: x[4], Max: x[5]}
 }
 
 // inOrder reports that min, p50, p95, p99 and max do not fall and that avg lies between min and max. Missing

@@ -23,8 +23,8 @@ type imported struct {
 // mix has sums of transactions and of their queries and writes.
 type mix struct{ events, queries, writes float64 }
 
-// Import reads the runs in sysbench's output.
-func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+// importFile reads the runs in sysbench's output.
+func importFile(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	var now *imported
 	var runs []*imported
 	reach := func(i int) *imported {

@@ -36,7 +36,7 @@ func BenchmarkSysbench(b *testing.B) {
 	b.SetBytes(lines * int64(len(reportLine)))
 	b.ReportAllocs()
 	for b.Loop() {
-		runs, _, err := Import("a.log", newRepeated(lines))
+		runs, _, err := importFile("a.log", newRepeated(lines))
 		if err != nil || len(runs) != 1 || !runs[0].Finish() || runs[0].Figures[0].Reports != lines {
 			b.Fatal(err, len(runs))
 		}
@@ -49,7 +49,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		if _, _, err := Import("a.log", newRepeated(lines)); err != nil {
+		if _, _, err := importFile("a.log", newRepeated(lines)); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)

@@ -23,7 +23,7 @@ var declared = &format.Tool{
 }
 
 // Reader reads what sysbench prints.
-var Reader = observed.Reader{Tool: declared, Versions: "0.4, 0.5, 1.0, 1.1", Kinds: []observed.Kind{{Name: kind, Read: Import}}}
+var Reader = observed.Reader{Tool: declared, Versions: "0.4, 0.5, 1.0, 1.1", Kinds: []observed.Kind{{Name: kind, Read: importFile}}}
 
 // isReport reports report lines.
 func isReport(b []byte) bool {

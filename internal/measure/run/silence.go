@@ -8,7 +8,6 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/linux/sched"
-	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/measure/session"
 	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
@@ -49,7 +48,7 @@ func (l *loadRun) measureGuarded(ctx context.Context, s *site, w wire.WindowSpec
 	case l.run.wasSilent(l.load.Name):
 		return seen, launch.ErrSilent
 	case err == nil:
-		err = late(w, l.load.Stages.Windowed, seen, suspended)
+		err = late(w, seen, suspended)
 	}
 	return seen, err
 }
@@ -83,11 +82,11 @@ func (l *loadRun) endedOn(s *site) func() error {
 }
 
 // late returns errLong for a window that is longer than planned by more than its length and by more
-// than leastLate, or during which the machine was suspended for so long. The window of a tool that
-// is not exact is as long as it is: its length is a result. tool is nil for other loads.
-func late(w wire.WindowSpec, tool *workload.Windowed, seen wire.Sample, suspended time.Duration) error {
+// than leastLate, or during which the machine was suspended for so long. The window of a tool is as long
+// as it is, because the tool finishes its last operation: its length is a result.
+func late(w wire.WindowSpec, seen wire.Sample, suspended time.Duration) error {
 	by := suspended
-	if !w.Asked || tool.Exact {
+	if !w.Asked {
 		by += time.Duration(seen.Seconds*float64(time.Second)) - w.Length
 	}
 	if by <= max(w.Length, leastLate) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/launch"
-	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/wire"
 )
 
@@ -15,24 +14,21 @@ func TestLateWindows(t *testing.T) {
 	for _, c := range []struct {
 		name                    string
 		length, took, suspended time.Duration
-		tool                    *workload.Windowed
-		late                    bool
+		asked, late             bool
 	}{
-		{"as planned", 20 * ms, 20 * ms, 0, nil, false},
-		{"a short one, late by 250 ms", 20 * ms, 270 * ms, 0, nil, false},
-		{"a short one, late by more", 20 * ms, 271 * ms, 0, nil, true},
-		{"twice as long", time.Second, 2 * time.Second, 0, nil, false},
-		{"more than twice as long", time.Second, 2001 * ms, 0, nil, true},
-		{"suspended for less than its length", time.Second, time.Second, 900 * ms, nil, false},
-		{"suspended for more", time.Second, time.Second, 1001 * ms, nil, true},
-		{"both together", time.Second, 1600 * ms, 500 * ms, nil, true},
-		{"a command that takes as long as it takes", 500 * ms, 9 * time.Second, 0, &workload.Windowed{}, false},
-		{"a command while the machine was suspended", 500 * ms, 9 * time.Second, 501 * ms, &workload.Windowed{}, true},
-		{"a tool that ends on time, and did not", 500 * ms, 1001 * ms, 0, &workload.Windowed{Exact: true}, true},
-		{"a tool that ends on time", 500 * ms, 510 * ms, 0, &workload.Windowed{Exact: true}, false},
+		{"as planned", 20 * ms, 20 * ms, 0, false, false},
+		{"a short one, late by 250 ms", 20 * ms, 270 * ms, 0, false, false},
+		{"a short one, late by more", 20 * ms, 271 * ms, 0, false, true},
+		{"twice as long", time.Second, 2 * time.Second, 0, false, false},
+		{"more than twice as long", time.Second, 2001 * ms, 0, false, true},
+		{"suspended for less than its length", time.Second, time.Second, 900 * ms, false, false},
+		{"suspended for more", time.Second, time.Second, 1001 * ms, false, true},
+		{"both together", time.Second, 1600 * ms, 500 * ms, false, true},
+		{"a command that takes as long as it takes", 500 * ms, 9 * time.Second, 0, true, false},
+		{"a command while the machine was suspended", 500 * ms, 9 * time.Second, 501 * ms, true, true},
 	} {
-		w := wire.WindowSpec{Length: c.length, Asked: c.tool != nil}
-		err := late(w, c.tool, wire.Sample{Seconds: c.took.Seconds()}, c.suspended)
+		w := wire.WindowSpec{Length: c.length, Asked: c.asked}
+		err := late(w, wire.Sample{Seconds: c.took.Seconds()}, c.suspended)
 		if (err != nil) != c.late || err != nil && !errors.Is(err, errLong) {
 			t.Errorf("%s: %v", c.name, err)
 		}

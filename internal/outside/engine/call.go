@@ -89,7 +89,7 @@ func (e Engine) failed(ctx context.Context, command string, err error, text stri
 	}
 	switch {
 	case has("no such container", "no container with name or id"):
-		return ErrNone
+		return errNone
 	case has("no such image", "image not known", "unrecognized image id"): // the last: another name of it was removed at the same time
 		return ErrNoImage
 	case ctx.Err() != nil:

@@ -105,7 +105,7 @@ type State struct {
 // "stopped" the processes have ended and the engine has not cleaned up yet.
 var running = []string{"running", "paused", "stopped", "stopping"}
 
-// State inspects a container. The error is ErrNone if there is no such container.
+// State inspects a container. The error is errNone if there is no such container.
 func (e Engine) State(ctx context.Context, name string) (State, error) {
 	out, err := e.call(ctx, "container", "inspect", name)
 	if err != nil {
@@ -186,7 +186,7 @@ func (e Engine) Remove(ctx context.Context, name, owner string) error {
 			return fmt.Errorf("container %s is not of run %s: its label %s has another value", name, owner, OwnerLabel)
 		}
 		args := append([]string{"rm", "--force", "--volumes"}, e.kind.remove...)
-		if _, err := e.call(ctx, append(args, name)...); err != nil && !errors.Is(err, ErrNone) {
+		if _, err := e.call(ctx, append(args, name)...); err != nil && !errors.Is(err, errNone) {
 			return err
 		}
 		if e.kind.forget != nil {

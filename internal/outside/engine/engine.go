@@ -70,8 +70,8 @@ const Bridge = "bridge"
 // OwnerLabel is the label with the id of the run.
 const OwnerLabel = "org.tarelab.tare.run"
 
-// ErrNone means that there is no such container.
-var ErrNone = errors.New("no such container")
+// errNone means that there is no such container.
+var errNone = errors.New("no such container")
 
 // usualDaemon is the default address of Docker's daemon.
 const usualDaemon = "unix:///var/run/docker.sock"
@@ -100,8 +100,8 @@ func (e Engine) Name() string { return e.kind.name }
 // Host is the address of the daemon, or the path of Podman's program.
 func (e Engine) Host() string { return cmp.Or(e.address, e.path) }
 
-// Check returns an error if no engine has this Name and Host.
-func Check(name, host string) error {
+// check returns an error if no engine has this Name and Host.
+func check(name, host string) error {
 	program := filepath.IsAbs(host) && host == filepath.Clean(host) && filepath.Base(host) == podman.name
 	if name == docker.name && strings.Contains(host, "://") || name == podman.name && program {
 		return nil
@@ -109,9 +109,9 @@ func Check(name, host string) error {
 	return fmt.Errorf("no engine is called %q and is at %q", name, host)
 }
 
-// Open finds an engine by its Name and Host.
-func Open(name, host string) (Engine, error) {
-	if err := Check(name, host); err != nil {
+// open finds an engine by its Name and Host.
+func open(name, host string) (Engine, error) {
+	if err := check(name, host); err != nil {
 		return Engine{}, err
 	}
 	if name == podman.name {

@@ -164,10 +164,10 @@ func TestState(t *testing.T) {
 // Docker 20.10 and 28.2 and Podman 4.3 print this about missing containers and images.
 func TestNotThere(t *testing.T) {
 	for text, want := range map[string]error{
-		"Error: No such container: x":                                               ErrNone,
-		"Error response from daemon: No such container: x":                          ErrNone,
-		`Error: no container with name or ID "x" found: no such container`:          ErrNone,
-		"Error: inspecting object: no such container x":                             ErrNone,
+		"Error: No such container: x":                                               errNone,
+		"Error response from daemon: No such container: x":                          errNone,
+		`Error: no container with name or ID "x" found: no such container`:          errNone,
+		"Error: inspecting object: no such container x":                             errNone,
 		"Error: No such image: x":                                                   ErrNoImage,
 		"Error response from daemon: no such image: x: No such image: x:latest":     ErrNoImage,
 		"Error: inspecting object: x: image not known":                              ErrNoImage,

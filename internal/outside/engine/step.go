@@ -31,9 +31,9 @@ func (s ContainerStep) String() string { return fmt.Sprintf("container %s of %s"
 // Lasts is true: an engine keeps its containers.
 func (ContainerStep) Lasts() bool { return true }
 
-// Check refuses unknown engines, and containers that are not the run's.
+// check refuses unknown engines, and containers that are not the run's.
 func (s ContainerStep) Check(run string) error {
-	if err := Check(s.Engine, s.Host); err != nil {
+	if err := check(s.Engine, s.Host); err != nil {
 		return err
 	}
 	return journal.Own(journal.PartOf(s.Name, run), s.Name)
@@ -55,7 +55,7 @@ func (s ContainerStep) Undo(u *journal.Undoing) error {
 			return fmt.Errorf("remove container %s: %w", s.Name, err)
 		}
 	}
-	e, err := Open(s.Engine, s.Host)
+	e, err := open(s.Engine, s.Host)
 	if err != nil {
 		return err
 	}

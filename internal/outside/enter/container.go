@@ -32,10 +32,10 @@ const roleTare = "tare"
 
 // NotHost says why this process cannot measure the host, with the remedy; nothing: it is on a host.
 func NotHost(f proc.FS) (why, remedy record.Said) {
-	switch Where(f) {
-	case Enclosed:
+	switch where(f) {
+	case enclosed:
 		return record.Say("in_container"), record.Say("install_on_host", "options", `--privileged --pid=host -v "$PWD:$PWD" -w "$PWD"`)
-	case SeesHost:
+	case seesHost:
 		return record.Say("in_closed_container"), record.Say("start_privileged")
 	}
 	return record.Said{}, record.Said{}
@@ -61,10 +61,10 @@ func isAboutHost(args []string) bool {
 // Run runs a command line about the host on the host of the container that this process is in. ok is false if it is
 // in none, may not enter the host, or the command needs no host: the command line then runs where it is.
 func Run(args []string) (code int, ok bool) {
-	if !isAboutHost(args) || Where("/") != SeesHost || !mayEnter("/") {
+	if !isAboutHost(args) || where("/") != seesHost || !mayEnter("/") {
 		return 0, false
 	}
-	door, err := Find(OfContainer())
+	door, err := Find(kindsOfContainer())
 	if err != nil {
 		return 0, false
 	}

@@ -26,8 +26,8 @@ type Kind struct {
 	flag int    // CLONE_NEW*
 }
 
-// OfContainer are the namespaces that a container has although it sees the processes of its host.
-func OfContainer() []Kind { return append([]Kind{{"net", unix.CLONE_NEWNET}}, OfPod()...) }
+// kindsOfContainer are the namespaces that a container has although it sees the processes of its host.
+func kindsOfContainer() []Kind { return append([]Kind{{"net", unix.CLONE_NEWNET}}, OfPod()...) }
 
 // OfPod are those of a pod that has the host's network, too.
 func OfPod() []Kind {

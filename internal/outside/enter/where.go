@@ -8,42 +8,42 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// Place is where this process is.
-type Place int
+// place is where this process is.
+type place int
 
 // The places.
 const (
-	// OnHost is the zero value: nothing shows that this process is in a container.
-	OnHost Place = iota
-	// SeesHost is a container with the process IDs of its host, as of docker run --pid=host. With
+	// outsideContainers is the zero value: nothing shows that this process is in a container.
+	outsideContainers place = iota
+	// seesHost is a container with the process IDs of its host, as of docker run --pid=host. With
 	// --privileged the host can be entered.
-	SeesHost
-	// Enclosed is a container with process IDs of its own.
-	Enclosed
+	seesHost
+	// enclosed is a container with process IDs of its own.
+	enclosed
 )
 
 // hostPIDs is the PID namespace of a machine: PROC_PID_INIT_INO of the kernel, the same since Linux 3.8.
 const hostPIDs = "pid:[4026531836]"
 
-// Where says where this process is. A chroot, and a mount namespace with the root directory of the host, are
+// where says where this process is. A chroot, and a mount namespace with the root directory of the host, are
 // on the host. Files such as /.dockerenv prove nothing: virtual machines are made from images of containers.
-func Where(f proc.FS) Place {
+func where(f proc.FS) place {
 	switch ns, err := os.Readlink(f.Path("proc/self/ns/pid")); {
 	case err != nil:
-		return OnHost
+		return outsideContainers
 	case ns != hostPIDs:
-		return Enclosed
+		return enclosed
 	}
 	own, ownErr := f.Text("proc/self/mountinfo")
 	first, firstErr := f.Text("proc/1/mountinfo")
 	if ownErr != nil || firstErr != nil || sameNamespace(own, first) {
-		return OnHost
+		return outsideContainers
 	}
 	a, b := rootMount(own), rootMount(first)
 	if a == nil || b == nil || a.Major == b.Major && a.Minor == b.Minor && a.Root == b.Root {
-		return OnHost
+		return outsideContainers
 	}
-	return SeesHost
+	return seesHost
 }
 
 // sameNamespace says whether two mountinfo files are of one mount namespace: a mount's ID, the first field of

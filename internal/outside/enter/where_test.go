@@ -34,16 +34,16 @@ func TestWhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		pids        string
 		self, first string // mountinfo; empty: cannot be read
-		want        Place
+		want        place
 	}{
-		"host":                              {hostPIDs, ofHost, ofHost, OnHost},
-		"container":                         {"pid:[4026532301]", ofContainer, ofContainer, Enclosed},
-		"container with its host's IDs":     {hostPIDs, ofContainer, ofHost, SeesHost},
-		"service":                           {hostPIDs, ofService, ofHost, OnHost},
-		"chroot":                            {hostPIDs, ofChroot, ofHost, OnHost},
-		"process 1 is hidden":               {hostPIDs, ofContainer, "", OnHost},
-		"no /proc":                          {"", "", "", OnHost},
-		"a mountinfo that is not the usual": {hostPIDs, ofWritten, ofHost, OnHost},
+		"host":                              {hostPIDs, ofHost, ofHost, outsideContainers},
+		"container":                         {"pid:[4026532301]", ofContainer, ofContainer, enclosed},
+		"container with its host's IDs":     {hostPIDs, ofContainer, ofHost, seesHost},
+		"service":                           {hostPIDs, ofService, ofHost, outsideContainers},
+		"chroot":                            {hostPIDs, ofChroot, ofHost, outsideContainers},
+		"process 1 is hidden":               {hostPIDs, ofContainer, "", outsideContainers},
+		"no /proc":                          {"", "", "", outsideContainers},
+		"a mountinfo that is not the usual": {hostPIDs, ofWritten, ofHost, outsideContainers},
 	} {
 		root := t.TempDir()
 		file := func(name, text string) {
@@ -64,11 +64,11 @@ func TestWhere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := Where(proc.FS(root)); got != c.want {
+		if got := where(proc.FS(root)); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 		why, remedy := NotHost(proc.FS(root))
-		if onHost := c.want == OnHost; why.IsZero() != onHost || remedy.IsZero() != onHost {
+		if plain := c.want == outsideContainers; why.IsZero() != plain || remedy.IsZero() != plain {
 			t.Errorf("%s: %q, %q", name, why, remedy)
 		}
 	}

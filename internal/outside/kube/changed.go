@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ClassOf is the QoS class that Kubernetes gives to a pod: of its containers' requests and limits of CPU and
+// classOf is the QoS class that Kubernetes gives to a pod: of its containers' requests and limits of CPU and
 // memory alone.
-func ClassOf(p *corev1.Pod) corev1.PodQOSClass {
+func classOf(p *corev1.Pod) corev1.PodQOSClass {
 	any, guaranteed := false, true
 	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -29,10 +29,10 @@ func ClassOf(p *corev1.Pod) corev1.PodQOSClass {
 	return corev1.PodQOSBurstable
 }
 
-// Changed says what the admission of a cluster changed in a pod that matters to a measurement: amounts,
+// changed says what the admission of a cluster changed in a pod that matters to a measurement: amounts,
 // containers, class, placement and runtime; empty: nothing. It fills in tolerations, the service account and
 // the like in every pod.
-func Changed(asked, got *corev1.Pod) string {
+func changed(asked, got *corev1.Pod) string {
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	containers := func(p *corev1.Pod) map[string]corev1.Container {
@@ -72,7 +72,7 @@ func Changed(asked, got *corev1.Pod) string {
 			add("its node needs the label %s=%s", key, got.Spec.NodeSelector[key])
 		}
 	}
-	if a, b := ClassOf(asked), ClassOf(got); a != b {
+	if a, b := classOf(asked), classOf(got); a != b {
 		add("so that it is %s and not %s", b, a)
 	}
 	return strings.Join(all, ", ")

@@ -93,7 +93,7 @@ func TestChanged(t *testing.T) {
 			return p
 		}, []string{"the runtime class is kata", "its node needs the label pool=a"}},
 	} {
-		got := Changed(c.asked, c.got(c.asked))
+		got := changed(c.asked, c.got(c.asked))
 		if (got == "") != (len(c.says) == 0) {
 			t.Errorf("%q, want %q", got, c.says)
 		}
@@ -103,7 +103,7 @@ func TestChanged(t *testing.T) {
 			}
 		}
 	}
-	if got := Changed(pod(none, none), pod(some, some)); got == "" {
+	if got := changed(pod(none, none), pod(some, some)); got == "" {
 		t.Error("amounts from nowhere")
 	}
 }

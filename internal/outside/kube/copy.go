@@ -23,9 +23,9 @@ func (c *Cluster) CopySelf(ctx context.Context, namespace, pod, to string) error
 	return c.copySelf(ctx, namespace, pod, to, "", "/bin/sh", "-c")
 }
 
-// CopyIntoHelper is CopySelf for a node helper. It makes HelperStarted there first.
+// CopyIntoHelper is CopySelf for a node helper. It makes helperStarted there first.
 func (c *Cluster) CopyIntoHelper(ctx context.Context, s HelperSpec, to string) error {
-	return c.copySelf(ctx, NamespaceOf(s.Run), HelperName, to, ": >"+HelperStarted+" && ", s.shell()...)
+	return c.copySelf(ctx, NamespaceOf(s.Run), HelperName, to, ": >"+helperStarted+" && ", s.shell()...)
 }
 
 // copySelf runs the shell command first before the copy.

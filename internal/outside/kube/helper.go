@@ -77,13 +77,13 @@ const helperPrograms = "sh, head, sleep, chmod and wc"
 // client counts as lost, and the pod ends.
 const startBound = 5 * time.Minute
 
-// HelperStarted is a file that the client makes before it copies tare.
-const HelperStarted = HelperDir + "/started"
+// helperStarted is a file that the client makes before it copies tare.
+const helperStarted = HelperDir + "/started"
 
 // script is the shell script of the pod's first process. It only sleeps, to keep the pod running:
-// for startBound, and then until the deadline if the client has made HelperStarted.
+// for startBound, and then until the deadline if the client has made helperStarted.
 func (s HelperSpec) script() string {
-	return fmt.Sprintf("sleep %d; [ -e %s ] && exec sleep %d", int(startBound.Seconds()), HelperStarted, int(s.Deadline.Seconds()))
+	return fmt.Sprintf("sleep %d; [ -e %s ] && exec sleep %d", int(startBound.Seconds()), helperStarted, int(s.Deadline.Seconds()))
 }
 
 // Needs lists what the helper needs beyond PodSecurity's "restricted".

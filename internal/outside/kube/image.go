@@ -26,11 +26,11 @@ type Containerd struct{ engine.Containerd }
 
 // NewContainerd is the containerd at $CONTAINERD_ADDRESS, or at the default socket.
 func NewContainerd() Containerd {
-	return ContainerdAt(engine.ContainerdAddress())
+	return containerdAt(engine.ContainerdAddress())
 }
 
-// ContainerdAt is the containerd at a socket.
-func ContainerdAt(address string) Containerd {
+// containerdAt is the containerd at a socket.
+func containerdAt(address string) Containerd {
 	return Containerd{engine.Containerd{Path: "ctr", Address: address, Namespace: engine.KubeNamespace}}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// ErrElsewhere means that this host is not a node of the cluster.
-var ErrElsewhere = errors.New("this host is no node of the cluster")
+// errElsewhere means that this host is not a node of the cluster.
+var errElsewhere = errors.New("this host is no node of the cluster")
 
 // ThisNode is the node that this host is, found by the kernel's boot id.
 func (c *Cluster) ThisNode(ctx context.Context) (*corev1.Node, error) {
@@ -50,7 +50,7 @@ func choose(nodes []corev1.Node, boot, host string) (*corev1.Node, error) {
 		}
 	}
 	if len(here) == 0 {
-		return nil, hint.New(fmt.Errorf("%w, whose nodes are %s", ErrElsewhere, strings.Join(names, ", ")), "run tare on one of them, as root, or control pods on one from here: --nodes NAME")
+		return nil, hint.New(fmt.Errorf("%w, whose nodes are %s", errElsewhere, strings.Join(names, ", ")), "run tare on one of them, as root, or control pods on one from here: --nodes NAME")
 	}
 	i := max(0, slices.IndexFunc(here, func(n corev1.Node) bool { return n.Name == host }))
 	return &here[i], nil

@@ -97,7 +97,7 @@ func (c *Cluster) Refuses(ctx context.Context, s PodSpec) error {
 
 // changedError is the error about a pod that the cluster made another one than was asked for; nil: it did not.
 func (c *Cluster) changedError(asked, got *corev1.Pod) error {
-	what := Changed(asked, got)
+	what := changed(asked, got)
 	if what == "" {
 		return nil
 	}

@@ -94,7 +94,7 @@ func TestChooseNode(t *testing.T) {
 			t.Errorf("boot %s: %v %v, want %s", boot, n, err, want)
 		}
 	}
-	if _, err := choose(nodes, "3", "a"); !errors.Is(err, ErrElsewhere) || hint.Of(err) == "" {
+	if _, err := choose(nodes, "3", "a"); !errors.Is(err, errElsewhere) || hint.Of(err) == "" {
 		t.Errorf("%v", err)
 	}
 	sick := called("a", "1")

@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// ServiceName is the name of a pod's Service, which must begin with a letter.
-func ServiceName(pod string) string { return "to-" + pod }
+// serviceName is the name of a pod's Service, which must begin with a letter.
+func serviceName(pod string) string { return "to-" + pod }
 
 // ServiceOf is the Service for the port of the pod's server: a virtual address with the same
 // port.
 func (s PodSpec) ServiceOf() *corev1.Service {
 	return &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
-		ObjectMeta: metav1.ObjectMeta{Name: ServiceName(s.Name()), Namespace: s.Space(), Labels: labels(s.Run, s.Arm)},
+		ObjectMeta: metav1.ObjectMeta{Name: serviceName(s.Name()), Namespace: s.Space(), Labels: labels(s.Run, s.Arm)},
 		Spec: corev1.ServiceSpec{
 			Type:     corev1.ServiceTypeClusterIP,
 			Selector: map[string]string{LabelRun: s.Run, LabelArm: s.Arm},

@@ -13,8 +13,8 @@ import (
 
 // In a namespace that others use too a run makes pods, and their Services and claims.
 
-// SharedRights are the rights that a run needs in such a namespace. It needs none outside.
-var SharedRights = Rights{
+// sharedRights are the rights that a run needs in such a namespace. It needs none outside.
+var sharedRights = Rights{
 	"pods":      {"create", "delete", "get", "list"},
 	"pods/exec": FarRights["pods/exec"],
 	"events":    {"list"},
@@ -26,10 +26,10 @@ var quotaRights = Rights{"resourcequotas": {"list"}}
 // podObjects are objects that pods may have, with the label of the run.
 var podObjects = []string{"services", "persistentvolumeclaims"}
 
-// withShared adds to SharedRights those of pods that need more, without rights on objects
+// withShared adds to sharedRights those of pods that need more, without rights on objects
 // that are in no namespace.
 func withShared(more []Rights) Rights {
-	all := maps.Clone(SharedRights)
+	all := maps.Clone(sharedRights)
 	for _, r := range more {
 		for _, resource := range podObjects {
 			if r[resource] != nil {

@@ -129,7 +129,7 @@ func undoOnce(u *journal.Undoing, s journal.Step, a Access, remove func(*Cluster
 		err = remove(c)
 		c.Close()
 	}
-	if errors.As(err, new(*StaysError)) {
+	if errors.As(err, new(*staysError)) {
 		err = journal.Stays(err)
 	}
 	if err != nil {
@@ -184,4 +184,4 @@ func (s ImageStep) Check(run string) error {
 }
 
 // Undo removes the image.
-func (s ImageStep) Undo(*journal.Undoing) error { return ContainerdAt(s.Address).Remove(s.Name) }
+func (s ImageStep) Undo(*journal.Undoing) error { return containerdAt(s.Address).Remove(s.Name) }

@@ -168,11 +168,11 @@ func (c *Cluster) awaitNoVolume(ctx context.Context, name string, end time.Time)
 	}
 }
 
-// StaysError means that a volume was not removed in time, or that its provisioner failed to remove it.
+// staysError means that a volume was not removed in time, or that its provisioner failed to remove it.
 // To try again at once does not help.
-type StaysError struct{ text string }
+type staysError struct{ text string }
 
-func (e *StaysError) Error() string { return e.text }
+func (e *staysError) Error() string { return e.text }
 
 // volumeStays is the error about a volume that its provisioner does not remove, with the last
 // events.
@@ -184,7 +184,7 @@ func (c *Cluster) volumeStays(v *corev1.PersistentVolume, how string) error {
 	for _, line := range lastEvents(events) {
 		text += "\n  " + line
 	}
-	return hint.New(&StaysError{text}, "its class says that it goes with its claim, which is gone: look at whoever provides "+v.Spec.StorageClassName+
+	return hint.New(&staysError{text}, "its class says that it goes with its claim, which is gone: look at whoever provides "+v.Spec.StorageClassName+
 		" (kubectl describe pv "+v.Name+"); or kubectl delete pv "+v.Name+", and remove what it was on")
 }
 

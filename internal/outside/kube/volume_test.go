@@ -103,7 +103,7 @@ func TestAwaitNoVolumes(t *testing.T) {
 			if asked < c.asked || c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(hint.Of(err), "kubectl delete pv pv")) {
 				t.Errorf("%v; %s; asked %d times", err, hint.Of(err), asked)
 			}
-			if stays := new(StaysError); (c.says != "") != errors.As(err, &stays) {
+			if stays := new(staysError); (c.says != "") != errors.As(err, &stays) {
 				t.Errorf("%T", err)
 			}
 		})

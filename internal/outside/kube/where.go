@@ -16,7 +16,7 @@ import (
 func (c *Cluster) Where(ctx context.Context) (n *corev1.Node, away bool, err error) {
 	if c.PodNode == "" {
 		n, err = c.ThisNode(ctx)
-		if !errors.Is(err, ErrElsewhere) {
+		if !errors.Is(err, errElsewhere) {
 			return n, false, err
 		}
 	}

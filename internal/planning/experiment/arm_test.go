@@ -90,7 +90,6 @@ func TestSetArmsErrors(t *testing.T) {
 		"arms.idle.set.thread=1":         `workload a, arm idle: oltp has no parameter "thread"; did you mean "threads"?`,
 		"arms.idle.volume=bidn":          `unknown volume "bidn"; did you mean "bind"?`,
 		"arms.idle.x=1":                  `an arm has no "x"; valid: environment, neighbour, isolation, volume, network, seccomp, capabilities, apparmor, cpus, burst, weight, memory, cpuset, image, against, set`,
-		"arms.idle.selinux=spc_t":        `an arm has no "selinux": tare sets no SELinux labels: set the label in the engine's configuration (docs/container.md)`,
 		"arms.idle.seccomp=none":         `unknown seccomp "none"; valid: default, unconfined`,
 		"arms=idel":                      `unknown arm "idel"; did you mean "idle"?`,
 		"hogs.thread=1":                  `hogs (spin) has no parameter "thread"; did you mean "threads"?`,

@@ -7,17 +7,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// CommandKind is the kind and the name of the workload that ForCommand makes.
-const CommandKind = "command"
+// commandKind is the kind and the name of the workload that ForCommand makes.
+const commandKind = "command"
 
 // ForCommand makes the experiment that compares one command in all arms. A path of a program
 // that begins with ./ or ../ is relative to dir, since the command starts in the data directory
 // of an arm. where is the flag that the errors name.
 func ForCommand(where, command, dir string, words Words) (*Experiment, error) {
-	e := defaults(CommandKind)
+	e := defaults(commandKind)
 	e.Title = command
-	kind, _ := words.kind(CommandKind)
-	w := Workload{Name: CommandKind, Kind: CommandKind, Params: kind.complete(nil), Share: 1, Baseline: Baseline}
+	kind, _ := words.kind(commandKind)
+	w := Workload{Name: commandKind, Kind: commandKind, Params: kind.complete(nil), Share: 1, Baseline: Baseline}
 	s := &sink{where: where}
 	n := &yaml.Node{Kind: yaml.ScalarNode, Value: fromDir(command, dir), Style: yaml.DoubleQuotedStyle}
 	w.applyParam("command", n, words, s)

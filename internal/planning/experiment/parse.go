@@ -120,10 +120,6 @@ func hasKey(m *yaml.Node, name string) bool {
 }
 
 func readKind(w *Workload, n *yaml.Node, words Words, s *sink) {
-	if instead, was := words.Removed[resolveAlias(n).Value]; was {
-		s.addProblem(n, "kind %q is no longer there; %s", resolveAlias(n).Value, instead)
-		return
-	}
 	readWord(&w.Kind, "kind", words.kindNames(), n, s)
 	if k, ok := words.kind(w.Kind); ok {
 		w.Params = k.complete(w.Params)

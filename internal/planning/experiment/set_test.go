@@ -55,7 +55,6 @@ func TestSetErrors(t *testing.T) {
 		"b.arms=host,host":    `--set b.arms=host,host: arm "host" is named twice`,
 		"b.arms=nat:x=1":      `--set b.arms=nat:x=1: arm "nat:x=1": no level "x=1"`,
 		"b.arms=cgroup:cpu=1": `--set b.arms=cgroup:cpu=1: arm "cgroup:cpu=1": one with levels (cpu=1) is named in a file: arms: {NAME: {environment: "cgroup:cpu=1"}}`,
-		"a.kind=old":          `--set a.kind=old: kind "old" is no longer there; kind: oltp does the same`,
 		"b.baseline=hots":     `--set b.baseline=hots: unknown baseline "hots"; did you mean "host"?`,
 		"workloads.a.kind=x":  `--set workloads.a.kind=x: unknown kind "x"; valid: commit, oltp, rpc`,
 		"title=two\nlines":    "--set title=two\nlines: title holds a line break or a control character",

@@ -11,7 +11,6 @@ import (
 // Words is the vocabulary of experiments; the catalog makes it.
 type Words struct {
 	Kinds      map[string][]workload.Param // parameters by kind of workload
-	Removed    map[string]string           // kinds of earlier versions, with what to use instead
 	Neighbours map[string][]workload.Param // parameters by kind of neighbour
 	Arms       []string                    // environments
 	Places     []string                    // pods: the environments of neighbours, beside the host

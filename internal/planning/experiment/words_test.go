@@ -28,7 +28,6 @@ func testWords() Words {
 			"spin":   {{Name: "threads", Default: "2", Check: number(1, 256), Help: "threads that calculate"}},
 			"stress": {{Name: "cpu", Default: "4", Check: number(0, 1024)}, {Name: "note", Help: "free text"}},
 		},
-		Removed:  map[string]string{"old": "kind: oltp does the same"},
 		Networks: []string{"host", "bridge"}, Seccomp: []string{"default", "unconfined"}, Capabilities: []string{"default", "none"},
 		Mechanisms: []string{"cpu.idle", "cpu.weight=1"},
 		Levels: func(environment, levels string) error {

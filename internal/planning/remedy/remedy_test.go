@@ -237,7 +237,7 @@ func TestTogether(t *testing.T) {
 // Without the arms that are protected, an experiment is still one.
 func TestUnprotected(t *testing.T) {
 	for _, name := range experiment.Presets() {
-		_, src, _ := experiment.Preset(name)
+		src, _ := experiment.Preset(name)
 		e, err := experiment.Parse(name+".yaml", src, catalog.Words())
 		if err != nil {
 			t.Fatal(err)

@@ -44,52 +44,52 @@ func CSV(w io.Writer, e *record.Effects) error {
 type Column struct{ Name, Is string }
 
 func (x row) csv(seed uint64) []string {
-	line := []string{x.kind, Cell(x.Workload), Cell(x.Metric), Cell(x.unit), Cell(x.Arm), Cell(x.Baseline), Field(x.arm), Field(x.baseline)}
+	line := []string{x.kind, cell(x.Workload), cell(x.Metric), cell(x.unit), cell(x.Arm), cell(x.Baseline), field(x.arm), field(x.baseline)}
 	for _, r := range []*record.Ratio{x.Typical, x.Total, x.Own} {
-		line = append(line, Ratio(r)...)
+		line = append(line, ratio(r)...)
 	}
 	var bound [2]string
 	if b := x.Bound; b != nil {
-		bound = [2]string{Number(b.Low), Number(b.High)}
+		bound = [2]string{number(b.Low), number(b.High)}
 	}
 	return append(line,
 		x.Verdict.String(), code(x.Reason), strconv.FormatBool(x.Exploratory),
 		probability(x.P), probability(x.Adjusted), strconv.Itoa(x.Blocks), strconv.Itoa(x.Generations),
-		Known(x.Detectable), Number(x.Needed), Known(x.Slow),
-		strconv.FormatBool(x.Intermittent), code(x.Unequal), strconv.FormatUint(seed, 10), Known(x.Observed), bound[0], bound[1], Known(x.AtMost))
+		known(x.Detectable), number(x.Needed), known(x.Slow),
+		strconv.FormatBool(x.Intermittent), code(x.Unequal), strconv.FormatUint(seed, 10), known(x.Observed), bound[0], bound[1], known(x.AtMost))
 }
 
 // code is the code of what is said, or the text of what has none.
 func code(s record.Said) string {
 	if text, ok := s.Value("text").(string); ok && s.Code == record.Prose {
-		return Cell(text)
+		return cell(text)
 	}
 	return s.Code
 }
 
-// Ratio is a ratio and the two ends of its interval; empty where there is none.
-func Ratio(r *record.Ratio) []string {
+// ratio is a ratio and the two ends of its interval; empty where there is none.
+func ratio(r *record.Ratio) []string {
 	if r == nil {
 		return []string{"", "", ""}
 	}
-	return []string{Number(r.Ratio), Number(r.Low), Number(r.High)}
+	return []string{number(r.Ratio), number(r.Low), number(r.High)}
 }
 
-// Field is a value in CSV, in its base unit; empty where it is not known.
-func Field(v record.Value) string {
+// field is a value in CSV, in its base unit; empty where it is not known.
+func field(v record.Value) string {
 	x, ok := v.Get()
 	if !ok {
 		return ""
 	}
-	return Number(x)
+	return number(x)
 }
 
-// Known leaves out what is 0 in the effects because it is not known.
-func Known(x float64) string {
+// known leaves out what is 0 in the effects because it is not known.
+func known(x float64) string {
 	if x == 0 {
 		return ""
 	}
-	return Number(x)
+	return number(x)
 }
 
 // probability is a p-value in CSV; empty where there is no test.
@@ -97,14 +97,14 @@ func probability(x *float64) string {
 	if x == nil {
 		return ""
 	}
-	return Number(*x)
+	return number(*x)
 }
 
 // digits are the significant digits of a fraction in CSV: further ones differ between processors.
 const digits = 9
 
-// Number is a number in CSV; empty where it is none.
-func Number(x float64) string {
+// number is a number in CSV; empty where it is none.
+func number(x float64) string {
 	if !quantity.Finite(x) {
 		return ""
 	}

@@ -42,9 +42,9 @@ func Terminal(s string) string {
 // forms of East Asian fonts for them.
 const formula = "=+-@＝＋－＠"
 
-// Cell makes a text harmless in a spreadsheet, which takes one that begins like a formula for
+// cell makes a text harmless in a spreadsheet, which takes one that begins like a formula for
 // one, and may leave out spaces before it.
-func Cell(s string) string {
+func cell(s string) string {
 	s = Clean(s)
 	if first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(s, unicode.IsSpace)); strings.ContainsRune(formula, first) {
 		return "'" + s

@@ -36,7 +36,7 @@ var forbidden = []string{"\x1b[2J", "\x1b[H", "\x1b]", "\x1b[5A", "\u009b", "\a"
 func TestDoors(t *testing.T) {
 	for name, s := range hostile {
 		for door, out := range map[string]string{
-			"Clean": Clean(s), "Terminal": Terminal(s), "Cell": Cell(s), "Markdown": Markdown(s), "JSON": asJSON(t, map[string]string{s: s}),
+			"Clean": Clean(s), "Terminal": Terminal(s), "Cell": cell(s), "Markdown": Markdown(s), "JSON": asJSON(t, map[string]string{s: s}),
 		} {
 			for _, bad := range forbidden {
 				if strings.Contains(out, bad) {
@@ -57,7 +57,7 @@ func TestCell(t *testing.T) {
 	for in, want := range map[string]string{
 		"=1+2": "'=1+2", "+x": "'+x", "-x": "'-x", "@SUM(A1)": "'@SUM(A1)", "\t=1": "' =1", "\r\n-1": "'  -1", "＝1": "'＝1", "host": "host", "": "", "a=b": "a=b",
 	} {
-		if got := Cell(in); got != want {
+		if got := cell(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

@@ -79,7 +79,7 @@ func (f *family) write(out *strings.Builder) {
 	}
 	fmt.Fprintf(out, "# HELP %s %s\n", f.name, f.help)
 	for _, s := range f.samples {
-		fmt.Fprintf(out, "%s%s %s\n", f.name, s.labels, Number(s.value))
+		fmt.Fprintf(out, "%s%s %s\n", f.name, s.labels, number(s.value))
 	}
 }
 

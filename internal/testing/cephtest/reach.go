@@ -14,9 +14,9 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// Given is the directory in a virtual machine with what its host gives it; it is empty if the
+// given is the directory in a virtual machine with what its host gives it; it is empty if the
 // host gives nothing.
-const Given = "/vm/with"
+const given = "/vm/with"
 
 // host is the address of the host's loopback in the network of a virtual machine.
 const host = "10.0.2.2"
@@ -104,9 +104,9 @@ type Reached struct {
 func Reach(t testing.TB) *Reached {
 	t.Helper()
 	testneed.Long(t, "uml")
-	r := &Reached{Config: filepath.Join(Given, "ceph.conf"), t: t}
+	r := &Reached{Config: filepath.Join(given, "ceph.conf"), t: t}
 	r.open = sync.NewCond(&r.mu)
-	b, err := os.ReadFile(filepath.Join(Given, "ports"))
+	b, err := os.ReadFile(filepath.Join(given, "ports"))
 	if os.IsNotExist(err) {
 		t.Skip("this virtual machine was given no Ceph cluster: make rbd gives one")
 	}

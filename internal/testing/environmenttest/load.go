@@ -23,8 +23,8 @@ import (
 // called table.
 const Command = "__conform"
 
-// Load is a process of the suite. args are the arguments behind Command.
-func Load(args []string) int {
+// load is a process of the suite. args are the arguments behind Command.
+func load(args []string) int {
 	if len(args) < 2 {
 		return fail(fmt.Errorf("arguments %q: want a token and what to do", args))
 	}

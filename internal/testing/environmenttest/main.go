@@ -42,7 +42,7 @@ func Main(m *testing.M, roles []hidden.Role, envs []environment.Environment) int
 		case launch.GuardCommand:
 			exitNow(launch.GuardMain(steps.Kinds()))
 		case Command:
-			exitNow(Load(os.Args[2:]))
+			exitNow(load(os.Args[2:]))
 		case holdCommand:
 			return fail(hold(envs, os.Args[2:]))
 		}

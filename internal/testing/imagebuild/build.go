@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// Exe is the path of the test's own binary in the image.
-	Exe = "/usr/local/bin/tare"
-	// UserID is the user and group of the image. PodSecurity's level "restricted" admits it.
-	UserID = 65532
+	// exe is the path of the test's own binary in the image.
+	exe = "/usr/local/bin/tare"
+	// userID is the user and group of the image. PodSecurity's level "restricted" admits it.
+	userID = 65532
 
 	defaultTag   = "localhost/tare:latest"
 	pathVariable = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -76,9 +76,9 @@ func build(ctx context.Context, work, file, tag, self string, programs []string)
 	if err != nil {
 		return fmt.Errorf("read the layer: %w", err)
 	}
-	user := fmt.Sprintf("%d:%d", UserID, UserID)
+	user := fmt.Sprintf("%d:%d", userID, userID)
 	return save(file, tag, v1.ConfigFile{OS: "linux", Architecture: runtime.GOARCH, Created: v1.Time{Time: epoch}, Config: v1.Config{
-		Entrypoint: []string{Exe}, Env: []string{pathVariable}, WorkingDir: "/", User: user,
+		Entrypoint: []string{exe}, Env: []string{pathVariable}, WorkingDir: "/", User: user,
 	}}, layer)
 }
 

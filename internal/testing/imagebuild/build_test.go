@@ -39,11 +39,11 @@ func TestBuildRuns(t *testing.T) {
 		{[]string{"/usr/sbin/mariadbd", "--no-defaults", "--version"}, "MariaDB"},
 		{[]string{"/usr/bin/sysbench", "oltp_read_only", "help"}, "oltp_read_only options"}, // needs its Lua script
 		{[]string{"/bin/sh", "-c", "echo $((6*7)); [ -w /tmp ] && echo tmp"}, "42\ntmp"},
-		{[]string{Exe, "-test.run=^TestParseLibraries$", "-test.v"}, "PASS"},
+		{[]string{exe, "-test.run=^TestParseLibraries$", "-test.v"}, "PASS"},
 	} {
 		cmd := exec.Command(c.args[0], c.args[1:]...)
 		cmd.Dir, cmd.Env = "/", []string{pathVariable}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: UserID, Gid: UserID}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: userID, Gid: userID}}
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), c.says) {
 			t.Errorf("%q: %v\n%s", c.args, err, out)
 		}

@@ -70,7 +70,7 @@ func (h *host) addSelf(ctx context.Context, self string) error {
 	if err != nil {
 		return fmt.Errorf("find this binary: %w", err)
 	}
-	h.tree.program(Exe, st.Mode().Perm()|0o555, self)
+	h.tree.program(exe, st.Mode().Perm()|0o555, self)
 	return h.addLibraries(ctx, self)
 }
 
@@ -200,7 +200,7 @@ func accountsOf(file string) []string {
 
 // base adds the accounts and directories of every root file system.
 func (t *tree) base(users, groups []string) {
-	id := strconv.Itoa(UserID)
+	id := strconv.Itoa(userID)
 	users = append(users, "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin", "tare:x:"+id+":"+id+":tare:/:/usr/sbin/nologin")
 	groups = append(groups, "nogroup:x:65534:", "tare:x:"+id+":")
 	t.write("etc/passwd", strings.Join(users, "\n")+"\n", 0o644)

@@ -155,7 +155,7 @@ func nothingLeft(t *testing.T, a environment.OpenArm, spec environment.Spec) {
 			t.Errorf("left in %s:\n%s", file, b)
 		}
 	}
-	if left := Groups(spec.Run); len(left) > 0 {
+	if left := groups(spec.Run); len(left) > 0 {
 		t.Errorf("groups left: %v", left)
 	}
 	if _, err := a.Start(t.Context(), environment.Process{Args: []string{Look}}); !errors.Is(err, launch.ErrClosed) {
@@ -163,8 +163,8 @@ func nothingLeft(t *testing.T, a environment.OpenArm, spec environment.Spec) {
 	}
 }
 
-// Groups are the directories of a run's control groups in all hierarchies.
-func Groups(run string) []string {
+// groups are the directories of a run's control groups in all hierarchies.
+func groups(run string) []string {
 	var found []string
 	points, _ := launch.CgroupMounts()
 	for _, point := range append(points, "/sys/fs/cgroup", "/sys/fs/cgroup/unified") {

@@ -85,7 +85,7 @@ func Killed(t *testing.T, e environment.Environment, kinds ...journal.Kind) {
 	if err != nil || len(report.Failed) > 0 {
 		t.Errorf("undo: %+v, %v", report, err)
 	}
-	if left := Groups(run); len(left) > 0 {
+	if left := groups(run); len(left) > 0 {
 		t.Errorf("groups left: %v", left)
 		cgroup.Undo(cgroup.Plan{Dirs: left})
 	}

@@ -55,7 +55,7 @@ func Together(t *testing.T, envs []environment.Environment, tree *cgroup.Tree) {
 	if err := j.Close(); err != nil {
 		t.Error(err)
 	}
-	if left := Groups(spec.Run); len(left) > 0 {
+	if left := groups(spec.Run); len(left) > 0 {
 		t.Errorf("groups left: %v", left)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 func live(t *testing.T, w workload.Workload, fast map[string]string) {
 	s := mustStages(t, w, fast)
-	a := Launch(t, s)
+	a := launch(t, s)
 	if s.Windowed != nil {
 		liveAsked(t, s, a)
 		return
@@ -32,7 +32,7 @@ func live(t *testing.T, w workload.Workload, fast map[string]string) {
 }
 
 // counts checks that each operation has a latency and that the median is between 50 ns and 60 s.
-func counts(t *testing.T, a *LaunchedLoad) {
+func counts(t *testing.T, a *launchedLoad) {
 	a.pause(t)
 	defer a.carryOn()
 	var now, zero counter.Snapshot
@@ -50,18 +50,18 @@ func counts(t *testing.T, a *LaunchedLoad) {
 }
 
 // pause closes the gate and waits until nothing is in flight.
-func (a *LaunchedLoad) pause(t *testing.T) {
+func (a *launchedLoad) pause(t *testing.T) {
 	t.Helper()
 	a.Counters.SetGate(true)
 	Eventually(t, "paused by its gate", func() bool { return a.Counters.InFlight() == 0 })
 }
 
-func (a *LaunchedLoad) carryOn() {
+func (a *launchedLoad) carryOn() {
 	a.Counters.MarkThaw()
 	a.Counters.SetGate(false)
 }
 
-func gate(t *testing.T, a *LaunchedLoad) {
+func gate(t *testing.T, a *launchedLoad) {
 	a.pause(t)
 	before := a.Counters.Ops()
 	time.Sleep(50 * time.Millisecond)
@@ -74,7 +74,7 @@ func gate(t *testing.T, a *LaunchedLoad) {
 
 // freeze checks that stopping the processes at any instant causes no error, and that no latency includes
 // the pause. On a busy machine a thread can wait as long without any stop, so one clean try is enough.
-func freeze(t *testing.T, a *LaunchedLoad) {
+func freeze(t *testing.T, a *launchedLoad) {
 	const pause, tries = 500 * time.Millisecond, 20
 	longest := 0.0
 	for range tries {
@@ -86,7 +86,7 @@ func freeze(t *testing.T, a *LaunchedLoad) {
 }
 
 // stopFor stops all processes for pause, continues them and returns the longest latency since.
-func stopFor(t *testing.T, a *LaunchedLoad, pause time.Duration) (longest float64) {
+func stopFor(t *testing.T, a *launchedLoad, pause time.Duration) (longest float64) {
 	stopAll(t, a.Processes)
 	var before, after counter.Snapshot
 	a.Counters.Read(&before)
@@ -112,7 +112,7 @@ func stopFor(t *testing.T, a *LaunchedLoad, pause time.Duration) (longest float6
 }
 
 // cutUp checks that the counts of many short windows add up to those of the whole.
-func cutUp(t *testing.T, a *LaunchedLoad) {
+func cutUp(t *testing.T, a *launchedLoad) {
 	var first, before, now counter.Snapshot
 	a.pause(t)
 	a.Counters.Read(&first)
@@ -136,7 +136,7 @@ func cutUp(t *testing.T, a *LaunchedLoad) {
 }
 
 // killed checks that the counts survive SIGKILL and that the load starts again in the same place.
-func killed(t *testing.T, s workload.Stages, a *LaunchedLoad) {
+func killed(t *testing.T, s workload.Stages, a *launchedLoad) {
 	for i := range a.Processes { // the load first, because it may end when its server does
 		a.Processes[len(a.Processes)-1-i].SignalAll(t, unix.SIGKILL)
 	}
@@ -148,11 +148,11 @@ func killed(t *testing.T, s workload.Stages, a *LaunchedLoad) {
 	if now.Ops == 0 || now.Since(&zero).Total()+now.Cut+uint64(a.Counters.Threads()) < now.Ops {
 		t.Errorf("after the kill %d operations with %d latencies are left", now.Ops, now.Since(&zero).Total())
 	}
-	Relaunch(t, s, a.Place).Goes(t, 20)
+	relaunch(t, s, a.Place).Goes(t, 20)
 }
 
 // goesFirst checks that the OOM killer prefers the load to the host's own processes.
-func goesFirst(t *testing.T, a *LaunchedLoad) {
+func goesFirst(t *testing.T, a *launchedLoad) {
 	for _, p := range a.Processes {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", p.Pid()))
 		if n, _ := strconv.Atoi(strings.TrimSpace(string(b))); err != nil || n < 900 {
@@ -162,9 +162,9 @@ func goesFirst(t *testing.T, a *LaunchedLoad) {
 }
 
 // toldToEnd checks that SIGTERM ends the load without an error, also behind a closed gate.
-func toldToEnd(t *testing.T, s workload.Stages, a *LaunchedLoad) {
+func toldToEnd(t *testing.T, s workload.Stages, a *launchedLoad) {
 	for _, closed := range []bool{false, true} {
-		b := Relaunch(t, s, a.Place)
+		b := relaunch(t, s, a.Place)
 		b.Goes(t, 20)
 		b.Counters.SetGate(closed)
 		for i := range b.Processes { // the load first, its server then

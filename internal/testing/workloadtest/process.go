@@ -247,8 +247,8 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// LaunchedLoad is a started load: its processes and counters.
-type LaunchedLoad struct {
+// launchedLoad is a started load: its processes and counters.
+type launchedLoad struct {
 	Counters *counter.Memory
 	Place    wire.Place
 	// Processes are the server, if there is one, and the load.
@@ -259,7 +259,7 @@ type LaunchedLoad struct {
 }
 
 // Load is the process that counts operations.
-func (a *LaunchedLoad) Load() *Process { return a.Processes[len(a.Processes)-1] }
+func (a *launchedLoad) Load() *Process { return a.Processes[len(a.Processes)-1] }
 
 // Counters makes counters that are closed when the test ends.
 func Counters(t testing.TB, threads int) *counter.Memory {
@@ -272,9 +272,9 @@ func Counters(t testing.TB, threads int) *counter.Memory {
 	return m
 }
 
-// Launch prepares the data set in a new directory, then starts the server and the load. It returns when
+// launch prepares the data set in a new directory, then starts the server and the load. It returns when
 // the load is ready.
-func Launch(t testing.TB, s workload.Stages) *LaunchedLoad {
+func launch(t testing.TB, s workload.Stages) *launchedLoad {
 	t.Helper()
 	port := testneed.Address(t)
 	at := wire.Place{Volume: t.TempDir(), Listen: port, Dial: port}
@@ -285,7 +285,7 @@ func Launch(t testing.TB, s workload.Stages) *LaunchedLoad {
 		}
 		at.Volume = copied(t, at.Volume)
 	}
-	return Relaunch(t, s, at)
+	return relaunch(t, s, at)
 }
 
 // copied returns a directory with the prepared data set that is the test's own: dir itself if the data
@@ -312,10 +312,10 @@ func CopyTree(t testing.TB, to, from string) {
 	}
 }
 
-// Relaunch starts the server and the load in a place where the data is already prepared.
-func Relaunch(t testing.TB, s workload.Stages, at wire.Place) *LaunchedLoad {
+// relaunch starts the server and the load in a place where the data is already prepared.
+func relaunch(t testing.TB, s workload.Stages, at wire.Place) *launchedLoad {
 	t.Helper()
-	a := &LaunchedLoad{Counters: Counters(t, s.Threads), Place: at, Windowed: s.Windowed, Together: s.Together}
+	a := &launchedLoad{Counters: Counters(t, s.Threads), Place: at, Windowed: s.Windowed, Together: s.Together}
 	if s.Server != nil {
 		server := Start(t, s.Server(at), nil)
 		a.Processes = append(a.Processes, server)
@@ -343,7 +343,7 @@ func Relaunch(t testing.TB, s workload.Stages, at wire.Place) *LaunchedLoad {
 
 // Goes waits until the load has counted n more operations. If the load measures only on request
 // (Windowed), Goes asks for one window instead.
-func (a *LaunchedLoad) Goes(t testing.TB, n uint64) {
+func (a *launchedLoad) Goes(t testing.TB, n uint64) {
 	t.Helper()
 	from := a.Counters.Ops()
 	if a.Windowed != nil {

@@ -30,7 +30,7 @@ type Running struct {
 	ended    chan error
 }
 
-// Launch starts the load with these arguments; more become descriptors from 4 on.
+// launch starts the load with these arguments; more become descriptors from 4 on.
 func (p *Running) Launch(args []string, more ...*os.File) {
 	p.T.Helper()
 	p.Process = exec.Command("/proc/self/exe", args...)

@@ -3,8 +3,8 @@ package metric
 // The metrics that logs of other tools have beside Throughput and Quantile. A reader names the
 // unit and the direction of each metric by choosing one of these, or by making its own.
 var (
-	IOPS      = Rate("iops")
-	Queries   = Rate("queries")
+	IOPS      = rate("iops")
+	Queries   = rate("queries")
 	Bandwidth = Metric{Name: "bandwidth", Unit: "B/s", Better: +1, Label: "bandwidth", Head: "bandwidth"}
 	// Time is how long a command takes.
 	Time        = Seconds("time")
@@ -13,8 +13,8 @@ var (
 	LatencyMax  = Seconds("max_latency")
 )
 
-// Rate is a number per second of which more is better.
-func Rate(name string) Metric {
+// rate is a number per second of which more is better.
+func rate(name string) Metric {
 	return Metric{Name: name, Unit: "1/s", Better: +1, Label: name, Head: name}
 }
 

@@ -43,7 +43,7 @@ const LeastBeyond = 40
 
 // Quantile is the latency quantile q, 0 to 1.
 func Quantile(q float64) Metric {
-	name := QuantileName(q)
+	name := quantileName(q)
 	return Metric{Name: name, Unit: "s", Better: -1, Quantile: q, Label: "latency (" + name + ")", Head: name}
 }
 
@@ -113,5 +113,5 @@ func current(names []string) (out []string) {
 	return out
 }
 
-// QuantileName is the name of a latency quantile q (0 to 1): p99.9 for 0.999.
-func QuantileName(q float64) string { return "p" + strconv.FormatFloat(100*q, 'g', 6, 64) }
+// quantileName is the name of a latency quantile q (0 to 1): p99.9 for 0.999.
+func quantileName(q float64) string { return "p" + strconv.FormatFloat(100*q, 'g', 6, 64) }

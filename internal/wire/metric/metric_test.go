@@ -17,7 +17,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 			t.Errorf("%s is there twice", m.Name)
 		}
 		seen[m.Name] = true
-		if m.Quantile > 0 && QuantileName(m.Quantile) != m.Name {
+		if m.Quantile > 0 && quantileName(m.Quantile) != m.Name {
 			t.Errorf("%s is the quantile %g", m.Name, m.Quantile)
 		}
 	}
@@ -38,7 +38,7 @@ func TestFind(t *testing.T) {
 func TestMetricsOfLogs(t *testing.T) {
 	for name, m := range map[string]Metric{
 		"read_iops": IOPS.Of("read"), "write_bandwidth": Bandwidth.Of("write"), "latency_mean": LatencyMean,
-		"p99.9": Quantile(0.999), "read_p95": P95.Of("read"), "time": Time, "pages": Rate("pages"), "above_limit_share": Share("above_limit_share"),
+		"p99.9": Quantile(0.999), "read_p95": P95.Of("read"), "time": Time, "pages": rate("pages"), "above_limit_share": Share("above_limit_share"),
 	} {
 		better := +1
 		if m.Unit == "s" || m.Unit == "ratio" {

@@ -42,8 +42,8 @@ const (
 	longestText = 512 << 20 // the limit of the servers
 )
 
-// ErrProtocol means an answer that violates the protocol. The answers after it cannot be read.
-var ErrProtocol = errors.New("the answer does not follow the protocol of Redis")
+// errProtocol means an answer that violates the protocol. The answers after it cannot be read.
+var errProtocol = errors.New("the answer does not follow the protocol of Redis")
 
 // Reader reads answers, one after the other.
 type Reader struct {
@@ -91,7 +91,7 @@ func (r *Reader) Answer(keep func(text []byte)) error {
 				keep(nil)
 			}
 		default:
-			return fmt.Errorf("%w: it begins with %q", ErrProtocol, line[:min(len(line), 40)])
+			return fmt.Errorf("%w: it begins with %q", errProtocol, line[:min(len(line), 40)])
 		}
 	}
 	return refused
@@ -104,12 +104,12 @@ func length(b []byte) (n int, err error) {
 	}
 	for _, c := range b {
 		if c < '0' || c > '9' || n > longestText {
-			return 0, fmt.Errorf("%w: %q is no length", ErrProtocol, b[:min(len(b), 40)])
+			return 0, fmt.Errorf("%w: %q is no length", errProtocol, b[:min(len(b), 40)])
 		}
 		n = 10*n + int(c-'0')
 	}
 	if len(b) == 0 || n > longestText {
-		return 0, fmt.Errorf("%w: a length of %q", ErrProtocol, b[:min(len(b), 40)])
+		return 0, fmt.Errorf("%w: a length of %q", errProtocol, b[:min(len(b), 40)])
 	}
 	return n, nil
 }
@@ -121,12 +121,12 @@ func (r *Reader) line() ([]byte, error) {
 			line := r.buf[r.start : r.start+seen+i]
 			r.start += seen + i + 1
 			if n := len(line); n < 2 || line[n-1] != '\r' {
-				return nil, fmt.Errorf("%w: a line without its end", ErrProtocol)
+				return nil, fmt.Errorf("%w: a line without its end", errProtocol)
 			}
 			return line[:len(line)-1], nil
 		}
 		if seen = r.end - r.start; seen > longestLine {
-			return nil, fmt.Errorf("%w: a line of more than %d bytes", ErrProtocol, longestLine)
+			return nil, fmt.Errorf("%w: a line of more than %d bytes", errProtocol, longestLine)
 		}
 		if err := r.fill(); err != nil {
 			return nil, err

@@ -52,8 +52,8 @@ func TestAnswers(t *testing.T) {
 
 func TestWrong(t *testing.T) {
 	for in, want := range map[string]error{
-		"?\r\n": ErrProtocol, "\r\n": ErrProtocol, "+OK\n": ErrProtocol, "$x\r\n": ErrProtocol, "$\r\n": ErrProtocol, "*-2\r\n": ErrProtocol,
-		"$99999999999999999999\r\n": ErrProtocol, "$600000000\r\n": ErrProtocol, "+" + strings.Repeat("x", 1<<20): ErrProtocol,
+		"?\r\n": errProtocol, "\r\n": errProtocol, "+OK\n": errProtocol, "$x\r\n": errProtocol, "$\r\n": errProtocol, "*-2\r\n": errProtocol,
+		"$99999999999999999999\r\n": errProtocol, "$600000000\r\n": errProtocol, "+" + strings.Repeat("x", 1<<20): errProtocol,
 		"$3\r\nab": io.ErrUnexpectedEOF, "+O": io.ErrUnexpectedEOF, "": io.EOF,
 	} {
 		if _, err := answers(strings.NewReader(in), true); !errors.Is(err, want) {

@@ -1,18 +1,17 @@
-package cli
+package advise
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/analysis/cause"
 	"github.com/tarelab/tare/internal/base/quantity"
-	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/remedy"
@@ -21,7 +20,7 @@ import (
 
 // attempt is the search for the remedy of one loss.
 type attempt struct {
-	*adviser
+	*Search
 	loss       *record.AdviceLoss
 	causes     []record.CauseShare // of the loss, as its result has them
 	base, lost experiment.ArmSpec
@@ -32,31 +31,20 @@ type attempt struct {
 	end        time.Time // of the time for this loss
 }
 
-// proveAll proves a remedy of each loss in equal parts of the time, and prints the advice.
-func (v *adviser) proveAll() (err error) {
-	for i := range v.advice.Losses {
-		left := time.Until(v.end) / time.Duration(len(v.advice.Losses)-i)
-		if err = v.prove(&v.advice.Losses[i], time.Now().Add(left)); err != nil {
-			break
+// Prove proves a remedy of each loss in equal parts of the time.
+func (s *Search) Prove() error {
+	for i := range s.Advice.Losses {
+		left := time.Until(s.End) / time.Duration(len(s.Advice.Losses)-i)
+		if err := s.prove(&s.Advice.Losses[i], time.Now().Add(left)); err != nil {
+			return err
 		}
 	}
-	var forced *forcedError
-	if errors.As(err, &forced) {
-		return &forced.signalError
-	}
-	err = cmp.Or(err, v.write())
-	if perr := v.printAdvice(v.console, &v.advice); perr != nil {
-		return cmp.Or(err, perr)
-	}
-	if v.made {
-		v.note("advise.dir", "dir", v.dir)
-	}
-	return err
+	return nil
 }
 
 // prove tries the candidates for a loss and measures the best one again.
-func (v *adviser) prove(l *record.AdviceLoss, end time.Time) error {
-	a := &attempt{adviser: v, loss: l, causes: l.Causes, end: end}
+func (s *Search) prove(l *record.AdviceLoss, end time.Time) error {
+	a := &attempt{Search: s, loss: l, causes: l.Causes, end: end}
 	if err := a.prepare(); err != nil {
 		return err
 	}
@@ -104,31 +92,31 @@ func byItself(causes []record.CauseShare) bool {
 // prepare finds the candidates, and asks this host about all of them.
 func (a *attempt) prepare() (err error) {
 	load := a.workload()
-	if a.pace, err = paceOf(a.result, load); err != nil {
+	if a.pace, err = paceOf(a.found.Result, load); err != nil {
 		return err
 	}
 	a.base, a.lost = specOf(load, a.loss.Baseline), specOf(load, a.loss.Arm)
-	w := a.e.Workload(load.Name)
+	w := a.Experiment.Workload(load.Name)
 	params := map[string]string{}
 	for _, from := range []map[string]string{w.Params, a.lost.Set} {
 		for name, value := range from {
 			params[name] = value
 		}
 	}
-	env, err := catalog.Environment(a.cluster(), a.lost.Environment)
+	env, err := a.Environment(a.lost.Environment)
 	if err != nil {
 		return fmt.Errorf("arm %s: environment %s: %w", a.lost.Name, a.lost.Environment, err)
 	}
-	if a.host, err = inspectHost(a.e.Only(load.Name, a.base, a.lost), a.Volume, a.cluster(), ""); err != nil {
+	if a.host, err = a.Inspect(a.Experiment.Only(load.Name, a.base, a.lost)); err != nil {
 		return err
 	}
-	n := a.e.Neighbour(a.lost.Neighbour)
+	n := a.Experiment.Neighbour(a.lost.Neighbour)
 	service := slices.ContainsFunc(load.Arms, func(x record.Arm) bool { return x.Name == a.lost.Name && x.RunsAs == record.AsService })
 	a.on = remedy.Lost{
-		Arm: a.lost, Volume: cmp.Or(a.lost.Volume, a.e.Volume), Params: params, Can: env.Capabilities(), CPUs: a.host.Control.CPUs, Service: service, Received: cause.Received(a.effects, load.Name, a.lost.Name),
-		Memory: a.advice.Host.Memory, NeighbourInPod: n != nil && n.Environment != "", Taken: []string{a.base.Name, a.lost.Name},
+		Arm: a.lost, Volume: cmp.Or(a.lost.Volume, a.Experiment.Volume), Params: params, Can: env.Capabilities(), CPUs: a.host.Control.CPUs, Service: service, Received: cause.Received(a.found.Effects, load.Name, a.lost.Name),
+		Memory: a.Advice.Host.Memory, NeighbourInPod: n != nil && n.Environment != "", Taken: []string{a.base.Name, a.lost.Name},
 	}
-	if kind, ok := catalog.Workload(w.Kind); ok {
+	if kind, ok := a.Catalog().Workload(w.Kind); ok {
 		if stages, err := kind.Stages(params); err == nil {
 			a.on.Server = stages.Server != nil
 		}
@@ -140,14 +128,14 @@ func (a *attempt) prepare() (err error) {
 			arms = append(arms, c.Spec)
 		}
 	}
-	a.host, err = inspectHost(a.e.Only(load.Name, arms...), a.Volume, a.cluster(), "")
+	a.host, err = a.Inspect(a.Experiment.Only(load.Name, arms...))
 	return err
 }
 
 // workload is the load of the loss in the plan of the result.
 func (a *attempt) workload() record.Workload {
-	i := slices.IndexFunc(a.workloads, func(w record.Workload) bool { return w.Name == a.loss.Workload })
-	return a.workloads[i]
+	i := slices.IndexFunc(a.found.Plan.Workloads, func(w record.Workload) bool { return w.Name == a.loss.Workload })
+	return a.found.Plan.Workloads[i]
 }
 
 func specOf(w record.Workload, name string) experiment.ArmSpec {
@@ -165,30 +153,21 @@ func (a *attempt) arms(candidates ...int) []experiment.ArmSpec {
 }
 
 // measured runs a stage with candidates. It says beforehand that the stage is too short for a verdict.
-func (a *attempt) measured(kind record.StageKind, budget time.Duration, precision float64, candidates ...int) (outcome, error) {
+func (a *attempt) measured(kind record.StageKind, budget time.Duration, precision float64, candidates ...int) (Measured, error) {
 	p, err := a.planned(kind, budget, precision, candidates...)
 	if err != nil {
-		return outcome{}, err
+		return Measured{}, err
 	}
-	if !a.quiet() {
-		a.note("advise.step", "load", a.loss.Workload, "stage", a.text(stages[kind]), "arms", a.names(candidates))
-	}
+	a.Stage(a.loss.Workload, kind, a.names(candidates))
 	if least, ok := a.pace.deciding(p); ok && least > p.Expected()+time.Second {
-		a.note("advise.step.short", "time", quantity.Duration(math.Ceil(p.Expected().Seconds())), "least", quantity.Duration(math.Ceil(least.Seconds())))
+		a.Note("advise.step.short", "time", quantity.Duration(math.Ceil(p.Expected().Seconds())), "least", quantity.Duration(math.Ceil(least.Seconds())))
 	}
-	result, effects, err := a.stage(kind, a.loss.Workload, p, a.host)
-	return outcome{result, effects}, err
-}
-
-// outcome is a stage that was measured.
-type outcome struct {
-	*record.Result
-	effects *record.Effects
+	return a.stage(kind, a.loss.Workload, p, a.host)
 }
 
 // against compares candidates in a stage with an arm that lost.
-func (a *attempt) against(r outcome, lost string, candidates ...int) ([]record.RemedyResult, error) {
-	out, err := analysis.Remedies(r.Result, r.effects, analysis.Remedied{
+func (a *attempt) against(r Measured, lost string, candidates ...int) ([]record.RemedyResult, error) {
+	out, err := analysis.Remedies(r.Result, r.Effects, analysis.Remedied{
 		Workload: a.loss.Workload, Metric: a.loss.Metric, Lost: lost, Baseline: a.base.Name, Arms: a.names(candidates),
 	})
 	for i := range out {
@@ -211,7 +190,7 @@ const leastFurther, leastStage = 5 * time.Second, 5 * time.Second
 // reason. Where none is shown to help and one is undecided, the proof decides about the one that promises most; if
 // none does, more launches are added, as often as half of the time that is left allows.
 func (a *attempt) compete(tried []int) (int, error) {
-	precision := max(a.e.Precision, coarse)
+	precision := max(a.Experiment.Precision, coarse)
 	r, err := a.measured(record.StageCandidates, a.part(partCandidates), precision, tried...)
 	for {
 		if err == nil {
@@ -247,18 +226,17 @@ func (a *attempt) compete(tried []int) (int, error) {
 }
 
 // longer adds launches to the last stage.
-func (a *attempt) longer(kind record.StageKind, r outcome, more time.Duration, precision float64, candidates ...int) (outcome, error) {
+func (a *attempt) longer(kind record.StageKind, r Measured, more time.Duration, precision float64, candidates ...int) (Measured, error) {
 	p, err := a.planned(kind, more, precision, candidates...)
 	if err != nil {
-		return outcome{}, err
+		return Measured{}, err
 	}
 	p.Record.Seed = r.Plan.Seed
-	result, effects, err := a.further(r.Dir, p, a.host)
-	return outcome{result, effects}, err
+	return a.further(r.Dir, p)
 }
 
 // judge fills in what the candidates did, and the causes that this tells apart.
-func (a *attempt) judge(r outcome, tried []int) error {
+func (a *attempt) judge(r Measured, tried []int) error {
 	results, err := a.against(r, a.lost.Name, tried...)
 	if err != nil {
 		return err
@@ -287,3 +265,15 @@ func (a *attempt) anyOpen(tried []int) bool {
 }
 
 func isOpen(w record.AnswerWord) bool { return w == record.SaysUndecided || w == record.SaysInvalid }
+
+// aboutMore is the reason of an undecided remedy.
+func aboutMore(remedies []string, s record.Says) record.Said {
+	names := strings.Join(remedies, " + ")
+	switch {
+	case s.Seconds > 0:
+		return record.Say("remedies_undecided", "remedies", names, "seconds", s.Seconds)
+	case !s.Reason.IsZero():
+		return record.Say("remedies_because", "remedies", names, "reason", s.Reason)
+	}
+	return record.InProse(names)
+}

@@ -1,9 +1,10 @@
-package cli
+package advise
 
 import (
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -12,6 +13,11 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/record"
 )
+
+// played is a bench that only plans.
+type played struct{ Bench }
+
+func (played) Catalog() plan.Catalog { return catalog.Plan(nil) }
 
 // attemptOn is an attempt at the loss of b against a in an experiment, with candidates that are those arms changed.
 func attemptOn(t *testing.T, source string, changes ...func(*experiment.ArmSpec)) *attempt {
@@ -22,7 +28,7 @@ func attemptOn(t *testing.T, source string, changes ...func(*experiment.ArmSpec)
 	}
 	arms := e.ArmsOf(e.Workload("w"))
 	a := &attempt{
-		adviser: &adviser{adviseCommand: &adviseCommand{}, e: e}, host: facts.Host{Control: facts.Control{CPUs: []int{0, 1}}}, base: arms[0], lost: arms[1],
+		Search: &Search{Bench: played{}, Experiment: e}, host: facts.Host{Control: facts.Control{CPUs: []int{0, 1}}}, base: arms[0], lost: arms[1],
 		loss: &record.AdviceLoss{Workload: "w", Arm: "b", Baseline: "a", Lost: record.Ratio{Ratio: 0.5}}, end: time.Now().Add(time.Hour),
 	}
 	for i, change := range changes {
@@ -55,11 +61,7 @@ func TestProofHasOwnLaunches(t *testing.T) {
 	testneed.Root(t)
 	beside := attemptOn(t, "neighbours: {n: {kind: spin}}\narms: {a: {environment: host}, b: {environment: host, neighbour: n}}\nbaseline: a\nworkloads: {w: {kind: spin}}\n",
 		func(s *experiment.ArmSpec) { s.Isolation = []string{"nice"} })
-	host, err := inspectHost(beside.e, nil, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	beside.host = host
+	beside.host = inspect.Host("/")
 	if n, arms := launches(beside, record.StageCandidates); n >= arms {
 		t.Errorf("a mechanism is switched on the same processes: %d launches of %d arms", n, arms)
 	}

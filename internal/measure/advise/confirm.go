@@ -1,4 +1,4 @@
-package cli
+package advise
 
 import (
 	"path/filepath"
@@ -40,7 +40,7 @@ func (a *attempt) remains(candidate int) bool {
 // compare measures two remedies together beside the best one alone, and returns the better one. The answer
 // on both is that against the best one alone.
 func (a *attempt) compare(best, both int) (int, error) {
-	r, err := a.measured(record.StageTogether, a.part(partTogether), max(a.e.Precision, coarse), best, both)
+	r, err := a.measured(record.StageTogether, a.part(partTogether), max(a.Experiment.Precision, coarse), best, both)
 	if err != nil {
 		return best, err
 	}
@@ -63,7 +63,7 @@ func (a *attempt) compare(best, both int) (int, error) {
 // confirm measures a remedy once more, with fresh launches: its figure depends on no choice. What is undecided, or has
 // no verdict because a twin differs, is measured on in the time that is left.
 func (a *attempt) confirm(best int) error {
-	r, err := a.measured(record.StageProof, a.part(1), a.e.Precision, best)
+	r, err := a.measured(record.StageProof, a.part(1), a.Experiment.Precision, best)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (a *attempt) confirm(best int) error {
 			return nil
 		}
 		had = results[0].Launches
-		if r, err = a.longer(record.StageProof, r, more, a.e.Precision, best); err != nil {
+		if r, err = a.longer(record.StageProof, r, more, a.Experiment.Precision, best); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (a *attempt) contradict() {
 		stage string
 		lost  record.Ratio
 	}
-	all := []measured{{filepath.Base(a.advice.Stages[0].Dir), a.loss.Lost}}
+	all := []measured{{filepath.Base(a.Advice.Stages[0].Dir), a.loss.Lost}}
 	results := []*record.RemedyResult{a.loss.Proof}
 	for _, c := range a.candidates {
 		results = append(results, c.Result)
@@ -144,5 +144,5 @@ func (a *attempt) keep() error {
 	for _, c := range a.candidates {
 		a.loss.Candidates = append(a.loss.Candidates, c.Candidate)
 	}
-	return a.write()
+	return a.Write()
 }
