@@ -32,12 +32,13 @@ race: deps ## the tests in tools/race.txt, with the race detector
 deps: ## as root on Debian: the tools that the tests need; elsewhere it names the missing ones
 	@sh tools/deps.sh
 
-lint: ## formatting, vet, staticcheck, the layers, the types on the other architecture, and the workflows
+lint: ## formatting, vet, staticcheck, the layers, the size, the types on the other architecture, and the workflows
 	@test -z "$$(gofmt -l cmd internal record)" || { gofmt -l cmd internal record; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags faults ./cmd/tare
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 	@sh tools/layers.sh
+	@sh tools/lines.sh -c
 	@sh tools/race.sh -n
 	$(GO) -C tools run ./typecheck .. arm64
 	$(GO) tool -modfile=tools/go.mod actionlint .github/workflows/*.yml
