@@ -158,25 +158,7 @@ type Arm struct {
 	// Isolation lists the mechanisms that protect the arm from its neighbour, as NAME or
 	// NAME=LEVEL.
 	Isolation []string `json:"isolation,omitempty"`
-	// Volume is the volume of the data, if that is a factor.
-	Volume string `json:"volume,omitempty"`
-	// Network, Seccomp, Capabilities, AppArmor and SELinux are options of the arm's container, if
-	// they are factors.
-	Network      string `json:"network,omitempty"`
-	Seccomp      string `json:"seccomp,omitempty"`
-	Capabilities string `json:"capabilities,omitempty"`
-	AppArmor     string `json:"apparmor,omitempty"`
-	SELinux      string `json:"selinux,omitempty"`
-	// CPUs, MemoryBytes and CPUSet are limits of the arm's cgroup, if they are factors: CPU seconds
-	// per second, bytes, and a list of CPUs such as "0-3,6". Burst is the unused quota that is saved
-	// up, in the unit of CPUs, Weight that of the cpu controller, of which 100 is the default.
-	CPUs        float64 `json:"cpus,omitempty"`
-	Burst       float64 `json:"burst,omitempty"`
-	Weight      int     `json:"weight,omitempty"`
-	MemoryBytes int64   `json:"memory_bytes,omitempty"`
-	CPUSet      string  `json:"cpuset,omitempty"`
-	// Image is the image whose binaries the arm runs; empty: the host's binaries.
-	Image string `json:"image,omitempty"`
+	Options
 	// Pod says that the arm is in a pod.
 	Pod bool `json:"pod,omitempty"`
 	// RunsAs says by what an arm without a container competes for CPUs: AsService, AsSession or
@@ -188,6 +170,27 @@ type Arm struct {
 	// Shares is the arm whose processes this arm uses, under other settings. Empty: this arm has
 	// processes of its own.
 	Shares string `json:"shares,omitempty"`
+}
+
+// Options are the settings that an experiment can choose for an arm; a zero field is not chosen.
+type Options struct {
+	// Volume is the volume of the data.
+	Volume string `json:"volume,omitempty"`
+	// Network, Seccomp, Capabilities and AppArmor are settings of the arm's container.
+	Network      string `json:"network,omitempty"`
+	Seccomp      string `json:"seccomp,omitempty"`
+	Capabilities string `json:"capabilities,omitempty"`
+	AppArmor     string `json:"apparmor,omitempty"`
+	// CPUs, MemoryBytes and CPUSet are limits of the arm's cgroup: CPU seconds per second, bytes, and a list of CPUs such
+	// as "0-3,6". Burst is the unused quota that is saved up, in the unit of CPUs, Weight that of the cpu controller, of
+	// which 100 is the default.
+	CPUs        float64 `json:"cpus,omitempty"`
+	Burst       float64 `json:"burst,omitempty"`
+	Weight      int     `json:"weight,omitempty"`
+	MemoryBytes int64   `json:"memory_bytes,omitempty"`
+	CPUSet      string  `json:"cpuset,omitempty"`
+	// Image is the image with the arm's root file system; empty: that of the host.
+	Image string `json:"image,omitempty"`
 }
 
 // TitleSettings is the code of the title of an arm with several settings, its value settings.
@@ -216,7 +219,7 @@ func (a Arm) Chosen() []Setting {
 	return []Setting{
 		{Name: "environment", Got: a.Environment}, {Name: "volume", Got: a.Volume}, {Name: "network", Got: a.Network},
 		{Name: "seccomp", Got: a.Seccomp}, {Name: "capabilities", Got: a.Capabilities}, {Name: "apparmor", Got: a.AppArmor},
-		{Name: "selinux", Got: a.SELinux}, {Name: "image", Got: a.Image}, {Name: "cpus", Got: limit(a.CPUs)},
+		{Name: "image", Got: a.Image}, {Name: "cpus", Got: limit(a.CPUs)},
 		{Name: "burst", Got: limit(a.Burst)}, {Name: "weight", Got: limit(float64(a.Weight))},
 		{Name: "memory", Got: limit(float64(a.MemoryBytes))}, {Name: "cpuset", Got: a.CPUSet},
 	}

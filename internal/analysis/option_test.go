@@ -8,8 +8,8 @@ import (
 
 // Two arms differ in their network alone if nothing else of their definition does.
 func TestNetworkAlone(t *testing.T) {
-	a := record.Arm{Name: "docker", Title: record.Say("arm_docker"), Environment: "docker", Network: "engine", Against: "docker-host"}
-	b := record.Arm{Name: "docker-host", Title: record.Say("set_network", "network", "host"), Environment: "docker", Network: "host"}
+	a := record.Arm{Name: "docker", Title: record.Say("arm_docker"), Environment: "docker", Options: record.Options{Network: "engine"}, Against: "docker-host"}
+	b := record.Arm{Name: "docker-host", Title: record.Say("set_network", "network", "host"), Environment: "docker", Options: record.Options{Network: "host"}}
 	if !networkAlone(a, b) {
 		t.Error("only the network differs")
 	}

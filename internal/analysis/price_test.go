@@ -217,7 +217,7 @@ func TestMarkets(t *testing.T) {
 		"only its twin alone":  {arms(record.Arm{Name: "twin", Environment: "cgroup", Twin: true}, none, idle), 0},
 		"no neighbour at all":  {arms(alone, record.Arm{Name: "rootfs", Environment: "rootfs"}), 0},
 		"other parameters":     {arms(alone, none, record.Arm{Name: "idle", Environment: "cgroup", Neighbour: "hogs", Isolation: []string{"cpu.idle"}, Set: map[string]string{"threads": "8"}}), 0},
-		"under another limit":  {arms(alone, none, record.Arm{Name: "idle", Environment: "cgroup", Neighbour: "hogs", Isolation: []string{"cpu.idle"}, CPUs: 1.5}), 0},
+		"under another limit":  {arms(alone, none, record.Arm{Name: "idle", Environment: "cgroup", Neighbour: "hogs", Isolation: []string{"cpu.idle"}, Options: record.Options{CPUs: 1.5}}), 0},
 		"of another neighbour": {arms(alone, none, record.Arm{Name: "idle", Environment: "cgroup", Neighbour: "disk", Isolation: []string{"cpu.idle"}}), 0},
 	} {
 		if got := len(isolationGroups(c.t)); got != c.want {

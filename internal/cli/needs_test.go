@@ -18,7 +18,7 @@ func TestInstalled(t *testing.T) {
 	server, client := serve.Need{Service: "postgres", Path: "/no/postgres"}, serve.Need{Tool: "no-such-client", Package: "clients"}
 	there, other := serve.Need{Tool: "true", Package: "coreutils"}, serve.Need{Tool: "no-such-tool", Package: "tools"}
 	load := func(name, image string, needs ...serve.Need) plan.Load {
-		return plan.Load{Workload: record.Workload{Name: name}, Stages: workload.Stages{Needs: needs}, Arms: []plan.PlannedArm{{Arm: record.Arm{Name: "host", Image: image}}}}
+		return plan.Load{Workload: record.Workload{Name: name}, Stages: workload.Stages{Needs: needs}, Arms: []plan.PlannedArm{{Arm: record.Arm{Name: "host", Options: record.Options{Image: image}}}}}
 	}
 	if err := installed(&plan.Plan{Loads: []plan.Load{load("a", "", there)}}); err != nil {
 		t.Errorf("%v", err)

@@ -9,6 +9,8 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/testing/testneed"
+
+	"github.com/tarelab/tare/record"
 )
 
 // A neighbour that cannot be started in the first launch is started again on its site, which runs
@@ -20,7 +22,7 @@ func TestNeighbourIsTriedAgain(t *testing.T) {
 			e, c := beside(workload.Spin{}, nil, 20*time.Minute)
 			f := failing{Environment: c.Beside, times: times, reason: errors.New("too busy"), opened: new(atomic.Int32)}
 			c.Beside = f
-			e.Named = append(e.Named, experiment.ArmSpec{Name: "quiet", Environment: "cgroup", CPUs: 1}) // without it there is nothing to compare
+			e.Named = append(e.Named, experiment.ArmSpec{Name: "quiet", Environment: "cgroup", Options: record.Options{CPUs: 1}}) // without it there is nothing to compare
 			r := firstBlocks(t, e, c)
 			windows := 0
 			for _, l := range r.Lines {

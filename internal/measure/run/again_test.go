@@ -111,7 +111,7 @@ func windowsOfArm(b *record.Block, arm string) (n int) {
 // The volume of a failed try is still open when the next try opens its own.
 func TestAnotherTryHasAVolume(t *testing.T) {
 	testneed.Root(t)
-	e, c := volumes(experiment.ArmSpec{Name: "disk", Volume: "loop:ext4"}, experiment.ArmSpec{Name: "again", Volume: "loop:ext4"})
+	e, c := volumes(experiment.ArmSpec{Name: "disk", Options: record.Options{Volume: "loop:ext4"}}, experiment.ArmSpec{Name: "again", Options: record.Options{Volume: "loop:ext4"}})
 	e.Named[1].Environment, e.Budget = "cgroup", 20*time.Minute
 	c.Rungs = append(c.Rungs, plan.Rung{Environment: failing{Environment: layers.Cgroup, times: 1, reason: errors.New("too busy"), opened: new(atomic.Int32)}, On: "host"})
 	if r := firstBlocks(t, e, c); len(r.Manifest.Left) > 0 {

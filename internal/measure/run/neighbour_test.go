@@ -255,7 +255,7 @@ func TestNeighbourKilledByItsLimit(t *testing.T) {
 func TestNeighbourThatDoesNotStart(t *testing.T) {
 	testneed.Root(t)
 	e, c := beside(workload.CommandNoise{}, map[string]string{"command": "no-such-program"}, 4*time.Second)
-	e.Named = append(e.Named, experiment.ArmSpec{Name: "quiet", Environment: "cgroup", CPUs: 1}) // without it there is nothing to compare
+	e.Named = append(e.Named, experiment.ArmSpec{Name: "quiet", Environment: "cgroup", Options: record.Options{CPUs: 1}}) // without it there is nothing to compare
 	r, out, err := executeShowing(context.Background(), t, e, c, nil)
 	if err != nil {
 		t.Fatalf("ended by %q: %v", out.Reason, err)

@@ -95,7 +95,7 @@ func TestEndsBeforeTheDiskIsFull(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, cat := volumes(experiment.ArmSpec{Name: "layer"}, experiment.ArmSpec{Name: "other", Volume: "bind"})
+			e, cat := volumes(experiment.ArmSpec{Name: "layer"}, experiment.ArmSpec{Name: "other", Options: record.Options{Volume: "bind"}})
 			e.Unequal, e.Budget, e.Scratch = experiment.Mark, 20*time.Second, disk(t, c.options)
 			r, out, err := executeShowing(context.Background(), t, e, cat, whileMeasured(t, func() error { return c.fill(e.Scratch) }))
 			room := endedFull(t, r, out, err, c.kind, e.Scratch)
@@ -129,7 +129,7 @@ func blocksOf(r *record.Result) (n int) {
 // writing is a load that writes a fixed amount into the data directory of its arm, at most 20 times
 // a second.
 func writing(volume, amount string, budget time.Duration) *experiment.Experiment {
-	e, _ := volumes(experiment.ArmSpec{Name: "disk", Volume: volume}, experiment.ArmSpec{Name: "other", Volume: volume})
+	e, _ := volumes(experiment.ArmSpec{Name: "disk", Options: record.Options{Volume: volume}}, experiment.ArmSpec{Name: "other", Options: record.Options{Volume: volume}})
 	e.Unequal, e.Budget = experiment.Mark, budget
 	e.Workloads = []experiment.Workload{{Name: "command", Kind: "command", Share: 1, Baseline: "disk", Params: map[string]string{
 		"command": "head -c " + amount + " /dev/zero >>grows && sleep 0.05", "shell": "on",

@@ -29,7 +29,7 @@ func TestSettleTimeOfALimit(t *testing.T) {
 		if c.asked > 0 {
 			e.Window = 150 * time.Millisecond
 		}
-		e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, {Name: "half", Environment: "cgroup", CPUs: 0.5}}
+		e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, {Name: "half", Environment: "cgroup", Options: record.Options{CPUs: 0.5}}}
 		r, _, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: layers.Cgroup}))
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +61,7 @@ func TestContinuedWithALongerSettleTime(t *testing.T) {
 	for i, discard := range []time.Duration{20 * time.Millisecond, 0} {
 		e := spinExperiment(5 * time.Second)
 		e.Discard, e.Workloads[0].Baseline = discard, "host"
-		e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, {Name: "half", Environment: "cgroup", CPUs: 0.5}}
+		e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, {Name: "half", Environment: "cgroup", Options: record.Options{CPUs: 0.5}}}
 		p, err := plan.Build(e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: layers.Cgroup}), host, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -65,8 +65,8 @@ func nothingLeft(t *testing.T) {
 // out with the difference, and equal arms are compared.
 func TestUnequalRefused(t *testing.T) {
 	testneed.Root(t)
-	e, c := volumes(experiment.ArmSpec{Name: "ext4", Volume: "loop:ext4"}, experiment.ArmSpec{Name: "open", Volume: "loop:ext4:nobarrier"},
-		experiment.ArmSpec{Name: "memory", Volume: "tmpfs"}, experiment.ArmSpec{Name: "disk", Volume: "bind"})
+	e, c := volumes(experiment.ArmSpec{Name: "ext4", Options: record.Options{Volume: "loop:ext4"}}, experiment.ArmSpec{Name: "open", Options: record.Options{Volume: "loop:ext4:nobarrier"}},
+		experiment.ArmSpec{Name: "memory", Options: record.Options{Volume: "tmpfs"}}, experiment.ArmSpec{Name: "disk", Options: record.Options{Volume: "bind"}})
 	r, _, err := execute(context.Background(), t, e, c)
 	if err != nil {
 		t.Fatal(err)
@@ -96,8 +96,8 @@ func TestUnequalRefused(t *testing.T) {
 // With unequal=mark such arms are compared, and every result of theirs is marked.
 func TestUnequalMarked(t *testing.T) {
 	testneed.Root(t)
-	e, c := volumes(experiment.ArmSpec{Name: "ext4", Volume: "loop:ext4"}, experiment.ArmSpec{Name: "memory", Volume: "tmpfs"},
-		experiment.ArmSpec{Name: "disk", Volume: "bind"})
+	e, c := volumes(experiment.ArmSpec{Name: "ext4", Options: record.Options{Volume: "loop:ext4"}}, experiment.ArmSpec{Name: "memory", Options: record.Options{Volume: "tmpfs"}},
+		experiment.ArmSpec{Name: "disk", Options: record.Options{Volume: "bind"}})
 	e.Unequal = experiment.Mark
 	r, _, err := execute(context.Background(), t, e, c)
 	if err != nil {
@@ -125,7 +125,7 @@ func TestUnequalMarked(t *testing.T) {
 // If no arm is left to compare, the run says why.
 func TestNothingEqual(t *testing.T) {
 	testneed.Root(t)
-	e, c := volumes(experiment.ArmSpec{Name: "memory", Volume: "tmpfs"}, experiment.ArmSpec{Name: "disk", Volume: "bind"})
+	e, c := volumes(experiment.ArmSpec{Name: "memory", Options: record.Options{Volume: "tmpfs"}}, experiment.ArmSpec{Name: "disk", Options: record.Options{Volume: "bind"}})
 	_, _, err := execute(context.Background(), t, e, c)
 	if !errors.Is(err, run.ErrUnequal) || !strings.Contains(err.Error(), "synced data of disk is on the device") {
 		t.Errorf("%v", err)
@@ -145,8 +145,8 @@ func TestDiskTooSmall(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	e, c := volumes(experiment.ArmSpec{Name: "disk", Volume: "bind"}, experiment.ArmSpec{Name: "small", Volume: "dir:" + small},
-		experiment.ArmSpec{Name: "other", Volume: "bind"}) // without it there is nothing to compare
+	e, c := volumes(experiment.ArmSpec{Name: "disk", Options: record.Options{Volume: "bind"}}, experiment.ArmSpec{Name: "small", Options: record.Options{Volume: "dir:" + small}},
+		experiment.ArmSpec{Name: "other", Options: record.Options{Volume: "bind"}}) // without it there is nothing to compare
 	e.Workloads[0].Params["log"] = "16MiB"
 	e.Unequal = experiment.Mark
 	r, _, err := execute(context.Background(), t, e, c)
@@ -161,7 +161,7 @@ func TestDiskTooSmall(t *testing.T) {
 		t.Errorf("left behind: %v", rest)
 	}
 	nothingLeft(t)
-	e, c = volumes(experiment.ArmSpec{Name: "small", Volume: "dir:" + small}, experiment.ArmSpec{Name: "disk", Volume: "bind"})
+	e, c = volumes(experiment.ArmSpec{Name: "small", Options: record.Options{Volume: "dir:" + small}}, experiment.ArmSpec{Name: "disk", Options: record.Options{Volume: "bind"}})
 	e.Workloads[0].Params["log"] = "16MiB"
 	if _, _, err := execute(context.Background(), t, e, c); !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "MiB are free") {
 		t.Errorf("%v", err)
@@ -176,7 +176,7 @@ func TestOnAnothersDisk(t *testing.T) {
 	if err := errors.Join(os.Mkdir(theirs, 0o700), os.Chown(theirs, 12345, 12345)); err != nil {
 		t.Fatal(err)
 	}
-	e, c := volumes(experiment.ArmSpec{Name: "layer"}, experiment.ArmSpec{Name: "rootfs"}, experiment.ArmSpec{Name: "dir", Volume: "dir:" + theirs})
+	e, c := volumes(experiment.ArmSpec{Name: "layer"}, experiment.ArmSpec{Name: "rootfs"}, experiment.ArmSpec{Name: "dir", Options: record.Options{Volume: "dir:" + theirs}})
 	e.Named[1].Environment, e.Scratch = "rootfs", theirs
 	c.Rungs = append(c.Rungs, plan.Rung{Environment: layers.RootFS})
 	r, out, err := execute(context.Background(), t, e, c)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tarelab/tare/record"
 )
 
 // Volumes replace the arms; the written experiment is read as the same one.
@@ -23,7 +25,7 @@ func TestAcross(t *testing.T) {
 		if err := e.Across("--volume", []string{"one", "two"}, []string{"bind", "dir:/x"}, testWords()); err != nil {
 			t.Fatal(err)
 		}
-		want := []ArmSpec{{Name: "one", Environment: environment, Volume: "bind"}, {Name: "two", Environment: environment, Volume: "dir:/x"}}
+		want := []ArmSpec{{Name: "one", Environment: environment, Options: record.Options{Volume: "bind"}}, {Name: "two", Environment: environment, Options: record.Options{Volume: "dir:/x"}}}
 		for i := range e.Workloads {
 			if w := &e.Workloads[i]; !cmp.Equal(e.ArmsOf(w), want) || w.Baseline != "one" {
 				t.Errorf("%s: %s has %+v, baseline %s", src, w.Name, e.ArmsOf(w), w.Baseline)
@@ -72,11 +74,11 @@ func volumesOfPods() Words {
 func TestAcrossVolumesOfPods(t *testing.T) {
 	words := volumesOfPods()
 	for src, want := range map[string][]ArmSpec{
-		"workloads: {a: {kind: oltp}}": {{Name: "x", Environment: "besteffort", Volume: "bind"}, {Name: "y", Environment: "besteffort", Volume: "pvc:fast"}},
+		"workloads: {a: {kind: oltp}}": {{Name: "x", Environment: "besteffort", Options: record.Options{Volume: "bind"}}, {Name: "y", Environment: "besteffort", Options: record.Options{Volume: "pvc:fast"}}},
 		"arms: {p: {environment: \"burstable:cpu=1\"}, h: {environment: host}}\nbaseline: p\nworkloads: {a: {kind: oltp}}": {
-			{Name: "x", Environment: "burstable:cpu=1", Volume: "bind"}, {Name: "y", Environment: "burstable:cpu=1", Volume: "pvc:fast"}},
-		"arms: {p: {environment: burstable, volume: emptydir}}\nbaseline: p\nworkloads: {a: {kind: oltp}}": {{Name: "p", Environment: "burstable", Volume: "emptydir"},
-			{Name: "x", Environment: "burstable", Volume: "bind"}, {Name: "y", Environment: "burstable", Volume: "pvc:fast"}},
+			{Name: "x", Environment: "burstable:cpu=1", Options: record.Options{Volume: "bind"}}, {Name: "y", Environment: "burstable:cpu=1", Options: record.Options{Volume: "pvc:fast"}}},
+		"arms: {p: {environment: burstable, volume: emptydir}}\nbaseline: p\nworkloads: {a: {kind: oltp}}": {{Name: "p", Environment: "burstable", Options: record.Options{Volume: "emptydir"}},
+			{Name: "x", Environment: "burstable", Options: record.Options{Volume: "bind"}}, {Name: "y", Environment: "burstable", Options: record.Options{Volume: "pvc:fast"}}},
 	} {
 		e, err := Parse("t.yaml", []byte(src), words)
 		if err != nil {

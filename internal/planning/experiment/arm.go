@@ -21,19 +21,8 @@ type ArmSpec struct {
 	Neighbour   string // name of a neighbour of the experiment; empty: none
 	// Isolation lists the mechanisms that protect the arm from its neighbour, each a name or
 	// "name=level"; empty: none.
-	Isolation []string
-	Volume    string // empty: that of the experiment
-	// Network to AppArmor are settings of the arm's container; empty: the environment's default.
-	Network, Seccomp, Capabilities, AppArmor string
-	// CPUs to CPUSet are limits of the arm; zero: none. CPUs is a quota in CPU seconds per second, Burst
-	// the unused quota that is saved up, in the same unit, Weight the share of the CPUs beside other
-	// groups, Memory in bytes, CPUSet a list of CPUs such as "0-3,6".
-	CPUs, Burst float64
-	Weight      int
-	Memory      int64
-	CPUSet      string
-	// Image is a container image; empty: the arm has the host's root file system.
-	Image string
+	Isolation      []string
+	record.Options // an empty Volume is that of the experiment
 	// Against is another arm with which this one is compared besides the baseline; empty: none.
 	Against string
 	// Set overrides parameters of the workload.
@@ -74,7 +63,7 @@ func armKeys(words Words) []key[ArmSpec] {
 			func(x *a) *float64 { return &x.Burst }), func(x *a) bool { return x.Burst != 0 }),
 		writtenIf(value("weight", "cpu.weight: 100 is the kernel's default", wholeShape(1, mostWeight), weight, strconv.Itoa,
 			func(x *a) *int { return &x.Weight }), func(x *a) bool { return x.Weight != 0 }),
-		writtenIf(bytesKey("memory", "memory limit", 16<<20, 1<<50, func(x *a) *int64 { return &x.Memory }), func(x *a) bool { return x.Memory != 0 }),
+		writtenIf(bytesKey("memory", "memory limit", 16<<20, 1<<50, func(x *a) *int64 { return &x.MemoryBytes }), func(x *a) bool { return x.MemoryBytes != 0 }),
 		writtenIf(text("cpuset", "CPUs: 0-3,6", 1, func(x *a) *string { return &x.CPUSet }), func(x *a) bool { return x.CPUSet != "" }),
 		writtenIf(text("image", "an image that the engine has, or a file for chroot; needs a bound volume", 1, func(x *a) *string { return &x.Image }),
 			func(x *a) bool { return x.Image != "" }),

@@ -9,6 +9,8 @@ import (
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/loads/workload"
+
+	"github.com/tarelab/tare/record"
 )
 
 // testWords is a small vocabulary like the catalog's: the golden files do not change when the
@@ -135,7 +137,7 @@ func colocatedExperiment() *Experiment {
 			{Name: "none", Environment: "host", Neighbour: "hogs"},
 			{Name: "idle", Environment: "cgroup", Neighbour: "hogs", Isolation: []string{"cpu.idle"}},
 			{Name: "both", Environment: "cgroup", Neighbour: "noise", Isolation: []string{"cpu.idle", "cpu.weight=5"},
-				Volume: "bind", Set: map[string]string{"threads": "8"}},
+				Options: record.Options{Volume: "bind"}, Set: map[string]string{"threads": "8"}},
 		},
 		Workloads: []Workload{
 			{Name: "a", Kind: "oltp", Share: 1, Baseline: "alone", Params: params()},

@@ -96,15 +96,15 @@ func nameArms(t *rapid.T, e *Experiment) {
 	}
 	e.Arms = nil
 	for _, name := range rapid.SliceOfNDistinct(word, 1, 4, rapid.ID).Draw(t, "arm names") {
-		a := ArmSpec{Name: name, Environment: rapid.SampledFrom(words.Arms).Draw(t, "environment"),
+		a := ArmSpec{Name: name, Environment: rapid.SampledFrom(words.Arms).Draw(t, "environment"), Options: record.Options{
 			Volume:  rapid.SampledFrom([]string{"", Volume, "bind"}).Draw(t, "volume of the arm"),
 			Image:   rapid.SampledFrom([]string{"", "localhost/x:1"}).Draw(t, "image"),
 			Network: rapid.SampledFrom([]string{"", "host", "bridge"}).Draw(t, "network"),
 			Seccomp: rapid.SampledFrom([]string{"", "unconfined"}).Draw(t, "seccomp"), Capabilities: rapid.SampledFrom([]string{"", "none"}).Draw(t, "capabilities"),
 			AppArmor: rapid.SampledFrom([]string{"", "docker-default"}).Draw(t, "apparmor"),
-			CPUs:     rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(t, "cpus"), Memory: rapid.SampledFrom([]int64{0, 1 << 30}).Draw(t, "memory of the arm"),
+			CPUs:     rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(t, "cpus"), MemoryBytes: rapid.SampledFrom([]int64{0, 1 << 30}).Draw(t, "memory of the arm"),
 			Burst: rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "burst"), Weight: rapid.SampledFrom([]int{0, 20}).Draw(t, "weight"),
-			CPUSet: rapid.SampledFrom([]string{"", "0-1"}).Draw(t, "cpuset")}
+			CPUSet: rapid.SampledFrom([]string{"", "0-1"}).Draw(t, "cpuset")}}
 		if len(e.Neighbours) > 0 && rapid.Bool().Draw(t, "has a neighbour") {
 			a.Neighbour = rapid.SampledFrom(e.neighbourNames()).Draw(t, "neighbour")
 			a.Isolation = rapid.SampledFrom([][]string{nil, {"cpu.idle"}, {"cpu.weight=7", "cpu.idle"}}).Draw(t, "isolation")

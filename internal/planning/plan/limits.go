@@ -24,7 +24,7 @@ func (b beyondHost) Unwrap() []error { return []error{b.error, facts.ErrUnsuppor
 
 // limitsOf returns the limits of an arm's control group that the experiment sets.
 func limitsOf(spec experiment.ArmSpec, r Rung, host facts.Host) (cgroup.Limits, error) {
-	l := cgroup.Limits{CPUs: spec.CPUs, Burst: spec.Burst, Weight: uint64(spec.Weight), Memory: uint64(spec.Memory), CPUSet: spec.CPUSet}
+	l := cgroup.Limits{CPUs: spec.CPUs, Burst: spec.Burst, Weight: uint64(spec.Weight), Memory: uint64(spec.MemoryBytes), CPUSet: spec.CPUSet}
 	switch {
 	case l == cgroup.Limits{}:
 		return l, nil

@@ -118,10 +118,8 @@ func (b builder) arm(spec experiment.ArmSpec) (PlannedArm, error) {
 		return PlannedArm{}, err
 	}
 	a := PlannedArm{Env: r.Environment, Volume: on, Arm: record.Arm{
-		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour,
-		Isolation: spec.Isolation, Volume: spec.Volume, Set: spec.Set,
-		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image, Pod: r.Capabilities().Pod, RunsAs: runsAs(r, b.host),
-		Against: spec.Against, CPUs: spec.CPUs, Burst: spec.Burst, Weight: spec.Weight, MemoryBytes: spec.Memory, CPUSet: spec.CPUSet,
+		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour, Isolation: spec.Isolation, Options: spec.Options,
+		Set: spec.Set, Against: spec.Against, Pod: r.Capabilities().Pod, RunsAs: runsAs(r, b.host),
 	}}
 	a.Container = environment.Container{
 		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image,

@@ -177,19 +177,19 @@ func TestBuildContainers(t *testing.T) {
 		arm  experiment.ArmSpec
 		says string
 	}{
-		{"rpc", experiment.ArmSpec{Environment: "runc", Network: "bridge", Seccomp: "unconfined"}, ""},
-		{"commit", experiment.ArmSpec{Environment: "runc", Capabilities: "none"}, ""},
-		{"commit", experiment.ArmSpec{Environment: "runc", Network: "bridge"}, "no server"},
-		{"rpc", experiment.ArmSpec{Environment: "runc", Network: "engine"}, "without an engine"},
-		{"commit", experiment.ArmSpec{Environment: "runc", Image: "x"}, "no images"},
-		{"commit", experiment.ArmSpec{Environment: "podman", Image: "x"}, "cannot fill"},
-		{"commit", experiment.ArmSpec{Environment: "podman", Image: "x", Volume: "bind"}, ""},
-		{"commit", experiment.ArmSpec{Environment: "chroot", Image: "x"}, ""},
+		{"rpc", experiment.ArmSpec{Environment: "runc", Options: record.Options{Network: "bridge", Seccomp: "unconfined"}}, ""},
+		{"commit", experiment.ArmSpec{Environment: "runc", Options: record.Options{Capabilities: "none"}}, ""},
+		{"commit", experiment.ArmSpec{Environment: "runc", Options: record.Options{Network: "bridge"}}, "no server"},
+		{"rpc", experiment.ArmSpec{Environment: "runc", Options: record.Options{Network: "engine"}}, "without an engine"},
+		{"commit", experiment.ArmSpec{Environment: "runc", Options: record.Options{Image: "x"}}, "no images"},
+		{"commit", experiment.ArmSpec{Environment: "podman", Options: record.Options{Image: "x"}}, "cannot fill"},
+		{"commit", experiment.ArmSpec{Environment: "podman", Options: record.Options{Image: "x", Volume: "bind"}}, ""},
+		{"commit", experiment.ArmSpec{Environment: "chroot", Options: record.Options{Image: "x"}}, ""},
 		{"commit", experiment.ArmSpec{Environment: "chroot"}, "needs an image"},
-		{"rpc", experiment.ArmSpec{Environment: "chroot", Image: "x", Network: "host"}, "makes no container"},
-		{"rpc", experiment.ArmSpec{Environment: "cgroup", Seccomp: "unconfined"}, "makes no container"},
-		{"commit", experiment.ArmSpec{Environment: "runc", AppArmor: "default"}, ""},
-		{"commit", experiment.ArmSpec{Environment: "cgroup", AppArmor: "mine"}, "makes no container"},
+		{"rpc", experiment.ArmSpec{Environment: "chroot", Options: record.Options{Image: "x", Network: "host"}}, "makes no container"},
+		{"rpc", experiment.ArmSpec{Environment: "cgroup", Options: record.Options{Seccomp: "unconfined"}}, "makes no container"},
+		{"commit", experiment.ArmSpec{Environment: "runc", Options: record.Options{AppArmor: "default"}}, ""},
+		{"commit", experiment.ArmSpec{Environment: "cgroup", Options: record.Options{AppArmor: "mine"}}, "makes no container"},
 	} {
 		e := asked(x.kind)
 		x.arm.Name = "x"
@@ -232,7 +232,7 @@ func TestBuildPublished(t *testing.T) {
 		e := asked(x.kind)
 		e.Workloads[0].Baseline, e.Arms = "host", []string{"host", "podman"}
 		if x.network != "" {
-			e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, {Name: "podman", Environment: "podman", Network: x.network}}
+			e.Named = []experiment.ArmSpec{{Name: "host", Environment: "host"}, {Name: "podman", Environment: "podman", Options: record.Options{Network: x.network}}}
 		}
 		p, err := Build(e, c, facts.Host{}, nil)
 		if err != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/base/said"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
+
+	"github.com/tarelab/tare/record"
 )
 
 // pod is a place in a cluster.
@@ -49,9 +51,9 @@ func TestBuildVolumesOfPods(t *testing.T) {
 	e := asked("commit")
 	e.Volume = "pvc:slow"
 	e.Named = []experiment.ArmSpec{
-		{Name: "here", Environment: "besteffort", Volume: "emptydir"}, {Name: "usual", Environment: "besteffort"},
-		{Name: "claim", Environment: "besteffort:client=pod", Volume: "pvc:fast"}, {Name: "host", Environment: "host", Volume: "pvc:fast"},
-		{Name: "bound", Environment: "besteffort", Volume: "bind"},
+		{Name: "here", Environment: "besteffort", Options: record.Options{Volume: "emptydir"}}, {Name: "usual", Environment: "besteffort"},
+		{Name: "claim", Environment: "besteffort:client=pod", Options: record.Options{Volume: "pvc:fast"}}, {Name: "host", Environment: "host", Options: record.Options{Volume: "pvc:fast"}},
+		{Name: "bound", Environment: "besteffort", Options: record.Options{Volume: "bind"}},
 	}
 	e.Workloads[0].Baseline = "here"
 	p, err := Build(e, withPods(""), facts.Host{}, nil)

@@ -39,8 +39,8 @@ const leastCache = 128 << 20
 // memory; 0: the present one does both.
 func (l Lost) cache(data, now int64) int64 {
 	most := int64(l.Memory / 2)
-	if l.Arm.Memory > 0 {
-		most = l.Arm.Memory / 2
+	if l.Arm.MemoryBytes > 0 {
+		most = l.Arm.MemoryBytes / 2
 	}
 	want := int64(leastCache)
 	for want < data+data/4 {

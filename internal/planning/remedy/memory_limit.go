@@ -21,11 +21,11 @@ func memoryLimit() Remedy {
 		Gives: record.Say("gives_memory"), Part: 0.8, Sets: "memory limit",
 		On: func(l Lost) (Trial, bool) {
 			a := l.arm()
-			a.Memory *= 2
+			a.MemoryBytes *= 2
 			t := change(a, record.OnLoad, record.KeyMemoryMax,
-				strconv.FormatInt(a.Memory, 10), strconv.FormatInt(l.Arm.Memory, 10))
-			t.Gives = memory(a.Memory - l.Arm.Memory)
-			return t, a.Memory > 0 && (l.Memory == 0 || uint64(a.Memory) < l.Memory)
+				strconv.FormatInt(a.MemoryBytes, 10), strconv.FormatInt(l.Arm.MemoryBytes, 10))
+			t.Gives = memory(a.MemoryBytes - l.Arm.MemoryBytes)
+			return t, a.MemoryBytes > 0 && (l.Memory == 0 || uint64(a.MemoryBytes) < l.Memory)
 		},
 	}
 }

@@ -13,10 +13,10 @@ func noMemoryLimit() Remedy {
 		Gives: record.Say("gives_memory_bound"), Part: 0.95, Sets: "memory limit",
 		On: func(l Lost) (Trial, bool) {
 			a := l.arm()
-			a.Memory = 0
-			t := change(a, record.OnLoad, record.KeyMemoryMax, "", strconv.FormatInt(l.Arm.Memory, 10))
-			t.Gives = record.Say("gives_memory_bound_of", "bytes", l.Arm.Memory)
-			return t, l.Arm.Memory > 0
+			a.MemoryBytes = 0
+			t := change(a, record.OnLoad, record.KeyMemoryMax, "", strconv.FormatInt(l.Arm.MemoryBytes, 10))
+			t.Gives = record.Say("gives_memory_bound_of", "bytes", l.Arm.MemoryBytes)
+			return t, l.Arm.MemoryBytes > 0
 		},
 	}
 }

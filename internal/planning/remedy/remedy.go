@@ -141,9 +141,7 @@ func one(on record.SettingOn, key record.SettingKey, value string) []record.Reme
 // Spec is an arm of a record as an experiment defines it.
 func Spec(a record.Arm) experiment.ArmSpec {
 	return experiment.ArmSpec{
-		Name: a.Name, Environment: a.Environment, Neighbour: a.Neighbour, Isolation: slices.Clone(a.Isolation), Volume: a.Volume,
-		Network: a.Network, Seccomp: a.Seccomp, Capabilities: a.Capabilities, AppArmor: a.AppArmor,
-		CPUs: a.CPUs, Burst: a.Burst, Weight: a.Weight, Memory: a.MemoryBytes, CPUSet: a.CPUSet, Image: a.Image,
+		Name: a.Name, Environment: a.Environment, Neighbour: a.Neighbour, Isolation: slices.Clone(a.Isolation), Options: a.Options,
 		Against: a.Against, Set: maps.Clone(a.Set),
 	}
 }

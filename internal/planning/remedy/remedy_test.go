@@ -260,8 +260,7 @@ func TestUnprotected(t *testing.T) {
 // Spec has every key of an arm: what it leaves out, trials would measure without.
 func TestSpecIsComplete(t *testing.T) {
 	a := record.Arm{
-		Name: "a", Environment: "docker", Neighbour: "n", Isolation: []string{"cpu.idle"}, Volume: "bind", Network: "host", Seccomp: "default",
-		Capabilities: "none", AppArmor: "p", CPUs: 1.5, Burst: 0.5, Weight: 5, MemoryBytes: 5, CPUSet: "0", Image: "i", Against: "b", Set: map[string]string{"x": "1"},
+		Name: "a", Environment: "docker", Neighbour: "n", Isolation: []string{"cpu.idle"}, Options: record.Options{Volume: "bind"}, Against: "b", Set: map[string]string{"x": "1"},
 	}
 	spec := reflect.ValueOf(remedy.Spec(a))
 	for i := range spec.NumField() {

@@ -8,6 +8,8 @@ import (
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/remedy"
+
+	"github.com/tarelab/tare/record"
 )
 
 // Losses are arms that lose in different ways, by a load and what is special about the arm. Every remedy applies
@@ -31,10 +33,10 @@ func Losses(t *testing.T) map[string]remedy.Lost {
 	add("oltp neighbour", "oltp", experiment.ArmSpec{Environment: "cgroup", Neighbour: "hogs"}, false)
 	add("oltp host", "oltp", experiment.ArmSpec{Environment: "host", Neighbour: "hogs"}, false)
 	add("oltp ungrouped", "oltp", experiment.ArmSpec{Environment: "ungrouped", Neighbour: "hogs"}, false)
-	add("sysbench docker", "sysbench", experiment.ArmSpec{Environment: "docker", CPUs: 1.5, Memory: 256 << 20}, true)
+	add("sysbench docker", "sysbench", experiment.ArmSpec{Environment: "docker", Options: record.Options{CPUs: 1.5, MemoryBytes: 256 << 20}}, true)
 	add("sysbench small", "sysbench", experiment.ArmSpec{Environment: "cgroup", Set: map[string]string{"buffer_pool": "5M"}}, true)
 	add("pgbench docker", "pgbench", experiment.ArmSpec{Environment: "docker", Set: map[string]string{"shared_buffers": "1M"}}, true)
-	add("oltp weight", "oltp", experiment.ArmSpec{Environment: "cgroup", Weight: 20}, false)
+	add("oltp weight", "oltp", experiment.ArmSpec{Environment: "cgroup", Options: record.Options{Weight: 20}}, false)
 	add("oltp limit", "oltp", experiment.ArmSpec{Environment: "cpu-limit"}, false)
 	add("sysbench besteffort", "sysbench", experiment.ArmSpec{Environment: "besteffort:volume=emptydir"}, true)
 	add("sysbench guaranteed", "sysbench", experiment.ArmSpec{Environment: "guaranteed:cpu=1,volume=pvc:fast"}, true)
