@@ -72,8 +72,8 @@ func PadRight(s string, n int) string { return s + strings.Repeat(" ", max(0, n-
 func PadLeft(s string, n int) string  { return strings.Repeat(" ", max(0, n-Width(s))) + s }
 
 // together are the places where a line must not end: between a number and
-// its unit, and inside an interval.
-var together = regexp.MustCompile(`(\d) (%|ns|µs|ms|s|min|h|d|days|B|[KMGT]iB)\b|\[[^] ]*, [^] ]*\]|\d %( \[[^] ]*, [^] ]*\])?`)
+// its unit, inside a duration of two units, and inside an interval.
+var together = regexp.MustCompile(`\d (min|h|d) \d+ (s|min|h)\b|(\d) (%|ns|µs|ms|s|min|h|d|days|B|[KMGT]iB)\b|\[[^] ]*, [^] ]*\]|\d %( \[[^] ]*, [^] ]*\])?`)
 
 func glue(s string) string {
 	return together.ReplaceAllStringFunc(s, func(m string) string { return strings.ReplaceAll(m, " ", "\u00a0") })
