@@ -82,7 +82,7 @@ func (t *imported) different(arm string, of func(*record.Observed) []record.Sett
 	return parts, compared
 }
 
-// collect returns the settings of some runs; one with different values has all of them.
+// collect returns the settings of some runs. Where runs differ, the setting has all values.
 func collect(runs []*record.Observed, of func(*record.Observed) []record.Setting) []record.Setting {
 	var out []record.Setting
 	for _, o := range runs {

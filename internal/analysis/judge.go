@@ -57,12 +57,11 @@ func ofEstimates(ests []stat.Estimate, alpha float64, metrics int) family {
 
 // proof is the amount of data behind an effect.
 type proof struct {
-	launches int // of that one of the two arms that has fewer
-	// windows of that one of the two arms that has fewer, in a metric per time, of which a stalled
-	// window loses all; 0: another metric, such as CPU time per operation.
+	launches int // the fewer of the two arms
+	// windows are the fewer of the two arms, for a metric per time: a stalled window loses all of it. 0: another metric,
+	// such as CPU time per operation.
 	windows int
-	// twoSpeeds: one of the two arms worked at two speeds, of which the typical effect is that of the more
-	// frequent one.
+	// twoSpeeds: one of the two arms worked at two speeds, and the typical effect is that of the more frequent one.
 	twoSpeeds bool
 	// invalid is why the two arms cannot be compared, whatever the figures are; nothing: they can.
 	invalid record.Said

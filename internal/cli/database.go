@@ -154,7 +154,7 @@ func hasServer(words experiment.Words, kind string) bool {
 // serverOptions is the parameter of all workloads with a server, see workload.ServerOptions.
 const serverOptions = "server_options"
 
-// eachWith sets the parameter of each workload that has one of these.
+// eachWith sets a flag's value in each workload that has one of the parameters.
 func eachWith(e *experiment.Experiment, words experiment.Words, flag string, params []string, value string) error {
 	found := false
 	for _, w := range e.Workloads {

@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// taken are settings of the user's server with what gets them.
+// taken has the settings that a flag took from the user's server, and the paths of the experiment that get them.
 type taken struct {
 	flag    string // with its value, for errors
 	service db.Service

@@ -5,7 +5,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// workload is everything about one workload, with how to speak of it.
+// workload has the effects of one workload and the language in which they are printed.
 type workload struct {
 	arrange.Workload
 	in Language

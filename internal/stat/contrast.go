@@ -2,11 +2,10 @@ package stat
 
 import "math"
 
-// errors are the estimates of a contrast's variance, of which the interval takes the one
-// that makes it widest: that of the windows within launches; that of the table of launches
-// and arms, of all arms together; and that of the contrast's own launches where an arm in it
-// is odd. The first is right where launches do not differ, the second where the windows of a
-// launch resemble each other or launches differ.
+// errors are estimates of a contrast's variance; the interval uses the one that makes it widest. The first is from the
+// windows within launches, and right where launches do not differ. The second is from the table of launches and arms of
+// all arms, and right where launches differ. The third is from the launches of the contrast's own arms, where one of
+// these arms differs from the rest.
 type errors []oneError
 
 // oneError is a variance with its degrees of freedom.

@@ -8,12 +8,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// leeBounds is how far the mean of values may be from the mean of those windows
-// that would have been kept in either arm, when the share excess of these values
-// would have been dropped in the other: the smallest and the largest mean of what
-// is left without that share, less the mean of all (Lee 2009, Rev. Econ. Stud. 76,
-// p. 1071). Lo <= 0 <= Hi; 0 and 0 without excess; the whole line when nothing
-// would be left. A part of a value is trimmed as a part.
+// leeBounds bounds the error of a mean by selection (Lee 2009, Rev. Econ. Stud. 76, p. 1071). One arm kept more of its
+// windows than the other; excess is the difference as a share of values. The bounds are the smallest and the largest
+// mean that remain after values of that share are removed, less the mean of all values. Lo <= 0 <= Hi; both are 0
+// without excess, and infinite when no value would remain. A fractional number of values is removed as a fraction.
 func leeBounds(values []float64, excess float64) Interval {
 	n := float64(len(values))
 	switch {
@@ -40,10 +38,9 @@ func ofFirst(x []float64, n float64) float64 {
 	return sum / n
 }
 
-// Bound is how much the windows that were dropped may hide of Against(arm): what
-// to add to both ends of its interval. kept is the share of the windows of each
-// arm that were kept. The side that kept more is trimmed to what the other kept;
-// its values are taken less their blocks.
+// Bound is by how much the two ends of the interval of Against(arm) move for what dropped windows may hide. kept is the
+// share of each arm's windows that were kept. The values of the arm that kept more, without the effects of their
+// blocks, are trimmed to the share of the other arm (leeBounds).
 func (f *Fit) Bound(arm int, kept []float64) Interval {
 	c := f.Against(arm)
 	if !f.estimable(c) || len(kept) != len(c) {

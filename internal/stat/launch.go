@@ -211,7 +211,7 @@ func (e *launchTable) compare(arm int) OwnLaunches {
 	of := func(b int) bool { return b != arm && !e.apart[b] }
 	fit := e.among(of)
 	others, square := fit.at(e.variance)
-	// Others that no launch connects with most of them have another zero.
+	// Effects are relative to a zero for each set of arms that share launches: only the largest set is compared.
 	component := fit.all.component[0]
 	main := largest(component, of)
 	var own, weights []float64

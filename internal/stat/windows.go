@@ -107,7 +107,7 @@ func (f *Fit) Against(arm int) []float64 {
 // Between is the contrast of one arm with one other.
 func (f *Fit) Between(arm, base int) []float64 { return f.contrast(arm, []int{base}) }
 
-// contrast is that of an arm with the mean of others; all 0 where one of them does not exist.
+// contrast has the weights of arm minus the mean of the arms with; all 0 if one of these arms does not exist.
 func (f *Fit) contrast(arm int, with []int) []float64 {
 	if f.layout == nil {
 		return nil

@@ -28,8 +28,7 @@ func Of(e *record.Effects) *record.Answers {
 	return a
 }
 
-// tables are the tables of one load: one for each neighbour, then one of the arms that are in none of
-// these.
+// tables are the tables of one load: one for each neighbour, then one of the arms without a neighbour.
 func tables(e *record.Effects, w arrange.Workload) (out []record.AnswerTable) {
 	if w.Unmeasured() {
 		return nil

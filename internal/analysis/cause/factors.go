@@ -40,8 +40,8 @@ var networks = []struct {
 	cause record.LossCause
 }{{"host", ""}, {"bridge", record.LossVeth}, {"published", record.LossNAT}}
 
-// networkCauses are what one network has and another one has not. The port is published where the word is
-// not one of the others: by the engine or by default.
+// networkCauses are the layers that one network has and another one lacks. Every word but host and bridge is a network
+// whose port is published.
 func networkCauses(arm, base string) (out []record.LossCause) {
 	rank := func(word string) int {
 		for i, n := range networks {

@@ -46,7 +46,7 @@ func (c Container) Title() record.Said {
 	return record.Say("arm_container")
 }
 
-// Capabilities are no levels and all choices of a container.
+// Capabilities: control groups and every setting of a container; no options behind the name.
 func (Container) Capabilities() environment.Capabilities {
 	return environment.Capabilities{Grouped: true, Container: true}
 }

@@ -30,7 +30,7 @@ const (
 
 var volumes = []string{emptyDirVolume, hostPathVolume, claimVolume + ":CLASS", nfsVolume + ":SERVER:/PATH"}
 
-// volume is the level volume.
+// volume is the value of a pod's option volume.
 type volume struct {
 	kind string // one of the words; empty: emptydir, or the volume of the arm
 	kube.Volume

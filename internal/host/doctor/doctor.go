@@ -17,7 +17,7 @@ type Check struct {
 	facts.Support
 }
 
-// Patient is the host to examine.
+// Patient is the host that the checks look at.
 type Patient struct {
 	Root    string     // "/" outside tests
 	Scratch string     // the directory whose file system will be under test

@@ -59,8 +59,8 @@ type Reader interface {
 	Reason(i int) record.Said
 	Close() error
 
-	// atEdge appends the readings for sched.MarkedSleep that replace the numbers of Read at an
-	// edge of a window; a reader with noEdges appends none. Set calls it for its first probe only.
+	// atEdge appends the readings that sched.MarkedSleep makes exactly when a window opens or closes. Their results take the
+	// place of the numbers of Read; a reader with noEdges appends none. Set calls it for its first probe only.
 	atEdge(to []sched.Reading) []sched.Reading
 	// moveTo replaces numbers, which Read returned near an edge, by the numbers at the edge. For
 	// the opening they come from the last Read before atEdge, for the closing from the last Read.

@@ -35,7 +35,7 @@ type schedule struct {
 	launches   int             // in this turn
 	shorter    int             // launches of this turn with shorter windows, which do not count
 	launchTime time.Duration   // of the last launch, until its arms were warm
-	making     time.Duration   // the part of launchTime that the next launch does not need
+	making     time.Duration   // of launchTime: what the arms keep, and the next launch saves
 	closeTime  time.Duration   // of the arms of the last launch
 	launchSD   float64         // of an arm's launch effect, in logs, as measured so far; 0: not known yet
 	another    bool            // another launch follows in this turn

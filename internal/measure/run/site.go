@@ -17,7 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// arm is a running arm: its isolation on the processes of a site.
+// arm is an arm that is running: a plan, and the processes on which it is measured.
 type arm struct {
 	planned plan.PlannedArm
 	site    *site

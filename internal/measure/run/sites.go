@@ -76,8 +76,8 @@ func (ls *launchedSites) removeArms(which func(*arm) bool) (removed []*arm) {
 	return removed
 }
 
-// making is how long opening the arms took for what later launches find kept. They were opened at the same
-// time.
+// making is the time of opening the arms that later launches save, because the arms keep it (a pod). The arms were
+// opened at the same time.
 func (ls *launchedSites) making() (longest time.Duration) {
 	for _, s := range ls.all {
 		if k, ok := s.opened.(environment.KeptArm); ok {

@@ -38,8 +38,8 @@ var most = bounds{bytes: 16 << 30, entries: 100_000}
 // Read unpacks an archive of Write into dir, and returns the number of files. It makes
 // directories and plain files, none outside of dir, none over an existing file, and not
 // more than most. own says that this tare wrote the archive: it is then unpacked without
-// bounds, with permissions and with links. Of others links are dropped, because several of
-// them together can lead out of dir.
+// bounds, with permissions and with links. Links in archives of others are dropped, because
+// several links together can lead out of dir.
 func Read(r io.Reader, dir string, own bool) (files int, err error) { return most.read(r, dir, own) }
 
 func (b bounds) read(r io.Reader, dir string, own bool) (files int, err error) {

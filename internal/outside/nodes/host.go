@@ -145,7 +145,7 @@ func (h *host) resultDir() string { return h.in("result") }
 
 func (h *host) in(name string) string { return filepath.Join(h.dir, name) }
 
-// command is tare on the node.
+// command runs tare's copy on the node with these arguments.
 func (h *host) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(h.in("tare"), append([]string{Command, roleTare}, args...)...)
 	cmd.Dir, cmd.Env = h.in(filesDir), append(os.Environ(), "XDG_CACHE_HOME="+h.in("cache"))

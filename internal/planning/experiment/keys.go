@@ -172,7 +172,7 @@ func value[T, V any](name, help string, takes shape, parse func(string) (V, erro
 	}
 }
 
-// about describes a key in the schema alone: a file shows what it is.
+// about adds a description to the schema of a key that needs no help in a file.
 func about[T any](text string, k key[T]) key[T] {
 	k.takes = described(text, k.takes)
 	return k

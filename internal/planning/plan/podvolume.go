@@ -60,7 +60,7 @@ type withoutVolume struct {
 	volume string
 }
 
-// Support is no.
+// Support is no, with an arm in a pod as the remedy.
 func (w withoutVolume) Support(facts.Host) facts.Support {
 	return facts.Unsupported(record.Say("only_of_pod", "volume", w.volume, "environment", w.Name()), record.Say("in_pod"))
 }

@@ -42,7 +42,7 @@ type Observed struct {
 	Launch time.Duration // time of a launch of all arms, until they are warm, and of closing them
 	Switch time.Duration // time that a window takes beyond its length and its settle time
 	Budget time.Duration // time that is left for this workload
-	Stands bool          // a launch has already been made; Budget does not include its time
+	Stands bool          // the arms are launched already: the time of that launch is no part of Budget
 	Least  time.Duration // shortest window that the load allows
 	Settle time.Duration // shortest settle time that the load allows; 0: only the pilot decides
 	// BesideWork is the shortest settle time where other processes of the host use the share
