@@ -74,7 +74,7 @@ type mark string
 const (
 	moved   mark = "*" // shown to differ
 	inNoise mark = "~" // shown, but not larger than the host's own differences
-	unequal mark = "≠" // of an arm that keeps less
+	unequal mark = "≠" // of an arm of weaker durability
 )
 
 func (c cell) figure() figure   { return figure{cell: c} }

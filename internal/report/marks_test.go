@@ -11,7 +11,7 @@ import (
 )
 
 // markedRun is a run with every mark on its first screen: more CPU per operation, a cost within the noise, an arm that
-// keeps less, a load without a figure.
+// of weaker durability, a load without a figure.
 func markedRun() *record.Effects {
 	e := richRun()
 	for i := range e.Effects {
@@ -105,7 +105,7 @@ func TestMarksInForms(t *testing.T) {
 	}
 	for form, got := range map[string]string{"text": text.String(), "Markdown": strings.ReplaceAll(markdown.String(), "\\", ""), "page": pageOf(t, e, Source{})} {
 		got = strings.ReplaceAll(strings.ReplaceAll(got, "&#39;", "'"), "\u00a0", " ")
-		for _, want := range []string{"* shown to differ", "~ shown, but not larger than the host's own differences", "≠ keeps less of what is committed", "– no figure"} {
+		for _, want := range []string{"* shown to differ", "~ shown, but not larger than the host's own differences", "≠ weaker durability", "– no figure"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q", form, want)
 			}

@@ -47,7 +47,7 @@ func questionKeys(words Words) []key[Experiment] {
 		value("seed", "orders the arms; auto: chosen and recorded", countShape(0, 0), seed, formatAuto[uint64], func(x *e) *uint64 { return &x.Seed }),
 		volumeKey("what is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4 ...", words,
 			func(x *e) *string { return &x.Volume }),
-		word("unequal", "arms that keep less or more of what is committed than the baseline: refuse (skipped) or mark (compared, and every result marked)",
+		word("unequal", "arms of weaker or stronger durability than the baseline: refuse (skipped) or mark (compared, and every result marked)",
 			[]string{Refuse, Mark}, func(x *e) *string { return &x.Unequal }),
 		text("scratch", "directory on the file system under test; empty: the default", 0,
 			func(x *e) *string { return &x.Scratch }),

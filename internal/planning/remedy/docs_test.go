@@ -29,7 +29,7 @@ var kinds = []struct {
 // docs/remedies.md lists the remedies; -update writes it.
 func TestPage(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Remedies\n\n    tare advise colocation\n\ntries those for the causes of a loss that this host can have; `-v` prints settings, price and lines that apply and undo the proved remedy: Docker, Podman, Compose, Quadlet, systemd, kubectl, kustomize, Helm, option files. None keeps less of what is committed. tare sets none of them itself: the lines are yours to apply.\n\n")
+	b.WriteString("# Remedies\n\n    tare advise colocation\n\ntries the remedies that fit the causes of a loss and this host, and proves the best one with fresh launches. With `-v` it prints the settings, their price, and the lines that apply and undo them for Docker, Podman, Compose, Quadlet, systemd, kubectl, kustomize, Helm and option files. No remedy weakens durability. tare sets none of them itself: the lines are yours to apply.\n\n")
 	listed := 0
 	for _, k := range kinds {
 		var names []string

@@ -2,7 +2,7 @@
 // arm that tests it, given the arm that lost, what it gives up, and the settings that apply and undo it.
 // It is pure. The texts of a remedy stand in its file: they are its description.
 //
-// A remedy never keeps less of what is committed. It must not be tried by anything but an arm.
+// A remedy never weakens durability. It must not be tried by anything but an arm.
 //
 // It may import experiment, environment, isolation, facts and loads/workload. To add a remedy: one file
 // with a function, and its line in All.

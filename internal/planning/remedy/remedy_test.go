@@ -100,7 +100,7 @@ func experimentOf(t *testing.T, kind string) *experiment.Experiment {
 // exchanged that flush log and data.
 var durable = []string{"flush_log_at_trx_commit", "sync_binlog", "doublewrite", "binlog", "fsync", "synchronous_commit", "full_page_writes", "wal_sync_method", "appendonly", "appendfsync", "save", "sync"}
 
-// No remedy keeps less of what is committed.
+// No remedy weakens durability.
 func TestRemediesKeepCommits(t *testing.T) {
 	for _, r := range remedy.All() {
 		for shape, l := range remedytest.Losses(t) {
