@@ -42,7 +42,7 @@ func (r *textRenderer) fitting(t table) []table {
 	for drop := range last + 1 {
 		kept := t.dropped(drop)
 		for _, way := range []struct{ cut, wrapped bool }{{}, {wrapped: true}, {cut: true}, {cut: true, wrapped: true}} {
-			if way.wrapped && drop != min(1, last) { // what goes first goes before an answer takes two lines
+			if way.wrapped && drop != min(1, last) && drop != last { // columns of drop 1 go before an answer takes two lines
 				continue
 			}
 			kept.wrapped = way.wrapped
