@@ -38,8 +38,11 @@ func TestGolden(t *testing.T) {
 	}
 	for name, e := range fixtures() {
 		for form, print := range forms {
-			if of, one := map[string]string{"60.txt": "rich", "80.txt": "rich", "color.txt": "rich", "csv": "user", "json": "user"}[form]; one && of != name {
+			if of, one := map[string]string{"60.txt": "rich", "80.txt": "rich", "color.txt": "rich", "csv": "user"}[form]; one && of != name {
 				continue
+			}
+			if form == "json" && (name == "rich" || name == "killed" || name == "hopeless") {
+				continue // long and alike; TestJSON reads them back
 			}
 			t.Run(name+"."+form, func(t *testing.T) {
 				var b bytes.Buffer

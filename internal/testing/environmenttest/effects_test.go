@@ -25,7 +25,7 @@ func TestEffects(t *testing.T) {
 // TestEverySettingHasAnEffect compares the effects with the keys of an arm in an experiment.
 func TestEverySettingHasAnEffect(t *testing.T) {
 	var all experiment.ArmSpec
-	v := reflect.ValueOf(&all).Elem()
+	v := reflect.ValueOf(&all.Options).Elem()
 	for i := range v.NumField() {
 		switch f := v.Field(i); f.Kind() {
 		case reflect.String:
