@@ -20,7 +20,7 @@ schemas: ## docs/schema: the JSON schemas and the page on every field, from the 
 # servers and budgets. Without DWARF the test binaries link faster.
 test: deps ## installs what the tests need, then runs every unit, property, golden and conformance test
 	$(GOTEST) -vet=off -p 3 -ldflags=-w -timeout 20m ./internal/measure/run ./cmd/tare ./internal/testing/environmenttest ./...
-	$(GO) -C tools test ./tiers ./dashboard
+	$(GO) -C tools test ./tiers ./typecheck ./dashboard
 
 TIERS ?=
 tiers: ## the longer tiers of .ci/tiers, all, or those named (TIERS="kill vm")

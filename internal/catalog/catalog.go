@@ -1,10 +1,6 @@
 package catalog
 
 import (
-	"errors"
-	"fmt"
-	"strings"
-
 	"github.com/tarelab/tare/internal/arms/beside"
 	"github.com/tarelab/tare/internal/arms/chroot"
 	"github.com/tarelab/tare/internal/arms/engines"
@@ -144,26 +140,6 @@ func Words() experiment.Words {
 
 // checkLevels returns an error if text has levels that the environment does not have.
 func checkLevels(name, text string) error {
-	_, err := Environment(nil, name+":"+text)
+	_, err := Plan(nil).Rung(name + ":" + text)
 	return err
-}
-
-// Environment finds an environment by its word: a name, and after a colon its levels. See Rungs for
-// cluster.
-func Environment(cluster *pods.Target, word string) (environment.Environment, error) {
-	name, levels, has := strings.Cut(word, ":")
-	for _, r := range Rungs(cluster) {
-		if r.Name() != name {
-			continue
-		}
-		if !has {
-			return r.Environment, nil
-		}
-		with := r.Capabilities().With
-		if with == nil {
-			return nil, errors.New("it has no levels")
-		}
-		return with(levels)
-	}
-	return nil, fmt.Errorf("no environment is called %q", name)
 }

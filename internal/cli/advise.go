@@ -54,7 +54,7 @@ func (a *adviseCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	s := &advise.Search{Bench: bench{a, c}, Experiment: e}
+	s := &advise.Search{Bench: bench{a, c}, Catalog: catalog.Plan(a.cluster()), Experiment: e}
 	lock, err := a.open(c, s, len(e.Workloads))
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (a *adviseCommand) ofDirectory(c *console, dir string) error {
 	if result.Manifest.Imported != nil {
 		return &usageError{fmt.Errorf("%s: another tool measured it, and nothing of it can be tried here", dir), "tare advise PRESET measures here"}
 	}
-	s := &advise.Search{Bench: bench{a, c}}
+	s := &advise.Search{Bench: bench{a, c}, Catalog: catalog.Plan(a.cluster())}
 	if err := s.From(result, effects, dir); err != nil {
 		return err
 	}

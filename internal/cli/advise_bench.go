@@ -6,9 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/messages"
-	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/advise"
 	"github.com/tarelab/tare/internal/measure/run"
@@ -35,12 +33,6 @@ func (b bench) Plan(e *experiment.Experiment, host facts.Host) (*plan.Plan, erro
 	return b.plan(e, host)
 }
 
-func (b bench) Catalog() plan.Catalog { return catalog.Plan(b.cluster()) }
-
-func (b bench) Environment(word string) (environment.Environment, error) {
-	return catalog.Environment(b.cluster(), word)
-}
-
 func (b bench) Note(key messages.Key, pairs ...any) { b.note(key, pairs...) }
 
 func (b bench) Stage(load string, kind record.StageKind, arms []string) {
@@ -63,12 +55,13 @@ func (b bench) Measure(dir string, p *plan.Plan, host facts.Host, further bool) 
 		}
 		p.Record.Command = b.command()
 	}
+	began := time.Now()
 	show := b.progress(p, b.progressFlags)
 	show.start(p, dir)
 	b.cluster().Told(func(m messages.Message) { show.say(b.in.Say(m)) })
-	c.Warnings, c.Progress, c.Manifest = b.cluster().Warnings, show.event, manifest(host, time.Now())
+	c.Warnings, c.Progress, c.Manifest = b.cluster().Warnings, show.event, manifest(host, began)
 	out, err := measure(c, show, b.in)
-	m.Begun = out.Reason != ""
+	m.Begun, m.Took = out.Reason != "", time.Since(began)
 	if err = notRestored(b.console, out, err); err != nil {
 		return m, err
 	}

@@ -187,8 +187,8 @@ func podsOf(e *experiment.Experiment, on *pods.Target) []pods.Pod {
 
 // podOf returns the environment of a word if it is a pod.
 func podOf(word string, on *pods.Target) (pods.Pod, bool) {
-	env, err := catalog.Environment(on, word)
-	p, ok := env.(pods.Pod)
+	r, err := catalog.Plan(on).Rung(word)
+	p, ok := r.Environment.(pods.Pod)
 	return p, err == nil && ok
 }
 

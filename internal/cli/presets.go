@@ -279,7 +279,7 @@ func armsInWords(in messages.Catalog, e *experiment.Experiment) (all [][2]string
 	described := map[string]bool{}
 	for _, a := range e.Named {
 		text := a.Environment
-		if env, err := catalog.Environment(nil, a.Environment); err == nil && !described[env.Name()] {
+		if env, err := catalog.Plan(nil).Rung(a.Environment); err == nil && !described[env.Name()] {
 			text, described[env.Name()] = said.Text(in, env.Title()), true
 		}
 		parts := []string{text}

@@ -18,7 +18,7 @@ type Tier struct {
 	Always bool
 	// Run is a shell command; what it prints shows which test failed.
 	Run string
-	// Takes is the usual duration in seconds on two CPUs, with warm caches.
+	// Takes is the usual duration in seconds on two CPUs.
 	Takes int
 	// Limit is the duration in seconds after which the tier is ended. Caches may be cold.
 	Limit int

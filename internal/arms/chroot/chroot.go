@@ -34,7 +34,7 @@ func (Chroot) Name() string { return "chroot" }
 // Title is one line for people.
 func (Chroot) Title() record.Said { return record.Say("arm_image") }
 
-// Capabilities are no levels; the root comes from the file of an image, the groups are a service's.
+// Capabilities: no options behind the name; the root comes from the file of an image, the groups are a service's.
 func (Chroot) Capabilities() environment.Capabilities {
 	return environment.Capabilities{Archive: true, RunsAs: launch.RunsAs}
 }

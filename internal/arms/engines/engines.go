@@ -60,7 +60,7 @@ func (k Kind) Support(h facts.Host) facts.Support {
 	return h.Has(facts.FeatureOverlay)
 }
 
-// Capabilities are no levels, and the choices that refuses allows.
+// Capabilities: no options behind the name, and the settings of a container that refuses lets pass.
 func (k Kind) Capabilities() environment.Capabilities {
 	return environment.Capabilities{With: k.with, Refuses: refuses, Grouped: true, Container: true, Networks: true, Images: true}
 }

@@ -58,7 +58,7 @@ func passesFiles(path string) bool {
 	return bytes.Contains(help, []byte("-pass-fd"))
 }
 
-// Capabilities are no levels, and the choices that refuses allows.
+// Capabilities: no options behind the name, and the settings of a container that refuses lets pass.
 func (Container) Capabilities() environment.Capabilities {
 	return environment.Capabilities{Refuses: refuses, Grouped: true, Container: true}
 }

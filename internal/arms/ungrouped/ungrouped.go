@@ -28,7 +28,7 @@ func (Process) Name() string { return "ungrouped" }
 // Title is one line for people.
 func (Process) Title() record.Said { return record.Say("arm_root_group") }
 
-// Capabilities are no levels.
+// Capabilities: the root groups, and no options behind the name.
 func (Process) Capabilities() environment.Capabilities {
 	return environment.Capabilities{RunsAs: func(*cgroup.Tree) string { return record.AsProcess }}
 }

@@ -87,9 +87,6 @@ func Trimmed(s string) string {
 	return WithUnit(number, unit)
 }
 
-// about prints a forecast of seconds in English.
-func about(seconds float64) string { return AboutIn(messages.In(messages.English), seconds) }
-
 // AboutIn prints a forecast of seconds, rounded up.
 func AboutIn(c messages.Catalog, seconds float64) string {
 	switch up := RoundedUp(seconds); {

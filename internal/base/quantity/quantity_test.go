@@ -4,11 +4,13 @@ import (
 	"math"
 	"testing"
 
+	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/record"
 )
 
 func TestNumbers(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
+	about := func(seconds float64) string { return AboutIn(messages.In(messages.English), seconds) }
 	for _, c := range []struct{ got, want string }{
 		{Percent(0.969), "-3.1 %"}, {Percent(1), "0.0 %"}, {Percent(0.9999), "0.0 %"}, {Percent(1.0149), "+1.5 %"},
 		{Percent(2.5), "+150 %"}, {Percent(0), "-100 %"}, {Percent(124), "+12300 %"}, {Percent(nan), "–"}, {Percent(inf), "–"},

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/analysis/cause"
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/base/quantity"
@@ -24,6 +23,7 @@ import (
 
 // How the time of an advice is divided.
 const (
+	// PerLoad is the time for each load where the user names none.
 	PerLoad = 3 * time.Minute
 	// The first stage has this part of the whole, and as much again as long as no loss is shown and one may be;
 	// the others have parts of what is left for their loss.
@@ -43,9 +43,6 @@ type Bench interface {
 	Inspect(*experiment.Experiment) (facts.Host, error)
 	// Plan plans the first stage as tare run would.
 	Plan(*experiment.Experiment, facts.Host) (*plan.Plan, error)
-	// Catalog has the loads and arms of the other plans, Environment what is known of one environment.
-	Catalog() plan.Catalog
-	Environment(word string) (environment.Environment, error)
 	// Measure measures a plan into a directory; if further is set it adds launches to the result that is there.
 	Measure(dir string, p *plan.Plan, host facts.Host, further bool) (Measured, error)
 	// Note says something about what comes, Stage which stage begins with which arms.
@@ -53,16 +50,19 @@ type Bench interface {
 	Stage(load string, kind record.StageKind, arms []string)
 }
 
-// Measured is the result of a stage with its effects. Begun says, also beside an error, that there was a launch.
+// Measured is the result of a stage with its effects. Begun, whether there was a launch, and Took, the time of the run
+// without the analysis, are set beside an error too.
 type Measured struct {
 	*record.Result
 	Effects *record.Effects
 	Begun   bool
+	Took    time.Duration
 }
 
 // Search is the search for remedies of the losses of an experiment.
 type Search struct {
 	Bench
+	Catalog    plan.Catalog // of loads and environments, for the stages after the first
 	Experiment *experiment.Experiment
 	Dir        string        // of the advice and its stages
 	Total      time.Duration // of all stages
@@ -261,14 +261,13 @@ func (s *Search) stage(kind record.StageKind, load string, p *plan.Plan, host fa
 func (s *Search) measure(st *record.AdviceStage, dir string, p *plan.Plan, further bool) (Measured, error) {
 	began := time.Now()
 	m, err := s.Measure(dir, p, s.host, further)
-	took := time.Since(began)
 	s.Made = s.Made || m.Begun
-	st.Seconds += took.Seconds()
-	s.Advice.Seconds += took.Seconds()
+	st.Seconds += m.Took.Seconds()
+	s.Advice.Seconds += m.Took.Seconds()
 	if err == nil {
 		noteIn(st, m.Effects)
 	}
-	s.over = max(s.over, took-p.Expected())
+	s.over = max(s.over, time.Since(began)-p.Expected())
 	return m, err
 }
 
@@ -276,7 +275,7 @@ func (s *Search) measure(st *record.AdviceStage, dir string, p *plan.Plan, furth
 func (s *Search) trial(load string, budget time.Duration, precision float64, host facts.Host, arms ...experiment.ArmSpec) (*plan.Plan, error) {
 	e := s.Experiment.Only(load, arms...)
 	e.Budget, e.Precision = max(budget.Round(time.Second), time.Second), precision
-	return plan.Build(e, s.Catalog(), host, nil)
+	return plan.Build(e, s.Catalog, host, nil)
 }
 
 // Write writes the advice so far into its directory, if a stage has made that.

@@ -14,11 +14,6 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// played is a bench that only plans.
-type played struct{ Bench }
-
-func (played) Catalog() plan.Catalog { return catalog.Plan(nil) }
-
 // attemptOn is an attempt at the loss of b against a in an experiment, with candidates that are those arms changed.
 func attemptOn(t *testing.T, source string, changes ...func(*experiment.ArmSpec)) *attempt {
 	t.Helper()
@@ -28,7 +23,7 @@ func attemptOn(t *testing.T, source string, changes ...func(*experiment.ArmSpec)
 	}
 	arms := e.ArmsOf(e.Workload("w"))
 	a := &attempt{
-		Search: &Search{Bench: played{}, Experiment: e}, host: facts.Host{Control: facts.Control{CPUs: []int{0, 1}}}, base: arms[0], lost: arms[1],
+		Search: &Search{Catalog: catalog.Plan(nil), Experiment: e}, host: facts.Host{Control: facts.Control{CPUs: []int{0, 1}}}, base: arms[0], lost: arms[1],
 		loss: &record.AdviceLoss{Workload: "w", Arm: "b", Baseline: "a", Lost: record.Ratio{Ratio: 0.5}}, end: time.Now().Add(time.Hour),
 	}
 	for i, change := range changes {

@@ -103,7 +103,7 @@ func (a *attempt) prepare() (err error) {
 			params[name] = value
 		}
 	}
-	env, err := a.Environment(a.lost.Environment)
+	env, err := a.Catalog.Rung(a.lost.Environment)
 	if err != nil {
 		return fmt.Errorf("arm %s: environment %s: %w", a.lost.Name, a.lost.Environment, err)
 	}
@@ -116,7 +116,7 @@ func (a *attempt) prepare() (err error) {
 		Arm: a.lost, Volume: cmp.Or(a.lost.Volume, a.Experiment.Volume), Params: params, Can: env.Capabilities(), CPUs: a.host.Control.CPUs, Service: service, Received: cause.Received(a.found.Effects, load.Name, a.lost.Name),
 		Memory: a.Advice.Host.Memory, NeighbourInPod: n != nil && n.Environment != "", Taken: []string{a.base.Name, a.lost.Name},
 	}
-	if kind, ok := a.Catalog().Workload(w.Kind); ok {
+	if kind, ok := a.Catalog.Workload(w.Kind); ok {
 		if stages, err := kind.Stages(params); err == nil {
 			a.on.Server = stages.Server != nil
 		}

@@ -145,7 +145,7 @@ func (b builder) arm(spec experiment.ArmSpec) (PlannedArm, error) {
 
 // rungOf finds the environment of an arm on its volume.
 func (b builder) rungOf(spec experiment.ArmSpec) (Rung, error) {
-	r, err := b.rung(spec.Environment)
+	r, err := b.c.Rung(spec.Environment)
 	if err != nil {
 		return r, err
 	}
@@ -153,23 +153,23 @@ func (b builder) rungOf(spec experiment.ArmSpec) (Rung, error) {
 	return r.onVolume(levels, cmp.Or(spec.Volume, b.e.Volume))
 }
 
-// rung finds an environment by its word, NAME or NAME:LEVELS.
-func (b builder) rung(word string) (Rung, error) {
-	name, levels, has := strings.Cut(word, ":")
-	i := slices.IndexFunc(b.c.Rungs, func(r Rung) bool { return r.Name() == name })
+// Rung finds an environment by its word: a name, and after a colon its options.
+func (c Catalog) Rung(word string) (Rung, error) {
+	name, options, has := strings.Cut(word, ":")
+	i := slices.IndexFunc(c.Rungs, func(r Rung) bool { return r.Name() == name })
 	if i < 0 {
 		return Rung{}, fmt.Errorf("no environment is called %q", name)
 	}
-	r := b.c.Rungs[i]
+	r := c.Rungs[i]
 	if !has {
 		return r, nil
 	}
 	with := r.Capabilities().With
 	if with == nil {
-		return Rung{}, fmt.Errorf("environment %s has no levels", name)
+		return Rung{}, errors.New("it has no levels")
 	}
 	var err error
-	r.Environment, err = with(levels)
+	r.Environment, err = with(options)
 	return r, err
 }
 
@@ -314,7 +314,7 @@ func (b builder) neighbourEnvironment(word string) (environment.Environment, err
 	if word == "" || word == experiment.Baseline {
 		return b.c.Beside, nil
 	}
-	r, err := b.rung(word)
+	r, err := b.c.Rung(word)
 	if err != nil {
 		return nil, err
 	}

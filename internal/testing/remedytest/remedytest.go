@@ -18,7 +18,7 @@ func Losses(t *testing.T) map[string]remedy.Lost {
 	t.Helper()
 	all := map[string]remedy.Lost{}
 	add := func(name, kind string, a experiment.ArmSpec, server bool) {
-		env, err := catalog.Environment(nil, a.Environment)
+		env, err := catalog.Plan(nil).Rung(a.Environment)
 		if err != nil {
 			t.Fatal(err)
 		}
