@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// Steps lists the kinds of steps that a journal may have. Reading and undoing a journal need this list: a step whose kind is missing here would be
-// written and never undone.
+// Steps lists the kinds of steps that a journal may have. Reading and undoing a journal need this list: a step
+// whose kind is missing here would be written and never undone.
 func Steps() journal.Kinds {
 	return steps.Kinds(
 		journal.KindOf[oci.ContainerStep](),

@@ -65,7 +65,7 @@ func (k Kind) Capabilities() environment.Capabilities {
 	return environment.Capabilities{With: k.with, Refuses: refuses, Grouped: true, Container: true, Networks: true, Images: true}
 }
 
-// with refuses all levels.
+// with refuses all options.
 func (k Kind) with(string) (environment.Environment, error) {
 	return nil, errors.New("it has no levels")
 }
