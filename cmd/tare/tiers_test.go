@@ -34,8 +34,9 @@ func answered(t *testing.T, into any, args ...string) {
 
 // TestTruth: losses of known size are measured as what they are, in throughput and in operations
 // per CPU second. One interval in twenty misses. The tier fails only beyond twice the interval's
-// width, or if an interval is too wide to say anything: on a host whose CPUs others take,
-// throughput says little, and CPU per operation much.
+// width, or if the largest loss of CPU per operation is not found: on a host whose CPUs others take,
+// throughput says little, and CPU per operation much. How wide an interval is says what else the
+// host did, so no width fails.
 func TestTruth(t *testing.T) {
 	testneed.Long(t, "truth")
 	testneed.Root(t)
@@ -45,6 +46,7 @@ func TestTruth(t *testing.T) {
 		t.Errorf("%d losses; left out: %+v", len(c.Losses), c.Left)
 	}
 	metrics := map[string]int{}
+	var largest record.PlantedLoss // of CPU per operation
 	for _, l := range c.Losses {
 		if l.Measured == nil {
 			t.Errorf("%s of %s by %s: %s", l.Metric, l.Arm, l.How, l.Reason)
@@ -61,12 +63,15 @@ func TestTruth(t *testing.T) {
 		if off := math.Abs(l.Planted - (l.Measured.High+l.Measured.Low)/2); off > 2*half+grain {
 			t.Errorf("the truth is %.2f half-widths away", off/half)
 		}
-		if widest := map[string]float64{"throughput": 0.25, "cpu_per_op": 0.03}[l.Metric]; half > widest {
-			t.Errorf("an interval of ±%.1f %% says nothing", 100*half)
+		if l.Metric == "cpu_per_op" && l.Planted > largest.Planted {
+			largest = l
 		}
 	}
 	if metrics["throughput"] == 0 || metrics["cpu_per_op"] == 0 {
 		t.Errorf("not both metrics: %v", metrics)
+	}
+	if !largest.Found {
+		t.Errorf("a planted loss of %.0f %% of CPU per operation is not found", 100*largest.Planted)
 	}
 	t.Logf("covered %+v, false positives %+v, smallest %+v", c.Covered, c.FalsePositives, c.Smallest)
 }
