@@ -13,8 +13,9 @@ HOME_URL = https://github.com/tarelab/tare
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -ldflags '-X github.com/tarelab/tare/internal/base/hint.Home=$(HOME_URL)' -o bin/tare ./cmd/tare
 
-schemas: ## docs/schema: the JSON schemas and the page on every field, from the types and tables of the code
-	CGO_ENABLED=0 $(GO) test -vet=off -count=1 -ldflags '-X github.com/tarelab/tare/internal/base/hint.Home=$(HOME_URL)' -run 'TestSchemas$$' ./internal/cli -args -update
+schemas: ## docs/schema and dist/schema: the page on every field and the JSON schemas, from the types and tables of the code
+	mkdir -p dist/schema
+	CGO_ENABLED=0 $(GO) test -vet=off -count=1 -ldflags '-X github.com/tarelab/tare/internal/base/hint.Home=$(HOME_URL)' -run 'TestSchemas$$' ./internal/cli -args -update -schemas $(CURDIR)/dist/schema
 
 # The packages that take longest start first. Three run at the same time on two CPUs, because many tests wait for
 # servers and budgets. Without DWARF the test binaries link faster.
@@ -131,12 +132,12 @@ test-release: deps ## a release is made twice and is the same; packages and imag
 	@HOME_URL='$(HOME_URL)' sh tools/release/test.sh
 
 .PHONY: site test-site
-site: ## dist/site: docs/ as a static site in English and Chinese, read from a disk or any server; needs PyPI once
-	@HOME_URL='$(HOME_URL)' GO='$(GO)' sh tools/site.sh
+site: ## dist/site: docs/ as a static site, read from a disk or any server (mkdocs.yml); needs PyPI once
+	@GO='$(GO)' sh tools/site.sh
 
-test-site: ## the site with file:// as its home, opened in a browser 390 and 1280 pixels wide
+test-site: ## the site, opened in a browser 390 and 1280 pixels wide
 	@sh tools/deps.sh site
-	@HOME_URL='file://$(CURDIR)/dist/site' GO='$(GO)' sh tools/site.sh test
+	@GO='$(GO)' sh tools/site.sh test
 
 arm64: ## the pure packages under qemu-user, and the package of Debian on an emulated machine of arm64
 	@sh tools/arm64.sh

@@ -267,7 +267,7 @@ type Redrawn struct {
 
 // Checks is the outcome of one check of the measurement itself.
 type Checks struct {
-	Kind  string `json:"kind"` // transparency, halves, order, …; carry-over in effects of older versions
+	Kind  string `json:"kind"` // transparency, halves, order, …
 	OK    bool   `json:"ok"`
 	Known bool   `json:"known"` // false: not enough data
 	// Detectable is the smallest deviation that the check would have found, as a ratio (0.02 is

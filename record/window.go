@@ -6,24 +6,14 @@ type Block struct {
 	Generation int      `json:"generation"`
 	Number     int      `json:"number"` // within the generation, from 0
 	Windows    []Window `json:"windows"`
-	// Dropped is the reason why the block ended early, and concerns its last window. Only old records
-	// have it; now windows are dropped one by one.
-	Dropped string `json:"dropped,omitempty"`
-	Detail  string `json:"detail,omitempty"`
 }
 
-// Reasons for dropping a window. None depends on the result. DropLength, DropForeign, DropSteal,
-// DropClient and DropStalled occur in old records only, and windows with them count.
+// Reasons for dropping a window. None depends on the result.
 const (
 	DropFreeze    = "freeze not confirmed within 1 s"
 	DropError     = "load reported an error"
 	DropDied      = "load ended"
-	DropLength    = "window length off by more than 5 %"
-	DropForeign   = "foreign CPU above the limit"
-	DropSteal     = "steal above the limit"
-	DropClient    = "client CPU above 90 %"
 	DropAbandoned = "interrupted"
-	DropStalled   = "no operation in a window"
 	DropNeighbour = "neighbour ended"
 	DropIsolation = "isolation did not hold"
 	DropSilent    = "tare did not run: stopped, suspended or starved of CPU time"

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -186,35 +185,5 @@ func TestHalvesOfSomeWindows(t *testing.T) {
 	some := check(t, r, "halves")
 	if !whole.Known || !some.Known || whole.OK || some.OK || some.Subject != "container" || math.Abs(some.Ratio.Ratio-whole.Ratio.Ratio) > 0.01 {
 		t.Errorf("%+v, of half of the windows %+v", whole, some)
-	}
-}
-
-// A record of an older version, which has the reason at the block, gives the same effects as one
-// that has it at the window.
-func TestReasonsAtBlocksAndAtWindows(t *testing.T) {
-	w := quiet(35)
-	w.blocks = 12
-	now := w.result()
-	for _, l := range now.Lines {
-		if b := l.Block; b != nil && b.Number%5 == 1 { // ended early
-			b.Windows = b.Windows[:2+b.Generation%4]
-			b.Windows[len(b.Windows)-1].Dropped = []string{record.DropDied, record.DropFreeze, record.DropAbandoned}[b.Generation%3]
-		}
-	}
-	before := copyOf(t, now)
-	eachWindow(before, func(b *record.Block, i int) {
-		b.Dropped, b.Windows[i].Dropped = b.Windows[i].Dropped, ""
-	})
-	a, b := analysed(t, now), analysed(t, before)
-	x, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := json.Marshal(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(x) != string(y) || a.Dropped.Windows == 0 || a.Dropped.Windows == a.Dropped.WindowsOf {
-		t.Errorf("dropped %+v and %+v, the effects are equal: %v", a.Dropped, b.Dropped, string(x) == string(y))
 	}
 }

@@ -76,6 +76,6 @@ func (p *points) block(m measure, b *record.Block) {
 			continue
 		}
 		p.by[w.Arm] = append(p.by[w.Arm], record.Point{
-			At: w.Start, Value: x, Generation: b.Generation, Block: b.Number, Dropped: dropped(b, i)})
+			At: w.Start, Value: x, Generation: b.Generation, Block: b.Number, Dropped: w.Dropped})
 	}
 }

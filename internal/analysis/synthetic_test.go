@@ -78,7 +78,7 @@ func (w world) result() *record.Result {
 				at += 0.22
 			}
 			if w.drop != nil {
-				block.Dropped = w.drop(g, b)
+				block.Windows[len(block.Windows)-1].Dropped = w.drop(g, b)
 			}
 			add(record.Line{Block: block})
 			if b == 0 {

@@ -107,23 +107,6 @@ func (t *table) line(l *record.Line) {
 // launchID numbers the launches of continued runs apart from those of the runs before.
 func (t *table) launchID(generation int) int { return generation + max(t.runs-1, 0)<<32 }
 
-// harmlessReasons are reasons for which older versions ended a block although its windows are
-// valid: a long window is no error, steal and foreign CPU time are part of the measurement, and
-// a stall is a result.
-var harmlessReasons = []string{record.DropLength, record.DropForeign, record.DropSteal, record.DropStalled, record.DropClient}
-
-// dropped is the reason why a window does not count; empty where it does. In records of older
-// versions the block has the reason, which is about its last window.
-func dropped(b *record.Block, i int) string {
-	if w := &b.Windows[i]; w.Dropped != "" {
-		return w.Dropped
-	}
-	if b.Dropped != "" && i == len(b.Windows)-1 && !slices.Contains(harmlessReasons, b.Dropped) {
-		return b.Dropped
-	}
-	return ""
-}
-
 func (t *table) add(b *record.Block) {
 	t.made = max(t.made, b.Generation+1)
 	r := row{launch: t.launchID(b.Generation), number: b.Number, windows: make([]*window, len(t.arms))}
@@ -135,7 +118,7 @@ func (t *table) add(b *record.Block) {
 		if !ok {
 			continue
 		}
-		why := dropped(b, i)
+		why := w.Dropped
 		x := t.compact(arm, w)
 		order = append(order, x)
 		if why == record.DropAbandoned {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/record"
 )
@@ -166,6 +167,7 @@ func passes(t *testing.T, what, door, out string) {
 
 // No name, reason or error is printed raw, by any command, in any form.
 func TestHostileNames(t *testing.T) {
+	testneed.Root(t)
 	all := t.TempDir()
 	state := filepath.Join(all, "state")
 	t.Setenv("XDG_STATE_HOME", state)

@@ -26,6 +26,7 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/hostlock"
 )
 
@@ -122,6 +123,7 @@ func TestBusyHostAndPodsElsewhere(t *testing.T) {
 
 // A cluster that cannot be reached has one exit code, whatever asks it.
 func TestUnreachableClusterHasOneCode(t *testing.T) {
+	testneed.Root(t)
 	t.Setenv(hostlock.DirEnv, t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Chdir(t.TempDir())

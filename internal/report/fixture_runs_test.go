@@ -46,7 +46,7 @@ func richRun() *record.Effects {
 			e.Effects[i].Intermittent, e.Effects[i].Slow = true, 0.083
 		}
 	}
-	e.Dropped = record.Dropped{Blocks: 5, Of: 149, Reasons: map[string]int{record.DropForeign: 4, record.DropFreeze: 1}}
+	e.Dropped = record.Dropped{Blocks: 5, Of: 149, Reasons: map[string]int{record.DropSilent: 4, record.DropFreeze: 1}}
 	for _, w := range []string{"oltp-read-only", "oltp-read-write", "commit", "rpc"} {
 		e.Left = append(e.Left, record.Left{Workload: w, Arm: "container-crun",
 			Reason: record.InProse("crun is not installed"), Remedy: record.InProse("apt install crun, or leave it: runc was measured")})
@@ -193,7 +193,7 @@ func hopelessRun() *record.Effects {
 		}
 	}
 	e.Dropped = record.Dropped{Blocks: 31, Of: 148, Reasons: map[string]int{
-		record.DropForeign: 22, record.DropSteal: 6, record.DropDied: 3}}
+		record.DropSilent: 22, record.DropLong: 6, record.DropDied: 3}}
 	return e
 }
 

@@ -42,8 +42,7 @@ var armWords = map[string]struct{ adds, phrase messages.Key }{
 // its rung, is called by its name and described by its title up to a colon.
 func (w workload) word(arm string) word {
 	title := w.Arm[arm].Title
-	more := title.Code == record.TitleSettings || strings.HasPrefix(title.String(), "in "+arm+", ") // a text in older records
-	if r, ok := armWords[arm]; ok && !w.Imported && !more {
+	if r, ok := armWords[arm]; ok && !w.Imported && title.Code != record.TitleSettings {
 		return word{w.in.text(r.adds), w.in.text(r.phrase)}
 	}
 	brief, _, _ := strings.Cut(w.in.said(title), w.in.colon("", "")) // "beside hogs, cpu.weight: a tenth of the weight"

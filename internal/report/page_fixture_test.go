@@ -25,7 +25,7 @@ func seriesOf(e *record.Effects) (all []record.Series) {
 				}
 				p := record.Point{At: at + float64(n)*1.4 + 0.16*float64(i%10), Value: x, Generation: n / 12, Block: n % 12}
 				if n == 7 {
-					p.Dropped = record.DropForeign
+					p.Dropped = record.DropSilent
 				}
 				s.Points = append(s.Points, p)
 			}

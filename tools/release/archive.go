@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -36,6 +37,25 @@ func (r release) archive(a arch, f contents) error {
 			t.file(top+name+"/"+x.name, 0o644, x.data)
 		}
 	}
+	return r.pack(r.archiveName(a), t)
+}
+
+// schemas writes the archive of the JSON schemas.
+func (r release) schemas() error {
+	all, err := allIn(filepath.Join(r.work, "schemas"))
+	if err != nil {
+		return err
+	}
+	t := newTree(r.at)
+	t.dir("schemas/")
+	for _, x := range all {
+		t.file("schemas/"+x.name, 0o644, x.data)
+	}
+	return r.pack("schemas", t)
+}
+
+// pack writes a tree as NAME.tar.gz.
+func (r release) pack(name string, t *tree) error {
 	content, err := t.bytes()
 	if err == nil {
 		content, err = compress(content)
@@ -43,7 +63,7 @@ func (r release) archive(a arch, f contents) error {
 	if err != nil {
 		return err
 	}
-	return r.create(r.archiveName(a)+".tar.gz", content)
+	return r.create(name+".tar.gz", content)
 }
 
 // tree is a tar archive that is written in the order of names, all files root's.

@@ -1,4 +1,4 @@
-// Command release writes the files of a release: archives, packages of Debian and RPM, images, bills of materials,
+// Command release writes the files of a release: archives, packages of Debian and RPM, images, schemas, bills of materials,
 // a manifest of krew, a formula of Homebrew, notes and checksums. tools/release/make.sh compiles the binaries and
 // calls it. The same binaries and arguments give the same bytes: every time is that of the commit.
 package main
@@ -26,7 +26,7 @@ type release struct {
 	at      time.Time // of the commit
 	home    string    // address of the project, without a slash at its end
 	root    string    // of the repository
-	// work has GOARCH/tare for each architecture, and man and completions, which may be empty.
+	// work has GOARCH/tare for each architecture, and man, completions and schemas, which may be empty.
 	work string
 	out  string
 }
@@ -47,7 +47,7 @@ func main() {
 	flag.Int64Var(&epoch, "epoch", 0, "time of the commit in seconds since 1970")
 	flag.StringVar(&r.home, "home", "", "address of the project")
 	flag.StringVar(&r.root, "root", "../..", "directory of the repository")
-	flag.StringVar(&r.work, "work", "", "directory with GOARCH/tare, man and completions")
+	flag.StringVar(&r.work, "work", "", "directory with GOARCH/tare, man, completions and schemas")
 	flag.StringVar(&r.out, "out", "", "directory for the files")
 	flag.Parse()
 	r.at, r.home = time.Unix(epoch, 0).UTC(), strings.TrimSuffix(r.home, "/")
@@ -92,7 +92,7 @@ func (r release) write() error {
 			return fmt.Errorf("%s: %w", a.name, err)
 		}
 	}
-	return errors.Join(r.krew(), r.formula(), r.notes(), r.sums())
+	return errors.Join(r.schemas(), r.krew(), r.formula(), r.notes(), r.sums())
 }
 
 // create writes a file into the release.

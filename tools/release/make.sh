@@ -50,6 +50,10 @@ mkdir "$work/man" "$work/completions"
 tare=$work/$(${GO:-go} env GOARCH)/tare
 "$tare" man "$work/man"
 for shell in bash zsh fish; do "$tare" completion $shell >"$work/completions/tare.$shell"; done
+# Schemas are made of types and comments, by a test.
+mkdir "$work/schemas"
+${GO:-go} test -trimpath -vet=off -count=1 -ldflags "-X github.com/tarelab/tare/internal/base/hint.Home=$HOME_URL" -run 'TestSchemas$' \
+	./internal/cli -args -schemas "$work/schemas" >"$work/said" || { cat "$work/said" >&2; exit 1; }
 
 ${GO:-go} -C tools/release run . -version "$version" -commit "$commit" -epoch "$epoch" -home "$HOME_URL" \
 	-root "$PWD" -work "$work" -out "$out"

@@ -45,6 +45,7 @@ func made(t *testing.T) release {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		put("completions/tare."+shell, []byte("# "+shell+"\n"))
 	}
+	put("schemas/plan.json", []byte("{}\n"))
 	if err := r.write(); err != nil {
 		t.Fatal(err)
 	}

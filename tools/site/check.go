@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -16,11 +15,11 @@ import (
 
 // checked is what was found in a built site.
 type checked struct {
-	dir, home             string
-	anchors               map[string]map[string]bool // of each page
-	from                  []reference
-	pages, links, schemas int
-	errors                []string
+	dir          string
+	anchors      map[string]map[string]bool // of each page
+	from         []reference
+	pages, links int
+	errors       []string
 }
 
 // reference is a link of a page, or a file that it reads.
@@ -29,8 +28,8 @@ type reference struct {
 	reads    bool // the browser follows it by itself
 }
 
-func inspect(dir, home string) (*checked, error) {
-	c := &checked{dir: dir, home: strings.TrimSuffix(home, "/"), anchors: map[string]map[string]bool{}}
+func inspect(dir string) (*checked, error) {
+	c := &checked{dir: dir, anchors: map[string]map[string]bool{}}
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -40,8 +39,6 @@ func inspect(dir, home string) (*checked, error) {
 			return c.page(name)
 		case path.Ext(name) == ".css":
 			return c.style(name)
-		case path.Ext(name) == ".json" && path.Base(path.Dir(name)) == "schema":
-			return c.schema(name)
 		}
 		return nil
 	})
@@ -98,25 +95,6 @@ func (c *checked) style(name string) error {
 		}
 	}
 	return err
-}
-
-// schema: the file is at the address by which it calls itself.
-func (c *checked) schema(name string) error {
-	b, err := os.ReadFile(filepath.Join(c.dir, name))
-	if err != nil {
-		return err
-	}
-	var s struct {
-		ID string `json:"$id"`
-	}
-	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	c.schemas++
-	if at, ok := published(c.home, s.ID); !ok || at != name {
-		c.errors = append(c.errors, fmt.Sprintf("%s: its $id is %s", name, s.ID))
-	}
-	return nil
 }
 
 // follow is why a reference leads nowhere.

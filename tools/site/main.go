@@ -1,46 +1,28 @@
-// Command site writes the pages of the static site as Markdown, from the files of the project and from what tare
-// prints, and checks the site that MkDocs made of them. tools/site.sh runs both.
-//
-//	site pages TOP TARE HOME OUT   pages, files beside them and the navigation, in English and Chinese
-//	site check DIR HOME            every link and anchor leads somewhere; no page reads anything over a network
+// Command site checks the site that MkDocs made: every link and anchor leads somewhere, and no page reads anything over a
+// network. tools/site.sh runs it.
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 )
 
-const usage = "usage: site pages TOP TARE HOME OUT | site check DIR HOME"
-
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: site DIR")
+		os.Exit(2)
+	}
+	c, err := inspect(os.Args[1])
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "site:", err)
 		os.Exit(1)
 	}
-}
-
-func run(args []string) error {
-	switch {
-	case len(args) == 5 && args[0] == "pages":
-		s, err := open(args[1], args[2], args[3], args[4])
-		if err != nil {
-			return err
-		}
-		return s.write()
-	case len(args) == 3 && args[0] == "check":
-		c, err := inspect(args[1], args[2])
-		if err != nil {
-			return err
-		}
-		for _, e := range c.errors {
-			fmt.Fprintln(os.Stderr, e)
-		}
-		fmt.Printf("%d pages, %d links, %d schemas\n", c.pages, c.links, c.schemas)
-		if len(c.errors) > 0 {
-			return fmt.Errorf("%d links lead nowhere", len(c.errors))
-		}
-		return nil
+	for _, e := range c.errors {
+		fmt.Fprintln(os.Stderr, e)
 	}
-	return errors.New(usage)
+	fmt.Printf("%d pages, %d links\n", c.pages, c.links)
+	if len(c.errors) > 0 {
+		fmt.Fprintf(os.Stderr, "site: %d links lead nowhere\n", len(c.errors))
+		os.Exit(1)
+	}
 }

@@ -113,7 +113,7 @@ func keptLaunch(t *testing.T, pod Pod, spec environment.Spec, text string) strin
 func contents(t *testing.T, p *remotePod, name string) string {
 	t.Helper()
 	var out kube.Said
-	err := p.cluster.Exec(t.Context(), p.pod.Namespace, p.pod.Name, kube.Streams{Out: &out}, "/bin/sh", "-c", "head -c 100 "+filepath.Join(p.dir(), name))
+	err := p.cluster.Exec(t.Context(), p.pod.Namespace, p.pod.Name, kube.Streams{Out: &out}, "/bin/sh", "-c", "head -c 100 "+filepath.Join(p.Dir, name))
 	if err != nil {
 		t.Error(err)
 	}

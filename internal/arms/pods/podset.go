@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -61,38 +60,14 @@ func (s *podSet) all() []*remotePod {
 	return slices.DeleteFunc([]*remotePod{s.client, s.server}, func(p *remotePod) bool { return p == nil })
 }
 
-// endBound is how long a killed process may take to end before its pod is removed instead of kept.
-const endBound = 10 * time.Second
-
 // emptied ends the processes of the pods, the client first. It says whether the pods can be used again.
 func (s *podSet) emptied() bool {
-	for _, p := range s.all() {
-		running := p.inside.Running()
-		if running == nil {
-			continue
-		}
-		if running.Kill() != nil {
-			return false
-		}
-		select {
-		case <-running.Done():
-		case <-time.After(endBound):
-			return false
-		}
-	}
-	return s.connected()
+	return !slices.ContainsFunc(s.all(), func(p *remotePod) bool { return !p.Emptied() }) && s.connected()
 }
 
 // connected says whether the streams to all pods exist.
 func (s *podSet) connected() bool {
-	return len(s.all()) > 0 && !slices.ContainsFunc(s.all(), func(p *remotePod) bool {
-		select {
-		case <-p.link.Over():
-			return true
-		default:
-			return false
-		}
-	})
+	return len(s.all()) > 0 && !slices.ContainsFunc(s.all(), func(p *remotePod) bool { return !p.Connected() })
 }
 
 // keep keeps the pods of an arm for its next launch. It says whether it does.
@@ -153,7 +128,7 @@ func (a *remoteArm) refill(ctx context.Context) error {
 	errs := make([]error, len(a.all()))
 	var wg sync.WaitGroup
 	for i, p := range a.all() {
-		wg.Go(func() { errs[i] = p.refill(ctx) })
+		wg.Go(func() { errs[i] = p.filled(p.Refill(ctx)) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)

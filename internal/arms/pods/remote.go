@@ -171,7 +171,7 @@ func (a *remoteArm) prepare(ctx context.Context) error {
 	if got := string(a.server.pod.Status.QOSClass); got != a.kind.QoS.String() {
 		return fmt.Errorf("the cluster made the pod %s, wanted %s", got, a.kind.QoS)
 	}
-	a.server.bounds = a.bounds()
+	a.server.Bounds = a.bounds()
 	if err := a.findVolume(ctx); err != nil || a.Spec.Port == 0 {
 		return err
 	}
@@ -248,13 +248,13 @@ func (a *remoteArm) loadPod() *remotePod {
 // Place has the paths of the volumes in the pods, the addresses of the server, and the link to the
 // pod of the load.
 func (a *remoteArm) Place() wire.Place {
-	p := wire.Place{Volume: a.server.dir(), Remote: a.server.link, OwnRoot: true}
+	p := wire.Place{Volume: a.server.Dir, Remote: a.server.Link, OwnRoot: true}
 	if a.Spec.Neighbour != nil {
-		p.Pause = a.server.link.Freezer()
+		p.Pause = a.server.Link.Freezer()
 	}
 	if a.client != nil {
-		p.Remote = watchedServer{a.client.link, a.server.link}
-		p.ClientVolume = a.client.dir()
+		p.Remote = watchedServer{a.client.Link, a.server.Link}
+		p.ClientVolume = a.client.Dir
 		p.Listen = a.listen()
 		p.Dial = p.Listen
 		if a.route.dial.IsValid() {
@@ -278,9 +278,9 @@ func (a *remoteArm) Start(ctx context.Context, p environment.Process) (environme
 	case p.Outside && a.client == nil:
 		return nil, fmt.Errorf("%w: a process outside of the pod needs tare on the node", facts.ErrUnsupported)
 	case p.Outside:
-		return a.client.start(ctx, p)
+		return a.client.Start(ctx, p)
 	}
-	return a.server.start(ctx, p)
+	return a.server.Start(ctx, p)
 }
 
 // clientPlace says where the client of the arm's server runs; empty without a server.
@@ -293,7 +293,7 @@ func (a *remoteArm) clientPlace() string {
 
 // Settings reads back the pod from the cluster and from the agent in it.
 func (a *remoteArm) Settings() ([]record.Setting, error) {
-	clock := a.loadPod().link.Clock()
+	clock := a.loadPod().Link.Clock()
 	all := append(podSettings(a.node, a.server.pod, a.amounts, a.clientPlace(), a.needs()),
 		record.Setting{Name: "kube.kernel", Got: a.node.Status.NodeInfo.KernelVersion},
 		record.Setting{Name: "kube.tare", Got: a.paused()},
@@ -311,7 +311,7 @@ func (a *remoteArm) Settings() ([]record.Setting, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askBound)
 	defer cancel()
-	seen, err := a.server.link.Look(ctx)
+	seen, err := a.server.Link.Look(ctx)
 	if err != nil {
 		return all, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,34 +13,32 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/agent"
 	"github.com/tarelab/tare/internal/arms/environment"
-	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/arms/stream"
 	"github.com/tarelab/tare/internal/base/hint"
-	"github.com/tarelab/tare/internal/linux/clonetree"
-	"github.com/tarelab/tare/internal/outside/dirtar"
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
 // remotePod is a pod on a node where tare is not. tare copies its binary into the pod, where it
 // becomes the first process, the agent, and sends requests over a stream.
 type remotePod struct {
+	stream.Guest
 	cluster *kube.Cluster
 	spec    kube.PodSpec
 	pod     *corev1.Pod
-	link    *agent.Link
-	inside  launch.Occupant
-	bounds  *agent.Bounds // of its processes; nil: none
-	// data is the data set, a directory of this host; empty: none. kept says that the pod has a copy of
-	// it beside that on its volume.
-	data string
-	kept bool
 }
 
 // start creates a pod, sends it the binary and the directory data, and connects to its agent; data
 // is empty without a data set.
 func (s *podSet) start(ctx context.Context, spec kube.PodSpec, data string) (*remotePod, error) {
 	c := s.cluster
-	p := &remotePod{cluster: c, spec: spec, data: data}
-	p.spec.AgentArgs = agent.Args(kube.Socket, p.lasting())
+	p := &remotePod{cluster: c, spec: spec}
+	p.Guest = stream.Guest{
+		Machine: podMachine{c, p}, Socket: kube.Socket, Dir: filepath.Join(kube.VolumeDir, dataDir(spec)), Lasting: outlives(spec.Volume), Data: data,
+	}
+	if s.of.Keep {
+		p.Copy = kube.KeptData
+	}
+	p.spec.AgentArgs = p.AgentArgs()
 	manifest := p.spec.Pod()
 	s.Undo(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), removeBound)
@@ -62,10 +59,10 @@ func (s *podSet) start(ctx context.Context, spec kube.PodSpec, data string) (*re
 		return nil, hint.New(fmt.Errorf("copy tare's binary into pod %s: %w", p.pod.Name, err),
 			cmpHint(err, "the image needs sh, head, wc, chmod, mv and sleep"))
 	}
-	if err := p.fill(ctx, s.of.Keep); err != nil {
+	if err := p.filled(p.Fill(ctx)); err != nil {
 		return nil, err
 	}
-	return p, p.join(ctx, s)
+	return p, p.Join(ctx, s.Undo)
 }
 
 // awaitNoPod waits until the pod of that name that an earlier launch had is gone.
@@ -96,141 +93,40 @@ func cmpHint(err error, other string) string {
 	return other
 }
 
-// dir is the data directory in the pod.
-func (p *remotePod) dir() string { return filepath.Join(kube.VolumeDir, dataDir(p.spec)) }
-
-// lasting is the directory that the agent removes before it ends: data on a volume that may
-// outlive the pod; empty: none.
-func (p *remotePod) lasting() string {
-	if !outlives(p.spec.Volume) {
-		return ""
-	}
-	return p.dir()
-}
-
-// exec runs tare's binary in the pod, beside the agent.
-func (p *remotePod) exec(ctx context.Context, s kube.Streams, args []string) error {
-	return p.cluster.Exec(ctx, p.pod.Namespace, p.pod.Name, s, append([]string{p.spec.Exe()}, args...)...)
-}
-
-// fillBound is how long a pod may accept no byte of a data set: on a network volume, closing a
-// large file waits until all of it is written.
-const fillBound = 10 * time.Minute
-
-// mostKept is the size in bytes of the largest data set of which a pod keeps a copy on its node. Larger ones
-// are sent again at each launch.
-const mostKept = 1 << 30
-
-// fill sends the data set into the pod's volume. keep: also to a directory beside it, for refill.
-func (p *remotePod) fill(ctx context.Context, keep bool) error {
-	if keep && p.data != "" {
-		bytes, err := clonetree.Size(p.data)
-		if err != nil {
-			return fmt.Errorf("find the size of the data set: %w", err)
-		}
-		if p.kept = bytes <= mostKept; p.kept {
-			if err := p.send(ctx, kube.KeptData); err != nil {
-				return err
-			}
-			return p.refill(ctx)
-		}
-	}
-	return p.send(ctx, p.dir())
-}
-
-// refill replaces the data by that of a new launch.
-func (p *remotePod) refill(ctx context.Context) error {
-	if !p.kept {
-		return p.send(ctx, p.dir())
-	}
-	var words kube.Said
-	if err := p.exec(ctx, kube.Streams{Err: &words}, agent.RefillArgs(p.dir(), kube.KeptData)); err != nil {
-		return p.notFilled("copy the data set in", err, words.String())
-	}
-	return nil
-}
-
-// send sends the data set into a directory of the pod.
-func (p *remotePod) send(ctx context.Context, to string) error {
-	r, w := io.Pipe()
-	go func() {
-		data := p.data
-		if data == "" {
-			data = filepath.Join(os.DevNull, "none") // makes an empty archive
-		}
-		w.CloseWithError(dirtar.Write(w, data))
-	}()
-	output, err := p.cluster.Send(ctx, p.pod.Namespace, p.pod.Name, r, fillBound, append([]string{p.spec.Exe()}, agent.FillArgs(to)...)...)
-	r.CloseWithError(err)
-	if err != nil {
-		return p.notFilled("send the data set into", err, output)
-	}
-	return nil
-}
-
-// notFilled is the error of a pod that did not get its data; output is what the process in it printed.
-func (p *remotePod) notFilled(what string, err error, output string) error {
-	err = fmt.Errorf("%s pod %s: %w: %s", what, p.pod.Name, err, output)
-	if strings.Contains(output, "permission denied") && p.spec.Volume.Server != "" {
-		err = hint.New(err, fmt.Sprintf("the server has to let user %d write there", kube.UserID))
+// filled adds the remedy where a server of the volume refuses the pod's user.
+func (p *remotePod) filled(err error) error {
+	if err != nil && strings.Contains(err.Error(), "permission denied") && p.spec.Volume.Server != "" {
+		return hint.New(err, fmt.Sprintf("the server has to let user %d write there", kube.UserID))
 	}
 	return err
 }
 
-// clearBound is how long the agent may take to remove the data.
-const clearBound = time.Minute
-
-// join makes the stream to the agent.
-func (p *remotePod) join(ctx context.Context, g undoer) error {
-	events, fromPod := io.Pipe()
-	toPod, requests := io.Pipe()
-	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	over := make(chan struct{})
-	g.Undo(func() error {
-		if p.lasting() != "" {
-			select {
-			case <-over: // the agent has removed the data
-			case <-time.After(clearBound):
-			}
-		}
-		cancel()
-		<-over
-		return nil
-	})
-	go func() {
-		defer close(over)
-		var words kube.Said
-		err := p.exec(lasting, kube.Streams{In: toPod, Out: fromPod, Err: &words}, agent.JoinArgs(kube.Socket))
-		if text := words.String(); err != nil && text != "" {
-			err = fmt.Errorf("%w: %s", err, text)
-		}
-		fromPod.CloseWithError(err)
-		toPod.CloseWithError(errors.Join(err, io.ErrClosedPipe))
-	}()
-	var err error
-	if p.link, err = agent.Connect(ctx, events, requests, p.lost, p.cluster); err != nil {
-		return err
-	}
-	g.Undo(p.link.Close)
-	return nil
+// podMachine runs tare's binary in the pod, beside the agent.
+type podMachine struct {
+	*kube.Cluster // hears of silence
+	*remotePod
 }
 
-// lost is how the processes of the pod ended when its stream broke.
-func (p *remotePod) lost() environment.Exit {
-	e := lostPod(p.cluster, p.pod)
+var _ stream.Machine = podMachine{}
+
+func (m podMachine) Name() string { return "pod " + m.pod.Name }
+
+func (m podMachine) command(args []string) []string { return append([]string{m.spec.Exe()}, args...) }
+
+func (m podMachine) Run(ctx context.Context, in io.Reader, out io.Writer, args []string) (string, error) {
+	var words kube.Said
+	err := m.cluster.Exec(ctx, m.pod.Namespace, m.pod.Name, kube.Streams{In: in, Out: out, Err: &words}, m.command(args)...)
+	return words.String(), err
+}
+
+func (m podMachine) Send(ctx context.Context, from io.Reader, bound time.Duration, args []string) (string, error) {
+	return m.cluster.Send(ctx, m.pod.Namespace, m.pod.Name, from, bound, m.command(args)...)
+}
+
+func (m podMachine) Lost() environment.Exit {
+	e := lostPod(m.cluster, m.pod)
 	if e.Err != nil {
-		e.Err = hint.New(fmt.Errorf("%w; %w (%s)", e.Err, agent.ErrBroken, p.pod.Name), hint.Of(e.Err))
+		e.Err = hint.New(fmt.Errorf("%w; %w (%s)", e.Err, agent.ErrBroken, m.pod.Name), hint.Of(e.Err))
 	}
 	return e
-}
-
-// start starts a process in the pod.
-func (p *remotePod) start(ctx context.Context, proc environment.Process) (environment.Running, error) {
-	return p.inside.Start(func() (environment.Running, error) {
-		running, err := p.link.Start(ctx, proc, p.dir(), p.bounds)
-		if err != nil {
-			return nil, err
-		}
-		return running, nil
-	})
 }

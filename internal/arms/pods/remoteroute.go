@@ -36,11 +36,11 @@ func (a *remoteArm) makeRoute(ctx context.Context) error {
 	}
 	r := remoteRoute{dial: netip.AddrPortFrom(at, pod.Port()), pod: pod}
 	word := rand.Text()
-	if err := a.server.link.Echo(ctx, r.pod, word); err != nil {
+	if err := a.server.Link.Echo(ctx, r.pod, word); err != nil {
 		return err
 	}
-	_, err = a.client.link.Probe(ctx, r.dial, word, routeBound)
-	handshakes, stopErr := a.server.link.StopEcho(ctx)
+	_, err = a.client.Link.Probe(ctx, r.dial, word, routeBound)
+	handshakes, stopErr := a.server.Link.StopEcho(ctx)
 	switch {
 	case stopErr != nil:
 		return stopErr

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
 // listening is an address of a listener that answers with other words.
@@ -43,6 +45,7 @@ func unused(t *testing.T) netip.AddrPort {
 
 // A way is proved only when the right listener answers.
 func TestProve(t *testing.T) {
+	testneed.Root(t)
 	free := unused(t)
 	if _, err := prove(t.Context(), "/proc/self/ns/net", "/proc/self/ns/net", route{dial: free, pod: free}, time.Minute); err != nil {
 		t.Error(err)

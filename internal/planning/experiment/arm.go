@@ -34,47 +34,35 @@ func armKeys(words Words) []key[ArmSpec] {
 	type a = ArmSpec
 	return []key[a]{
 		environmentKey("where it runs, with options after a colon", words.Arms, words, func(x *a) *string { return &x.Environment }),
-		writtenIf(value("neighbour", "name of the neighbour beside it", nameShape([]string{noneWord}), words.neighbour, asIs,
-			func(x *a) *string { return &x.Neighbour }), func(x *a) bool { return x.Neighbour != "" }),
-		writtenIf(key[a]{
+		sparse(value("neighbour", "name of the neighbour beside it", nameShape([]string{noneWord}), words.neighbour, asIs,
+			func(x *a) *string { return &x.Neighbour })),
+		{
 			"isolation", "a mechanism that protects the arm from its neighbour, or a list of them",
 			func(x *a, n *yaml.Node, s *sink) { readIsolation(&x.Isolation, n, words, s) },
-			func(x *a) *yaml.Node {
-				if len(x.Isolation) == 1 {
-					return scalar(x.Isolation[0])
-				}
-				return listNode(x.Isolation)
-			},
-			isolationShape(words),
-		}, func(x *a) bool { return len(x.Isolation) > 0 }),
-		writtenIf(volumeKey("what is under the data, as at the top", words, func(x *a) *string { return &x.Volume }),
-			func(x *a) bool { return x.Volume != "" }),
-		writtenIf(word("network", "network of the container", words.Networks, func(x *a) *string { return &x.Network }),
-			func(x *a) bool { return x.Network != "" }),
-		writtenIf(word("seccomp", "seccomp profile of the container", words.Seccomp, func(x *a) *string { return &x.Seccomp }),
-			func(x *a) bool { return x.Seccomp != "" }),
-		writtenIf(word("capabilities", "capabilities of the container", words.Capabilities, func(x *a) *string { return &x.Capabilities }),
-			func(x *a) bool { return x.Capabilities != "" }),
-		writtenIf(text("apparmor", "a loaded AppArmor profile, default or unconfined", 1, func(x *a) *string { return &x.AppArmor }),
-			func(x *a) bool { return x.AppArmor != "" }),
-		writtenIf(value("cpus", "CPU quota, as of docker run --cpus", numberShape(leastQuota, mostQuota), quota("cpus"), formatNumber,
-			func(x *a) *float64 { return &x.CPUs }), func(x *a) bool { return x.CPUs != 0 }),
-		writtenIf(value("burst", "unused quota that is saved up, in CPUs", numberShape(leastQuota, mostQuota), quota("burst"), formatNumber,
-			func(x *a) *float64 { return &x.Burst }), func(x *a) bool { return x.Burst != 0 }),
-		writtenIf(value("weight", "cpu.weight: 100 is the kernel's default", wholeShape(1, mostWeight), weight, strconv.Itoa,
-			func(x *a) *int { return &x.Weight }), func(x *a) bool { return x.Weight != 0 }),
-		writtenIf(bytesKey("memory", "memory limit", 16<<20, 1<<50, func(x *a) *int64 { return &x.MemoryBytes }), func(x *a) bool { return x.MemoryBytes != 0 }),
-		writtenIf(text("cpuset", "CPUs: 0-3,6", 1, func(x *a) *string { return &x.CPUSet }), func(x *a) bool { return x.CPUSet != "" }),
-		writtenIf(text("image", "an image that the engine has, or a file for chroot; needs a bound volume", 1, func(x *a) *string { return &x.Image }),
-			func(x *a) bool { return x.Image != "" }),
-		writtenIf(text("against", "another arm to compare it with", 1, func(x *a) *string { return &x.Against }),
-			func(x *a) bool { return x.Against != "" }),
-		writtenIf(key[a]{
+			func(x *a) *yaml.Node { return isolationNode(x.Isolation) },
+			isolationShape(words), nil,
+		},
+		sparse(volumeKey("what is under the data, as at the top", words, func(x *a) *string { return &x.Volume })),
+		sparse(word("network", "network of the container", words.Networks, func(x *a) *string { return &x.Network })),
+		sparse(word("seccomp", "seccomp profile of the container", words.Seccomp, func(x *a) *string { return &x.Seccomp })),
+		sparse(word("capabilities", "capabilities of the container", words.Capabilities, func(x *a) *string { return &x.Capabilities })),
+		sparse(text("apparmor", "a loaded AppArmor profile, default or unconfined", 1, func(x *a) *string { return &x.AppArmor })),
+		sparse(value("cpus", "CPU quota, as of docker run --cpus", numberShape(leastQuota, mostQuota), quota("cpus"), formatNumber,
+			func(x *a) *float64 { return &x.CPUs })),
+		sparse(value("burst", "unused quota that is saved up, in CPUs", numberShape(leastQuota, mostQuota), quota("burst"), formatNumber,
+			func(x *a) *float64 { return &x.Burst })),
+		sparse(value("weight", "cpu.weight: 100 is the kernel's default", wholeShape(1, mostWeight), weight, strconv.Itoa,
+			func(x *a) *int { return &x.Weight })),
+		sparse(bytesKey("memory", "memory limit", 16<<20, 1<<50, func(x *a) *int64 { return &x.MemoryBytes })),
+		sparse(text("cpuset", "CPUs: 0-3,6", 1, func(x *a) *string { return &x.CPUSet })),
+		sparse(text("image", "an image that the engine has, or a file for chroot; needs a bound volume", 1, func(x *a) *string { return &x.Image })),
+		sparse(text("against", "another arm to compare it with", 1, func(x *a) *string { return &x.Against })),
+		{
 			"set", "parameters of the workload for this arm",
 			func(x *a, n *yaml.Node, s *sink) { readSet(x, n, s) },
 			func(x *a) *yaml.Node { return setNode(x.Set) },
-			shape{"type": "object", "additionalProperties": textShape(0)},
-		}, func(x *a) bool { return len(x.Set) > 0 }),
+			shape{"type": "object", "additionalProperties": textShape(0)}, nil,
+		},
 	}
 }
 
@@ -132,18 +120,6 @@ func environmentKey[T any](help string, among []string, words Words, field func(
 		}
 		return text, nil
 	}, asIs, field)
-}
-
-// writtenIf returns k changed so that an experiment is written without it where given returns false.
-func writtenIf[T any](k key[T], given func(*T) bool) key[T] {
-	write := k.write
-	k.write = func(x *T) *yaml.Node {
-		if !given(x) {
-			return nil
-		}
-		return write(x)
-	}
-	return k
 }
 
 // noneWord as a neighbour or as isolation means that there is none.
@@ -277,7 +253,20 @@ func readSet(a *ArmSpec, n *yaml.Node, s *sink) {
 	}
 }
 
+func isolationNode(all []string) *yaml.Node {
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return scalar(all[0])
+	}
+	return listNode(all)
+}
+
 func setNode(set map[string]string) *yaml.Node {
+	if len(set) == 0 {
+		return nil
+	}
 	m := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		m.Content = append(m.Content, scalar(name), scalar(set[name]))

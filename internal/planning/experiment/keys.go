@@ -11,12 +11,13 @@ import (
 )
 
 // key is one key of a mapping in the file, with its help, how its value is read into a T and written, and which
-// values it takes. The tables below are the language of experiment files.
+// values it takes. The tables below are the language of experiment files: reader, writer, --set and schema follow them.
 type key[T any] struct {
 	name, help string
 	read       func(*T, *yaml.Node, *sink)
-	write      func(*T) *yaml.Node
-	takes      shape // for Schema
+	write      func(*T) *yaml.Node // nil: nothing is written
+	takes      shape               // for Schema
+	unset      func(*T) bool       // of a key of one value: it is the zero value
 }
 
 // experimentKeys are the keys at the top of the file.
@@ -36,14 +37,14 @@ func questionKeys(words Words) []key[Experiment] {
 			func(x *e) *float64 { return &x.Precision }),
 		ratio("margin", "smallest effect that matters", 0.0001, 0.5,
 			func(x *e) *float64 { return &x.Margin }),
-		writtenIf(key[e]{
+		{
 			"limits", "largest costs that pass, by metric: {throughput: 5%, p99: 10%}",
 			func(x *e, n *yaml.Node, s *sink) { readLimits(x, n, words, s) },
 			func(x *e) *yaml.Node { return writeLimits(x.Limits) },
-			limitsShape(),
-		}, func(x *e) bool { return len(x.Limits) > 0 }),
-		writtenIf(value("until", "decided: the run may stop as soon as every limit is", wordShape([]string{UntilPrecise, UntilDecided}), readUntil,
-			func(bool) string { return UntilDecided }, func(x *e) *bool { return &x.UntilDecided }), func(x *e) bool { return x.UntilDecided }),
+			limitsShape(), nil,
+		},
+		sparse(value("until", "decided: the run may stop as soon as every limit is", wordShape([]string{UntilPrecise, UntilDecided}), readUntil,
+			func(bool) string { return UntilDecided }, func(x *e) *bool { return &x.UntilDecided })),
 		value("seed", "orders the arms; auto: chosen and recorded", countShape(0, 0), seed, formatAuto[uint64], func(x *e) *uint64 { return &x.Seed }),
 		volumeKey("what is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4 ...", words,
 			func(x *e) *string { return &x.Volume }),
@@ -68,7 +69,7 @@ func partKeys(words Words) []key[Experiment] {
 			"neighbours", "loads that make noise beside an arm",
 			func(x *e, n *yaml.Node, s *sink) { readNeighbours(x, n, words, s) },
 			func(x *e) *yaml.Node { return writeNeighbours(x, words) },
-			byName("neighbour", noneWord, 0, false),
+			byName("neighbour", noneWord, 0, false), nil,
 		},
 		{
 			"arms", words.armsHelp(),
@@ -76,25 +77,25 @@ func partKeys(words Words) []key[Experiment] {
 				readArmsKey(&x.Named, &x.Arms, x.baselines(), n, words.withNeighbours(x), s)
 			},
 			func(x *e) *yaml.Node { return writeArms(x.Named, x.Arms, words) },
-			armsShape(words),
+			armsShape(words), nil,
 		},
 		{
 			"baseline", "",
 			func(x *e, n *yaml.Node, s *sink) { readBaseline(x, n, words.of(x), s) },
 			func(*e) *yaml.Node { return nil }, // each workload has it
-			described("the arm that the others are compared with", nameShape(words.Arms)),
+			described("the arm that the others are compared with", nameShape(words.Arms)), nil,
 		},
 		{
 			"workloads", "",
 			func(x *e, n *yaml.Node, s *sink) { readWorkloads(x, n, words.of(x), s) },
 			func(x *e) *yaml.Node { return writeWorkloads(x, words) },
-			described("loads, by name", byName("workload", "workloads", 1, false)),
+			described("loads, by name", byName("workload", "workloads", 1, false)), nil,
 		},
 		{
 			"sizes", "settings to choose with --set size=NAME",
 			func(x *e, n *yaml.Node, s *sink) { readSizes(x, n, s) },
 			func(x *e) *yaml.Node { return writeSizes(x) },
-			sizesShape(),
+			sizesShape(), nil,
 		},
 	}
 }
@@ -108,27 +109,25 @@ func workloadKeys(words Words) []key[Workload] {
 			"kind", "",
 			func(x *w, n *yaml.Node, s *sink) { readKind(x, n, words, s) },
 			func(x *w) *yaml.Node { return scalar(x.Kind) },
-			described("the load", wordShape(words.kindNames())),
+			described("the load", wordShape(words.kindNames())), nil,
 		},
 		{
 			"params", "",
 			func(x *w, n *yaml.Node, s *sink) { readParams(x, n, words, s) },
 			func(x *w) *yaml.Node { return writeParams(x, words) },
-			described("parameters of the kind", shape{}),
+			described("parameters of the kind", shape{}), nil,
 		},
 		value("share", "weight in the division of the budget", numberShape(0.01, 100), share, formatNumber, func(x *w) *float64 { return &x.Share }),
-		writtenIf(value("optional", "true: only when --workload names it", wordShape([]string{"true", "false"}), truth("optional"), strconv.FormatBool, func(x *w) *bool { return &x.Optional }),
-			func(x *w) bool { return x.Optional }),
-		writtenIf(value("objective", "latency that is good enough; the answer says of each arm whether it is",
-			patternShape(objectivePattern), objective, formatObjective, func(x *w) *Objective { return &x.Objective }),
-			func(x *w) bool { return x.Objective.Metric != "" }),
+		sparse(value("optional", "true: only when --workload names it", wordShape([]string{"true", "false"}), truth("optional"), strconv.FormatBool, func(x *w) *bool { return &x.Optional })),
+		sparse(value("objective", "latency that is good enough; the answer says of each arm whether it is",
+			patternShape(objectivePattern), objective, formatObjective, func(x *w) *Objective { return &x.Objective })),
 		{
 			"arms", "all: those of the experiment",
 			func(x *w, n *yaml.Node, s *sink) {
 				readArmsKey(&x.Named, &x.Arms, []string{x.Baseline}, n, words, s)
 			},
 			func(x *w) *yaml.Node { return writeArms(x.Named, x.Arms, words) },
-			armsShape(words),
+			armsShape(words), nil,
 		},
 		{
 			"baseline", "what the arms are compared with",
@@ -140,7 +139,7 @@ func workloadKeys(words Words) []key[Workload] {
 				readWord(&x.Baseline, "baseline", have, n, s)
 			},
 			func(x *w) *yaml.Node { return scalar(x.Baseline) },
-			nameShape(words.Arms),
+			nameShape(words.Arms), nil,
 		},
 	}
 }
@@ -163,13 +162,26 @@ func names[T any](keys []key[T]) []string {
 }
 
 // value makes a key of one value from the functions that read and write its text.
-func value[T, V any](name, help string, takes shape, parse func(string) (V, error), format func(V) string, field func(*T) *V) key[T] {
+func value[T any, V comparable](name, help string, takes shape, parse func(string) (V, error), format func(V) string, field func(*T) *V) key[T] {
 	return key[T]{
 		name, help,
 		func(x *T, n *yaml.Node, s *sink) { readValue(field(x), name, parse, n, s) },
 		func(x *T) *yaml.Node { return scalar(format(*field(x))) },
 		takes,
+		func(x *T) bool { return *field(x) == *new(V) },
 	}
+}
+
+// sparse leaves a key that is not set out of what is written.
+func sparse[T any](k key[T]) key[T] {
+	write := k.write
+	k.write = func(x *T) *yaml.Node {
+		if k.unset(x) {
+			return nil
+		}
+		return write(x)
+	}
+	return k
 }
 
 // about adds a description to the schema of a key that needs no help in a file.

@@ -78,6 +78,9 @@ func percent(x float64) string {
 }
 
 func writeLimits(limits []record.Limit) *yaml.Node {
+	if len(limits) == 0 {
+		return nil
+	}
 	m := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 	for _, l := range limits {
 		m.Content = append(m.Content, scalar(l.Metric), scalar(percent(l.Most)))

@@ -54,7 +54,7 @@ func neighbourKeys(words Words) []key[Neighbour] {
 				readWord(&x.Kind, "kind of neighbour", words.neighbourKinds(), n, s)
 			},
 			func(x *h) *yaml.Node { return scalar(x.Kind) },
-			wordShape(words.neighbourKinds()),
+			wordShape(words.neighbourKinds()), nil,
 		},
 		{
 			"params", "",
@@ -70,9 +70,9 @@ func neighbourKeys(words Words) []key[Neighbour] {
 				}
 			},
 			func(x *h) *yaml.Node { k, _ := words.neighbourKind(x.Kind); return paramsNode(x.Params, k) },
-			described("parameters of the kind", shape{}),
+			described("parameters of the kind", shape{}), nil,
 		},
-		writtenIf(placeKey(words), (*h).inPod),
+		sparse(placeKey(words)),
 		bytesKey("memory", "beyond it the kernel ends the neighbour", 1<<20, 1<<44, func(x *h) *int64 { return &x.Memory }),
 		{
 			"pids", "processes and threads that it may have",
@@ -84,7 +84,7 @@ func neighbourKeys(words Words) []key[Neighbour] {
 				}
 			},
 			func(x *h) *yaml.Node { return scalar(formatAuto(x.Pids)) },
-			countShape(1, mostPids),
+			countShape(1, mostPids), nil,
 		},
 	}
 }
