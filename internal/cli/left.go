@@ -103,14 +103,14 @@ const fewer = "a longer --budget, or fewer: --workload NAME, --arms NAME"
 // podsFit returns an error if a cluster has no room for the pods of a workload, which all run at once.
 func podsFit(p *plan.Plan, on *pods.Target) error {
 	for _, l := range p.Loads {
-		var sites []pods.Site
-		for _, s := range plan.Sites(l.Arms) {
-			sites = append(sites, pods.Site{Arm: s.Arms[0].Name, Env: s.Arms[0].Env, Server: s.Arms[0].Stages.Server != nil})
+		var instances []pods.Tenant
+		for _, s := range plan.Instances(l.Arms) {
+			instances = append(instances, pods.Tenant{Arm: s.Arms[0].Name, Env: s.Arms[0].Env, Server: s.Arms[0].Stages.Server != nil})
 			if s.Neighbour != nil {
-				sites = append(sites, pods.Site{Arm: plan.NeighbourArm(s.Arms[0].Name), Env: s.Neighbour.Env})
+				instances = append(instances, pods.Tenant{Arm: plan.NeighbourArm(s.Arms[0].Name), Env: s.Neighbour.Env})
 			}
 		}
-		if err := on.Together(sites); err != nil {
+		if err := on.Together(instances); err != nil {
 			return hint.New(notHere(fmt.Sprintf("workload %s: %v", l.Name, err)), hint.Of(err))
 		}
 	}

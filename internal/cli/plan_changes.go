@@ -61,20 +61,20 @@ func detailOf(ch facts.Change, in messages.Catalog) string {
 func changes(p *plan.Plan) (out []changesOf) {
 	arms, seen := map[string]bool{}, map[string]bool{}
 	for _, l := range p.Loads {
-		sites := map[string]plan.Site{}
-		for _, s := range plan.Sites(l.Arms) {
-			sites[s.Arms[0].Name] = s
+		instances := map[string]plan.Instance{}
+		for _, s := range plan.Instances(l.Arms) {
+			instances[s.Arms[0].Name] = s
 		}
 		for _, a := range l.Arms {
-			site, launched := sites[a.Name]
+			instance, launched := instances[a.Name]
 			if arms[a.Name] || !launched {
 				continue
 			}
 			arms[a.Name] = true
 			x := changesOf{arm: a.Name}
-			s := spec(p, l, site)
+			s := spec(p, l, instance)
 			under := a.Volume.Changes(volume.Spec{Run: s.Run, Arm: s.Arm, Scratch: s.Scratch})
-			for _, ch := range slices.Concat(under, a.Env.Changes(s), neighbourChanges(site, s)) {
+			for _, ch := range slices.Concat(under, a.Env.Changes(s), neighbourChanges(instance, s)) {
 				what := messages.In(messages.English).Say(ch.What)
 				if !seen[what] {
 					x.changes = append(x.changes, ch)
@@ -88,8 +88,8 @@ func changes(p *plan.Plan) (out []changesOf) {
 }
 
 // spec is the Spec with which a run would open the arm; RUN stands for the run's id.
-func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
-	a := site.Arms[0]
+func spec(p *plan.Plan, l plan.Load, instance plan.Instance) environment.Spec {
+	a := instance.Arms[0]
 	s := environment.Spec{Run: "RUN", Arm: a.Name, Bind: a.Volume.Binds(), Container: a.Container, Scratch: scratchDir(p, "RUN")}
 	if a.Stages.Prepare != nil {
 		s.Data = filepath.Join(s.Scratch, "data-"+l.Name)
@@ -97,18 +97,18 @@ func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
 	if a.Stages.Server != nil {
 		s.Port = 1
 	}
-	s.Beside = plan.Environments(plan.Sites(l.Arms))
+	s.Beside = plan.Environments(plan.Instances(l.Arms))
 	return s
 }
 
-// neighbourChanges are the changes that the neighbour of a site makes.
-func neighbourChanges(site plan.Site, s environment.Spec) []facts.Change {
-	if site.Neighbour == nil {
+// neighbourChanges are the changes that the neighbour of an instance makes.
+func neighbourChanges(instance plan.Instance, s environment.Spec) []facts.Change {
+	if instance.Neighbour == nil {
 		return nil
 	}
-	return site.Neighbour.Env.Changes(environment.Spec{
+	return instance.Neighbour.Env.Changes(environment.Spec{
 		Run: s.Run, Arm: plan.NeighbourArm(s.Arm), Scratch: s.Scratch, Beside: s.Beside,
-		Neighbour: &environment.Neighbour{Controllers: site.Controllers, Grouped: site.Grouped, Service: site.Service},
+		Neighbour: &environment.Neighbour{Controllers: instance.Controllers, Grouped: instance.Grouped, Service: instance.Service},
 	})
 }
 

@@ -111,7 +111,7 @@ type arm struct {
 	hostVolume string
 	image      image.Info
 
-	inside launch.Occupant
+	inside launch.Slot
 }
 
 // prepare unpacks the image and fills the volume.

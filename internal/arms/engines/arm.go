@@ -43,7 +43,7 @@ type arm struct {
 	user        string // name of the ordinary user that runs tare, rootless; empty: root
 	engineGroup string // group in which the engine put the process; empty: a group of the arm
 
-	inside launch.Occupant
+	inside launch.Slot
 	state  engine.State // of the container when its process was started
 	proxy  int          // pid of docker-proxy; 0: none
 }

@@ -36,12 +36,12 @@ func (a *arm) openNetwork(ctx context.Context) error {
 		return a.OpenNetwork()
 	}
 	if a.kind == Podman {
-		room, err := engine.NewRoom()
+		namespaces, err := engine.NewNamespaces()
 		if err != nil {
 			return err
 		}
-		a.Undo(room.Close)
-		a.engine.Room, a.HostNet = room, room.Net
+		a.Undo(namespaces.Close)
+		a.engine.Namespaces, a.HostNet = namespaces, namespaces.Net
 	}
 	err := a.engine.CanPublish(ctx)
 	if errors.Is(err, engine.ErrNoNetwork) {

@@ -28,7 +28,7 @@ type arm struct {
 	root    launch.RootDirs
 
 	count  int // of sandboxes made
-	inside launch.Occupant
+	inside launch.Slot
 	last   *running // the sandbox that inside is
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // control finds the means of isolation that this host has.
-func control(back *trail, root, scratch string, t *cgroup.Tree) facts.Control {
+func control(back *undoing, root, scratch string, t *cgroup.Tree) facts.Control {
 	var c facts.Control
 	var err error
 	if c.Files, err = controlFiles(back, t); err != nil {
@@ -32,7 +32,7 @@ func control(back *trail, root, scratch string, t *cgroup.Tree) facts.Control {
 }
 
 // controlFiles makes a group with all controllers and lists its files.
-func controlFiles(back *trail, t *cgroup.Tree) (map[string]bool, error) {
+func controlFiles(back *undoing, t *cgroup.Tree) (map[string]bool, error) {
 	if t == nil {
 		return nil, errors.New("no group can be made")
 	}

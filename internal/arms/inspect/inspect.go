@@ -38,7 +38,7 @@ func Host(root string) facts.Host { return HostAt(root, DefaultScratch) }
 func HostAt(root, scratch string) facts.Host {
 	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
-	back := newTrail()
+	back := newUndoing()
 	defer back.close()
 	h := facts.Host{Root: os.Geteuid() == 0, Tools: tools(ctx)}
 	h.Container, h.ContainerRemedy = enter.NotHost(proc.FS(root))
@@ -65,7 +65,7 @@ func groups(root string) (t *cgroup.Tree, none facts.Support) {
 }
 
 // freezer freezes an empty group.
-func freezer(back *trail, t *cgroup.Tree) (kind string, why record.Said) {
+func freezer(back *undoing, t *cgroup.Tree) (kind string, why record.Said) {
 	if t == nil {
 		return "", record.Said{}
 	}

@@ -74,7 +74,7 @@ func TestHost(t *testing.T) {
 
 // dieInTrial kills itself while its group and its directory exist, which it prints; alone: without its guard.
 func dieInTrial(scratch string, alone bool) {
-	back, dir := newTrail(), ""
+	back, dir := newUndoing(), ""
 	tree, err := cgroup.Detect("/")
 	if err == nil {
 		dir = filepath.Join(scratch, journal.Prefix+back.run+"-overlay")

@@ -21,7 +21,7 @@ import (
 )
 
 // trials tries all features. A feature that needs another one that is missing has that one's answer.
-func trials(ctx context.Context, back *trail, scratch string, tools map[string]facts.Tool) map[string]facts.Support {
+func trials(ctx context.Context, back *undoing, scratch string, tools map[string]facts.Tool) map[string]facts.Support {
 	user := os.Geteuid() != 0
 	thread := launch.NewThread()
 	defer thread.Close()
@@ -109,7 +109,7 @@ func tryChild(ctx context.Context, thread *launch.Thread, user bool, change func
 }
 
 // tryOverlay mounts an overlay over the host's root in a child.
-func tryOverlay(back *trail, scratch string, user bool, child func(func(*launch.Child) error) error) error {
+func tryOverlay(back *undoing, scratch string, user bool, child func(func(*launch.Child) error) error) error {
 	dir := filepath.Join(scratch, journal.Prefix+back.run+"-overlay")
 	var tried error
 	err := back.with(steps.Directory{Path: dir}, func() error {

@@ -63,7 +63,7 @@ func guard(kinds journal.Kinds) error {
 	if err := in.Decode(&of); err != nil {
 		return nil // tare ended before it changed anything
 	}
-	shared, err := mapSilence(os.NewFile(guardSilence, "silence"))
+	shared, err := mapWatchdog(os.NewFile(guardSilence, "silence"))
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func guard(kinds journal.Kinds) error {
 // watch freezes the arms when tare is silent beyond its deadline. It thaws none: tare knows which
 // arms have to run.
 type watch struct {
-	silence *silence
+	silence *watchdog
 	signals bool
 	tare    relative
 

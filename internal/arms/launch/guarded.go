@@ -32,11 +32,11 @@ type Guard struct {
 
 	pipe    *os.File
 	cmd     *exec.Cmd
-	silence *silence
+	silence *watchdog
 	signals bool // the arms are stopped by signals
 
 	mu       sync.RWMutex // held for writing while arms that the guard froze are thawed
-	held     map[*cgroup.Freezer]*held
+	held     map[*cgroup.Freezer]*guardedFreezer
 	froze    int           // how often the guard froze the arms
 	stop     chan struct{} // Allow closes it to end Attend; nil: Attend was not called
 	attended chan struct{} // closed when the goroutine of Attend has ended
@@ -52,9 +52,9 @@ func NewGuard(stateDir, run string, groups *cgroup.Tree) (_ *Guard, err error) {
 	defer r.Close()
 	g := &Guard{
 		pipe: w, Inside: errors.New("only root can take it out"),
-		signals: groups == nil || groups.Can() != nil, held: map[*cgroup.Freezer]*held{},
+		signals: groups == nil || groups.Can() != nil, held: map[*cgroup.Freezer]*guardedFreezer{},
 	}
-	if g.silence, err = newSilence(); err != nil {
+	if g.silence, err = newWatchdog(); err != nil {
 		w.Close()
 		return nil, err
 	}
@@ -196,8 +196,8 @@ func (g *Guard) thaw() {
 	}
 }
 
-// held is the freezer of an arm that the guard can freeze too.
-type held struct {
+// guardedFreezer is the freezer of an arm that the guard can freeze too.
+type guardedFreezer struct {
 	*cgroup.Freezer
 	guard  *Guard
 	paused bool // by tare
@@ -214,7 +214,7 @@ func (g *Guard) Hold(f wire.Freezer) wire.Freezer {
 	defer g.mu.Unlock()
 	w := g.held[own]
 	if w == nil {
-		w = &held{Freezer: own, guard: g}
+		w = &guardedFreezer{Freezer: own, guard: g}
 		g.held[own] = w
 		g.tell(notice{Watch: own.Switches()})
 	}
@@ -223,7 +223,7 @@ func (g *Guard) Hold(f wire.Freezer) wire.Freezer {
 
 // Release ends Hold. Call it before the freezer is closed.
 func Release(f wire.Freezer) {
-	w, ok := f.(*held)
+	w, ok := f.(*guardedFreezer)
 	if !ok {
 		return
 	}
@@ -237,7 +237,7 @@ func Release(f wire.Freezer) {
 
 // step notes whether tare wants the arm paused, and freezes or thaws it by do. It waits while
 // Guard.thaw thaws the arms.
-func (w *held) step(paused bool, do func() error) error {
+func (w *guardedFreezer) step(paused bool, do func() error) error {
 	w.guard.mu.RLock()
 	defer w.guard.mu.RUnlock()
 	w.paused = paused
@@ -249,17 +249,17 @@ func (w *held) step(paused bool, do func() error) error {
 }
 
 // Freeze is Ask and Confirm.
-func (w *held) Freeze(timeout time.Duration) error {
+func (w *guardedFreezer) Freeze(timeout time.Duration) error {
 	return w.step(true, func() error { return w.Freezer.Freeze(timeout) })
 }
 
 // Ask tells the kernel to freeze the arm.
-func (w *held) Ask() error { return w.step(true, w.Freezer.Ask) }
+func (w *guardedFreezer) Ask() error { return w.step(true, w.Freezer.Ask) }
 
 // Confirm waits until the arm is frozen.
-func (w *held) Confirm(timeout time.Duration) error {
+func (w *guardedFreezer) Confirm(timeout time.Duration) error {
 	return w.step(true, func() error { return w.Freezer.Confirm(timeout) })
 }
 
 // Thaw lets the arm run.
-func (w *held) Thaw() error { return w.step(false, w.Freezer.Thaw) }
+func (w *guardedFreezer) Thaw() error { return w.step(false, w.Freezer.Thaw) }

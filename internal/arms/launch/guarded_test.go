@@ -70,7 +70,7 @@ func TestGuardFreezes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Dismiss()
-	processes, freezers := map[string]*os.Process{}, map[string]*held{}
+	processes, freezers := map[string]*os.Process{}, map[string]*guardedFreezer{}
 	for _, name := range []string{"runs", "paused", "released"} {
 		group, err := tree.Make(fmt.Sprintf("tare-silent%d/%s", os.Getpid(), name), nil)
 		if err != nil {
@@ -83,7 +83,7 @@ func TestGuardFreezes(t *testing.T) {
 		}
 		defer f.Close()
 		processes[name] = busy(t, &group)
-		freezers[name] = g.Hold(f).(*held)
+		freezers[name] = g.Hold(f).(*guardedFreezer)
 		if g.Hold(f) != freezers[name] {
 			t.Error("a freezer is held twice")
 		}
@@ -173,7 +173,7 @@ func TestGuardStops(t *testing.T) {
 
 // When the guard claims a deadline while tare sets a new one, both sides know which came first.
 func TestSilenceIsClaimedOnce(t *testing.T) {
-	s, err := newSilence()
+	s, err := newWatchdog()
 	if err != nil {
 		t.Fatal(err)
 	}

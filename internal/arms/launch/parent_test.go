@@ -52,7 +52,7 @@ func TestGuardOfAnEndedRun(t *testing.T) {
 		"its pid is free":             {ended.Process.Pid, own.Start},
 		"process 1":                   {1, 0},
 	} {
-		s, err := newSilence()
+		s, err := newWatchdog()
 		if err != nil {
 			t.Fatal(err)
 		}

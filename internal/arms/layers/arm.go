@@ -24,7 +24,7 @@ type arm struct {
 	// volume is the data directory as the arm sees it, hostVolume as the host sees it.
 	volume, hostVolume string
 
-	inside launch.Occupant
+	inside launch.Slot
 }
 
 // prepare makes volume, root and network.

@@ -25,7 +25,7 @@ type arm struct {
 	root    launch.RootDirs
 
 	count  int // of containers made
-	inside launch.Occupant
+	inside launch.Slot
 }
 
 // prepare makes the root, the data and the network.

@@ -46,7 +46,7 @@ type arm struct {
 
 	client *client // with client=pod; nil: the client runs on the node
 
-	inside launch.Occupant
+	inside launch.Slot
 }
 
 // prepare makes the pod, its client's pod and the way between them, and copies the data.
@@ -81,7 +81,7 @@ func (a *arm) makeSpec(ctx context.Context) error {
 		return err
 	}
 	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run } // Beside has them
-	a.amounts = a.kind.resolve(kube.RoomOn(a.node, pods, ours), a.Spec.Beside)
+	a.amounts = a.kind.resolve(kube.CapacityOf(a.node, pods, ours), a.Spec.Beside)
 	if a.kind.withDefaults().cpu.max && a.amounts.requests.CPU == 0 {
 		return noCPU(a.amounts)
 	}

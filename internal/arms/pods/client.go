@@ -23,7 +23,7 @@ type client struct {
 	pod    *corev1.Pod
 	agent  launch.Agent
 	own    cgroup.Group // freezes its load
-	inside launch.Occupant
+	inside launch.Slot
 }
 
 // clientRequests is enough for a client whose server is the bottleneck. The client's pod has

@@ -226,7 +226,7 @@ type podAmounts struct {
 
 // resolve finds the amounts of the pod beside the pods of the other arms. Pods with cpu=max
 // share the CPUs that are left.
-func (p Pod) resolve(room kube.Room, beside []environment.Environment) podAmounts {
+func (p Pod) resolve(room kube.Capacity, beside []environment.Environment) podAmounts {
 	if len(beside) == 0 {
 		beside = []environment.Environment{p}
 	}

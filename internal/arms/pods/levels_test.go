@@ -85,7 +85,7 @@ func with(t *testing.T, q QoS, levels string) Pod {
 
 // Arms that are open at the same time share the node's resources.
 func TestSettle(t *testing.T) {
-	room := kube.Room{
+	room := kube.Capacity{
 		Capacity: kube.Amounts{CPU: 4000, Memory: 16 << 30}, Allocatable: kube.Amounts{CPU: 3900, Memory: 15 << 30},
 		Used: kube.Amounts{CPU: 400, Memory: 1 << 30}, Pods: 3,
 	}

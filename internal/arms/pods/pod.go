@@ -141,7 +141,7 @@ func (p Pod) amountsText(beside []environment.Environment) string {
 	if err != nil {
 		return text
 	}
-	return text + "; " + p.resolve(kube.RoomOn(node, pods, nil), beside).why
+	return text + "; " + p.resolve(kube.CapacityOf(node, pods, nil), beside).why
 }
 
 // Open creates the pod and makes the arm.

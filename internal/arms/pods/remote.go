@@ -207,7 +207,7 @@ func (a *remoteArm) resolve(ctx context.Context) (podAmounts, error) {
 		return podAmounts{}, err
 	}
 	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run }
-	amounts := a.kind.resolve(kube.RoomOn(a.node, pods, ours), remoteBeside(a.Spec))
+	amounts := a.kind.resolve(kube.CapacityOf(a.node, pods, ours), remoteBeside(a.Spec))
 	if l.cpu.max && amounts.requests.CPU == 0 {
 		return amounts, noCPU(amounts)
 	}

@@ -24,13 +24,13 @@ type Target struct {
 	answers  map[string]facts.Support // by Pod.word
 	node     string                   // of the pods; empty: this host
 	shares   map[string]*shared       // by run
-	silences kube.Silences
+	silences kube.Outages
 }
 
 // Connect connects to the cluster. All connections share the times in which it did not answer.
 func (t *Target) Connect() (*kube.Cluster, error) {
 	a := t.Access
-	a.Silences = &t.silences
+	a.Outages = &t.silences
 	return a.Connect()
 }
 

@@ -12,19 +12,19 @@ import (
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
-// Site is an arm, or a neighbour, that is open while others are.
-type Site struct {
+// Tenant is an arm, or a neighbour, that is open while others are.
+type Tenant struct {
 	Arm    string
 	Env    environment.Environment
 	Server bool // it has a server, whose client may be in a pod too
 }
 
-// Together returns an error if the cluster has no room for the pods of these sites at once: each alone
+// Together returns an error if the cluster has no room for the pods of these tenants at once: each alone
 // may have. nil: it has, or does not say.
-func (t *Target) Together(sites []Site) error {
+func (t *Target) Together(tenants []Tenant) error {
 	var beside []environment.Environment
 	pods := 0
-	for _, s := range sites {
+	for _, s := range tenants {
 		beside = append(beside, s.Env)
 		if _, ok := s.Env.(Pod); ok {
 			pods++
@@ -51,7 +51,7 @@ func (t *Target) Together(sites []Site) error {
 			return nil
 		}
 	}
-	here, elsewhere, err := asksOf(sites, beside, kube.RoomOn(n, on, nil), remote, known)
+	here, elsewhere, err := asksOf(tenants, beside, kube.CapacityOf(n, on, nil), remote, known)
 	if err != nil {
 		return err
 	}
@@ -75,15 +75,15 @@ func (t *Target) Together(sites []Site) error {
 
 // asksOf has what each pod asks for: on the node of the arms, and elsewhere (client=node). known says that
 // room is that of the node.
-func asksOf(sites []Site, beside []environment.Environment, room kube.Room, remote, known bool) (here, elsewhere []kube.Ask, err error) {
+func asksOf(tenants []Tenant, beside []environment.Environment, room kube.Capacity, remote, known bool) (here, elsewhere []kube.Ask, err error) {
 	server := false
-	for _, s := range sites {
+	for _, s := range tenants {
 		server = server || s.Server
 	}
 	if remote && server {
 		beside = remoteBeside(environment.Spec{Beside: beside, Port: 1})
 	}
-	for _, s := range sites {
+	for _, s := range tenants {
 		p, ok := s.Env.(Pod)
 		if !ok {
 			continue

@@ -43,7 +43,7 @@ type Guest struct {
 	Bounds  *agent.Bounds // of its processes; nil: none
 
 	Link   *agent.Link // after Join
-	inside launch.Occupant
+	inside launch.Slot
 }
 
 // AgentArgs are the arguments of tare's binary as the machine's first process.

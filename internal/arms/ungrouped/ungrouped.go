@@ -87,7 +87,7 @@ type arm struct {
 	*launch.Sandbox
 	tree *cgroup.Tree // nil: no groups can be made here, so its processes are in tare's
 
-	inside launch.Occupant
+	inside launch.Slot
 }
 
 // Place has the volume.

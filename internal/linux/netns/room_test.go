@@ -12,14 +12,14 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// Links and mounts that are made in a room, and files in its own directories, are in no other place.
+// Links and mounts that are made in the namespaces, and files in its own directories, are in no other place.
 func TestRoom(t *testing.T) {
 	testneed.Root(t)
 	dir, point := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "before"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewRoom(dir, filepath.Join(dir, "missing"))
+	r, err := NewNamespaces(dir, filepath.Join(dir, "missing"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,14 +40,14 @@ func TestRoom(t *testing.T) {
 		again = err == nil
 		return nil
 	}); err != nil || !again {
-		t.Errorf("the file of the room is gone: %v", err)
+		t.Errorf("the file of the namespaces is gone: %v", err)
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil || strings.Contains(string(mounts), point) {
-		t.Errorf("a mount of the room is here: %v", err)
+		t.Errorf("a mount of the namespaces is here: %v", err)
 	}
 	if here, _ := filepath.Glob(filepath.Join(dir, "*")); !slices.Equal(here, []string{filepath.Join(dir, "before")}) {
 		t.Errorf("files here: %q", here)

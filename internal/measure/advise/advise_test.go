@@ -176,8 +176,8 @@ func TestCandidatesHaveRoom(t *testing.T) {
 		if least, ok := a.pace.deciding(p); !ok || p.Expected() < least-time.Second || p.Expected()+proof > a.part(1)+2*time.Second {
 			rt.Fatalf("%v for candidates, want %v; %v for the proof; %v are left", p.Expected(), least, proof, a.part(1))
 		}
-		arms, sites := len(p.Loads[0].Arms), len(plan.Sites(p.Loads[0].Arms))
-		if need := metric.LeastLaunches * (time.Duration(sites)*a.pace.launch + 2*time.Duration(arms)*a.pace.window); p.Expected() < need {
+		arms, instances := len(p.Loads[0].Arms), len(plan.Instances(p.Loads[0].Arms))
+		if need := metric.LeastLaunches * (time.Duration(instances)*a.pace.launch + 2*time.Duration(arms)*a.pace.window); p.Expected() < need {
 			rt.Fatalf("%v for four launches of %v", p.Expected(), need/metric.LeastLaunches)
 		}
 	})

@@ -44,7 +44,7 @@ func TestProofHasOwnLaunches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(plan.Sites(p.Loads[0].Arms)), len(p.Loads[0].Arms)
+		return len(plan.Instances(p.Loads[0].Arms)), len(p.Loads[0].Arms)
 	}
 	own := attemptOn(t, "arms: {a: {environment: host}, b: {environment: host, set: {work: 1.5}}}\nbaseline: a\nworkloads: {w: {kind: spin}}\n",
 		func(s *experiment.ArmSpec) { s.Set = nil })

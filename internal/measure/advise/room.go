@@ -54,7 +54,7 @@ func (c pace) deciding(p *plan.Plan) (time.Duration, bool) {
 	quiet, ok := p.Deciding()
 	all := time.Second
 	for _, l := range p.Loads {
-		launch := time.Duration(len(plan.Sites(l.Arms))) * c.launch
+		launch := time.Duration(len(plan.Instances(l.Arms))) * c.launch
 		all += metric.LeastLaunches * (launch + max(leastBlocks*time.Duration(len(l.Arms))*c.window, launch/2))
 	}
 	return max(quiet, time.Duration(slower*float64(all))), ok

@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// A neighbour that cannot be started in the first launch is started again on its site, which runs
+// A neighbour that cannot be started in the first launch is started again on its instance, which runs
 // without it.
 func TestNeighbourIsTriedAgain(t *testing.T) {
 	testneed.Root(t)

@@ -19,10 +19,10 @@ import (
 func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) {
 	seed, launch := l.schedule.plan.Record.Seed, l.schedule.launch
 	b := &record.Block{Workload: l.load.Name, Generation: launch, Number: number}
-	arms := l.schedule.armsOfBlock(number, l.sites.arms)
+	arms := l.schedule.armsOfBlock(number, l.instances.arms)
 	for _, i := range plan.Order(seed, l.load.Name, launch, number, len(arms)) {
 		a := arms[i]
-		if !slices.Contains(l.sites.arms, a) {
+		if !slices.Contains(l.instances.arms, a) {
 			continue // it ended in an earlier window of this block
 		}
 		isBaseline := a.planned.Name == l.load.Baseline
@@ -38,7 +38,7 @@ func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) 
 		}
 		if errors.Is(err, wire.ErrNotFrozen) {
 			l.run.guard.Attend()
-			_ = a.site.session.PausePatiently() // a process that was about to end has ended then, and dropReason says so
+			_ = a.instance.session.PausePatiently() // a process that was about to end has ended then, and dropReason says so
 		}
 		w.Dropped, w.Detail = dropReason(a, w, err)
 		b.Windows = append(b.Windows, w)
@@ -64,15 +64,15 @@ func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) 
 // starts them again. Without the baseline the run ends.
 func (l *loadRun) removeEnded() error {
 	l.run.guard.Attend()
-	for _, s := range slices.Clone(l.sites.all) {
+	for _, s := range slices.Clone(l.instances.all) {
 		err := s.died()
 		if err == nil && !s.session.Paused() {
 			err = s.session.PausePatiently()
 		}
 		if err != nil {
-			arms := l.sites.armsOn(s)
+			arms := l.instances.armsOn(s)
 			detail := withLog(err, lastLines(s.log.Name()))
-			if err := errors.Join(l.sites.remove(s), l.armsEnded(arms, err, detail)); err != nil {
+			if err := errors.Join(l.instances.remove(s), l.armsEnded(arms, err, detail)); err != nil {
 				return err
 			}
 			continue
@@ -85,8 +85,8 @@ func (l *loadRun) removeEnded() error {
 }
 
 // removeEndedNeighbour removes the arms that have a neighbour from this launch if their neighbour
-// has ended. The other arms on the site go on.
-func (l *loadRun) removeEndedNeighbour(s *site) error {
+// has ended. The other arms on the instance go on.
+func (l *loadRun) removeEndedNeighbour(s *instance) error {
 	if s.neighbour == nil {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (l *loadRun) removeEndedNeighbour(s *site) error {
 	if err == nil {
 		return nil
 	}
-	arms := l.sites.removeArms(func(a *arm) bool { return a.site == s && a.planned.Neighbour != nil })
+	arms := l.instances.removeArms(func(a *arm) bool { return a.instance == s && a.planned.Neighbour != nil })
 	detail := neighbourEnded(s.neighbour.planned.Name, err, lastLines(s.neighbour.log.Name()))
 	return errors.Join(s.undoIsolation(), s.endNeighbour(), l.armsEnded(arms, hint.New(errors.New(detail), hint.Of(err)), detail))
 }

@@ -22,29 +22,29 @@ var ErrUnequal = errors.New("nothing to compare")
 // compareDurability leaves out or marks the arms whose durability is not the baseline's. It does
 // nothing for loads that are not about what they write.
 func (l *loadRun) compareDurability(ctx context.Context, line *record.Generation) error {
-	if !slices.ContainsFunc(l.sites.arms, func(a *arm) bool { return a.planned.Stages.Disk }) {
+	if !slices.ContainsFunc(l.instances.arms, func(a *arm) bool { return a.planned.Stages.Disk }) {
 		return nil
 	}
-	found := map[*site]durability.ArmFacts{}
-	for _, s := range slices.Clone(l.sites.all) {
+	found := map[*instance]durability.ArmFacts{}
+	for _, s := range slices.Clone(l.instances.all) {
 		d, err := l.durability(ctx, s)
 		if err != nil {
-			if err := l.siteFailedIfDead(ctx, s, err, line); err != nil {
+			if err := l.instanceFailedIfDead(ctx, s, err, line); err != nil {
 				return err
 			}
 			continue
 		}
 		found[s] = d
-		for _, a := range l.sites.armsOn(s) {
+		for _, a := range l.instances.armsOn(s) {
 			settings := l.run.rec.manifest.Settings
 			settings[l.settingsKey(a)] = append(settings[l.settingsKey(a)], d.Facts()...)
 		}
 	}
-	base := l.sites.arm(l.load.Baseline)
+	base := l.instances.arm(l.load.Baseline)
 	if base == nil {
 		return nil
 	}
-	if err := l.leaveOutUnequal(ctx, found, base.site, line); err != nil {
+	if err := l.leaveOutUnequal(ctx, found, base.instance, line); err != nil {
 		return err
 	}
 	return l.run.rec.writeManifest()
@@ -53,12 +53,12 @@ func (l *loadRun) compareDurability(ctx context.Context, line *record.Generation
 // settingsKey is the key of an arm in Manifest.Settings.
 func (l *loadRun) settingsKey(a *arm) string { return l.load.Name + "/" + a.planned.Name }
 
-// leaveOutUnequal compares every site with that of the baseline.
-func (l *loadRun) leaveOutUnequal(ctx context.Context, found map[*site]durability.ArmFacts, base *site, line *record.Generation) error {
+// leaveOutUnequal compares every instance with that of the baseline.
+func (l *loadRun) leaveOutUnequal(ctx context.Context, found map[*instance]durability.ArmFacts, base *instance, line *record.Generation) error {
 	others := 0 // arms that can be compared with the baseline, its twin not counted
 	var last error
-	for _, s := range slices.Clone(l.sites.all) {
-		arms := l.sites.armsOn(s)
+	for _, s := range slices.Clone(l.instances.all) {
+		arms := l.instances.armsOn(s)
 		isControl := slices.ContainsFunc(arms, func(a *arm) bool { return a.planned.Twin || a.planned.Name == l.load.Baseline })
 		differences := durability.Compare(found[base], found[s])
 		switch {
@@ -101,15 +101,15 @@ func Unequal(base string, differences []record.Said) error {
 	return nothingEqual(otherDurability(base, differences))
 }
 
-// durability tries what a site keeps of what it syncs. Where that cannot be tried, the options of
+// durability tries what an instance keeps of what it syncs. Where that cannot be tried, the options of
 // the mount decide.
-func (l *loadRun) durability(ctx context.Context, s *site) (durability.ArmFacts, error) {
+func (l *loadRun) durability(ctx context.Context, s *instance) (durability.ArmFacts, error) {
 	on, err := s.session.Data()
 	if err != nil {
 		return durability.ArmFacts{}, fmt.Errorf("arm %s: %w", s.name, err)
 	}
 	d := durability.ArmFacts{Name: s.name, Volatile: on.Volatile}
-	for _, a := range l.sites.armsOn(s) {
+	for _, a := range l.instances.armsOn(s) {
 		d.Promises = Promises(slices.Concat(l.run.rec.manifest.Settings[l.settingsKey(a)], paramSettings(l.load.Params, a.planned.Set)))
 	}
 	d.Trial, d.Volume, err = s.session.Try(ctx)

@@ -12,7 +12,7 @@ import (
 
 // starving is a freezer that fails as long as isolation is in force.
 type starving struct {
-	on    *site
+	on    *instance
 	asked []time.Duration
 }
 
@@ -32,7 +32,7 @@ func (f *starving) Kind() string                { return "test" }
 // If isolation keeps a neighbour from freezing, it is undone, provided that it is revocable, and
 // the neighbour has the rest of the time to freeze.
 func TestFreezeOfTheStarved(t *testing.T) {
-	s := &site{inForce: isolationInForce{enforced: &enforce.Enforced{}, arm: "idle", revocable: true}}
+	s := &instance{inForce: isolationInForce{enforced: &enforce.Enforced{}, arm: "idle", revocable: true}}
 	f := &starving{on: s}
 	freeze := func() error { return isolationFreezer{f, s}.Freeze(session.FreezeTimeout) }
 	if err := freeze(); err != nil || s.inForce.enforced != nil || s.inForce.arm != "" {

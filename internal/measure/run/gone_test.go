@@ -40,9 +40,9 @@ func (a *told) Done() <-chan struct{}                 { return a.done }
 func (a *told) Exit() environment.Exit                { return a.exit }
 func (a *told) Kill() error                           { return a.say("kill") }
 
-// A neighbour that ended is killed with its children, and is closed together with its site: until
+// A neighbour that ended is killed with its children, and is closed together with its instance: until
 // then other arms are measured.
-func TestNeighbourIsClosedWithItsSite(t *testing.T) {
+func TestNeighbourIsClosedWithItsInstance(t *testing.T) {
 	var said []string
 	arms := &told{name: "arm", said: &said, done: make(chan struct{})}
 	its := &told{name: "neighbour", said: &said, done: make(chan struct{}), exit: environment.Exit{Code: 3}}
@@ -60,7 +60,7 @@ func TestNeighbourIsClosedWithItsSite(t *testing.T) {
 	}
 	n := &neighbour{planned: &plan.Neighbour{}, opened: its, load: its, log: log}
 	n.process.Memory, n.process.Ended = memory(), n.died
-	s := &site{name: "alone", opened: arms, load: arms, neighbour: n}
+	s := &instance{name: "alone", opened: arms, load: arms, neighbour: n}
 	s.processes.Memory, s.processes.Neighbour = memory(), &n.process
 	written, err := record.Create(t.TempDir())
 	if err != nil {
@@ -69,13 +69,13 @@ func TestNeighbourIsClosedWithItsSite(t *testing.T) {
 	defer written.Close()
 	r := &runner{rec: recorder{writer: written}, config: Config{Plan: &plan.Plan{}}}
 	l := newLoadRun(r, &plan.Load{Workload: record.Workload{Baseline: "alone"}}, 0)
-	l.sites.all = []*site{s}
-	l.sites.add(plan.PlannedArm{Arm: record.Arm{Name: "alone"}}, s)
-	l.sites.add(plan.PlannedArm{Arm: record.Arm{Name: "none"}, Neighbour: n.planned}, s)
+	l.instances.all = []*instance{s}
+	l.instances.add(plan.PlannedArm{Arm: record.Arm{Name: "alone"}}, s)
+	l.instances.add(plan.PlannedArm{Arm: record.Arm{Name: "none"}, Neighbour: n.planned}, s)
 	if err := l.removeEndedNeighbour(s); err != nil {
 		t.Fatal(err)
 	}
-	if arms := l.sites.arms; len(arms) != 1 || arms[0].planned.Name != "alone" || s.processes.Neighbour != nil {
+	if arms := l.instances.arms; len(arms) != 1 || arms[0].planned.Name != "alone" || s.processes.Neighbour != nil {
 		t.Errorf("%d arms are left", len(arms))
 	}
 	if want := []string{"kill neighbour"}; !slices.Equal(said, want) {

@@ -12,7 +12,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// isolationInForce is the isolation that is set on the processes of a site; the zero value: none.
+// isolationInForce is the isolation that is set on the processes of an instance; the zero value: none.
 type isolationInForce struct {
 	enforced *enforce.Enforced
 	arm      string // whose isolation it is
@@ -25,14 +25,14 @@ func (a *arm) runningNeighbour() *neighbour {
 	if a.planned.Neighbour == nil {
 		return nil
 	}
-	return a.site.neighbour
+	return a.instance.neighbour
 }
 
 // enforceIsolation puts the arm's isolation in force, or checks it where it is in force already.
-// Everything on the site is frozen. For an arm whose neighbour stays frozen it undoes the isolation
+// Everything on the instance is frozen. For an arm whose neighbour stays frozen it undoes the isolation
 // of other arms: that may bind the arm too, as a split of the CPUs does.
 func (a *arm) enforceIsolation() error {
-	s := a.site
+	s := a.instance
 	if a.runningNeighbour() == nil {
 		return s.undoIsolation()
 	}
@@ -59,14 +59,14 @@ func (a *arm) isolationSettings() ([]record.Setting, error) {
 	if err := a.enforceIsolation(); err != nil {
 		return nil, err
 	}
-	if f := a.site.inForce; f.enforced != nil && f.arm == a.planned.Name {
+	if f := a.instance.inForce; f.enforced != nil && f.arm == a.planned.Name {
 		return f.enforced.Check()
 	}
 	return nil, nil
 }
 
-// undoIsolation takes back what is in force on the site.
-func (s *site) undoIsolation() error {
+// undoIsolation takes back what is in force on the instance.
+func (s *instance) undoIsolation() error {
 	e := s.inForce.enforced
 	s.inForce = isolationInForce{}
 	if e == nil {
@@ -76,28 +76,28 @@ func (s *site) undoIsolation() error {
 }
 
 // sides are the control groups that isolation is set on.
-func (s *site) sides() enforce.Sides {
+func (s *instance) sides() enforce.Sides {
 	return enforce.Sides{Neighbour: s.neighbour.process.Group, Arm: []cgroup.Group{s.processes.Place.Group, s.processes.Place.OutsideGroup}}
 }
 
-// isolationFreezer freezes a site. The kernel's freezer stops a task only when it returns to user
+// isolationFreezer freezes an instance. The kernel's freezer stops a task only when it returns to user
 // mode, and isolation may keep a task from the CPU for long on a busy host. If the freeze takes
 // longer than starvedTimeout, it undoes the isolation; the next window sets it again.
 type isolationFreezer struct {
 	wire.Freezer
-	site *site
+	instance *instance
 }
 
 // starvedTimeout is how long isolation stays in force while tasks do not freeze.
 const starvedTimeout = 100 * time.Millisecond
 
 func (f isolationFreezer) Freeze(timeout time.Duration) error {
-	if f.site.inForce.enforced == nil || !f.site.inForce.revocable {
+	if f.instance.inForce.enforced == nil || !f.instance.inForce.revocable {
 		return f.Freezer.Freeze(timeout)
 	}
 	err := f.Freezer.Freeze(starvedTimeout)
 	if !errors.Is(err, wire.ErrNotFrozen) {
 		return err
 	}
-	return errors.Join(f.site.undoIsolation(), f.Freezer.Freeze(timeout-starvedTimeout))
+	return errors.Join(f.instance.undoIsolation(), f.Freezer.Freeze(timeout-starvedTimeout))
 }

@@ -26,15 +26,15 @@ func (l *loadRun) launch(ctx context.Context) (err error) {
 	}
 	l.run.showProgress(l.event("launch"))
 	line := &record.Generation{Workload: l.load.Name, Number: l.schedule.launch}
-	l.sites.retrying = !l.schedule.piloted
-	if err := l.startAll(ctx, l.schedule.sitesToLaunch(), line); err != nil {
+	l.instances.retrying = !l.schedule.piloted
+	if err := l.startAll(ctx, l.schedule.instancesToLaunch(), line); err != nil {
 		return err
 	}
-	if err := l.awaitReady(ctx, slices.Clone(l.sites.all), line); err != nil {
+	if err := l.awaitReady(ctx, slices.Clone(l.instances.all), line); err != nil {
 		return err
 	}
 	l.schedule.launchTime = time.Since(began)
-	l.schedule.making = l.sites.making()
+	l.schedule.making = l.instances.making()
 	if !l.schedule.piloted {
 		if err := l.checkFirstLaunch(ctx, line, began); err != nil {
 			return err
@@ -84,17 +84,17 @@ func (l *loadRun) nothingLeft(left []record.Left) error {
 		strings.Join(reasons, "; ")), remedy)
 }
 
-// awaitReady waits for the loads of these sites, lets all of them settle, then pauses each and opens
+// awaitReady waits for the loads of these instances, lets all of them settle, then pauses each and opens
 // its probes. A load that is ready waits at its gate: it must not take the CPU from loads that are
 // still starting.
-func (l *loadRun) awaitReady(ctx context.Context, sites []*site, line *record.Generation) error {
-	failed := l.readiness(ctx, sites)
-	if err := l.eachSite(ctx, sites, line, func(s *site) error { return failed[s] }); err != nil {
+func (l *loadRun) awaitReady(ctx context.Context, instances []*instance, line *record.Generation) error {
+	failed := l.readiness(ctx, instances)
+	if err := l.eachInstance(ctx, instances, line, func(s *instance) error { return failed[s] }); err != nil {
 		return err
 	}
 	if settle := l.load.Stages.Settle; settle > 0 {
 		longest := time.Duration(0)
-		if err := l.eachSite(ctx, sites, line, func(s *site) error {
+		if err := l.eachInstance(ctx, instances, line, func(s *instance) error {
 			settling, err := s.session.Settle(ctx, settle)
 			longest = max(longest, settling)
 			return err
@@ -105,7 +105,7 @@ func (l *loadRun) awaitReady(ctx context.Context, sites []*site, line *record.Ge
 			return err
 		}
 	}
-	return l.eachSite(ctx, sites, line, func(s *site) error {
+	return l.eachInstance(ctx, instances, line, func(s *instance) error {
 		err := s.session.PausePatiently()
 		if err == nil {
 			l.warnOfServer(s)
@@ -117,30 +117,30 @@ func (l *loadRun) awaitReady(ctx context.Context, sites []*site, line *record.Ge
 
 // drawPlacements lets every window begin with a placement of its own, in all arms or in none.
 func (l *loadRun) drawPlacements() (drawn bool, err error) {
-	if !slices.ContainsFunc(l.sites.all, func(s *site) bool { return s.session.DrawPlacement() != nil }) {
+	if !slices.ContainsFunc(l.instances.all, func(s *instance) bool { return s.session.DrawPlacement() != nil }) {
 		return true, nil
 	}
 	var errs []error
-	for _, s := range l.sites.all {
+	for _, s := range l.instances.all {
 		errs = append(errs, s.session.KeepPlacement())
 	}
 	return false, errors.Join(errs...)
 }
 
-// readiness waits until every load is ready or has failed. It returns the errors of the failed sites.
-func (l *loadRun) readiness(ctx context.Context, sites []*site) map[*site]error {
-	within := l.data.readyWithin(len(sites))
+// readiness waits until every load is ready or has failed. It returns the errors of the failed instances.
+func (l *loadRun) readiness(ctx context.Context, instances []*instance) map[*instance]error {
+	within := l.data.readyWithin(len(instances))
 	deadline := time.Now().Add(within)
-	failed := map[*site]error{}
-	waiting := slices.Clone(sites)
+	failed := map[*instance]error{}
+	waiting := slices.Clone(instances)
 	for starting := -1; len(waiting) > 0; time.Sleep(2 * time.Millisecond) {
 		if starting != len(waiting) {
 			starting = len(waiting)
 			e := l.event("launch")
-			e.Ready, e.Starting = len(sites)-starting, len(sites)
+			e.Ready, e.Starting = len(instances)-starting, len(instances)
 			l.run.showProgress(e)
 		}
-		waiting = slices.DeleteFunc(waiting, func(s *site) bool {
+		waiting = slices.DeleteFunc(waiting, func(s *instance) bool {
 			ready, err := s.ready(ctx, deadline, within)
 			if err != nil {
 				failed[s] = err
@@ -151,14 +151,14 @@ func (l *loadRun) readiness(ctx context.Context, sites []*site) map[*site]error 
 	return failed
 }
 
-// eachSite calls step for each site. It leaves out a site whose step fails.
-func (l *loadRun) eachSite(ctx context.Context, sites []*site, line *record.Generation, step func(*site) error) error {
-	for _, s := range sites {
-		if !slices.Contains(l.sites.all, s) {
+// eachInstance calls step for each instance. It leaves out an instance whose step fails.
+func (l *loadRun) eachInstance(ctx context.Context, instances []*instance, line *record.Generation, step func(*instance) error) error {
+	for _, s := range instances {
+		if !slices.Contains(l.instances.all, s) {
 			continue // an earlier step failed
 		}
 		if err := step(s); err != nil {
-			if err := l.siteFailed(ctx, s, err, line); err != nil {
+			if err := l.instanceFailed(ctx, s, err, line); err != nil {
 				return err
 			}
 		}
@@ -166,30 +166,30 @@ func (l *loadRun) eachSite(ctx context.Context, sites []*site, line *record.Gene
 	return nil
 }
 
-// siteFailed leaves the arms of a site out of this launch. It adds the last lines of the site's log to err.
-func (l *loadRun) siteFailed(ctx context.Context, s *site, err error, line *record.Generation) error {
+// instanceFailed leaves the arms of an instance out of this launch. It adds the last lines of the instance's log to err.
+func (l *loadRun) instanceFailed(ctx context.Context, s *instance, err error, line *record.Generation) error {
 	if tail := lastLines(s.log.Name()); tail != "" {
 		err = fmt.Errorf("%w%s", err, tail)
 	}
 	return l.removeFailed(ctx, s, err, line)
 }
 
-// removeFailed removes a site and leaves its arms out of this launch.
-func (l *loadRun) removeFailed(ctx context.Context, s *site, err error, line *record.Generation) error {
-	arms := l.sites.armsOn(s)
-	errs := []error{l.sites.remove(s)}
+// removeFailed removes an instance and leaves its arms out of this launch.
+func (l *loadRun) removeFailed(ctx context.Context, s *instance, err error, line *record.Generation) error {
+	arms := l.instances.armsOn(s)
+	errs := []error{l.instances.remove(s)}
 	for _, a := range arms {
 		errs = append(errs, l.armFailed(ctx, a.planned, err, line))
 	}
 	return errors.Join(errs...)
 }
 
-// siteFailedIfDead handles an error of a site. If the site's processes have ended, that is the cause, and
-// the site's arms are left out; otherwise it returns err.
-func (l *loadRun) siteFailedIfDead(ctx context.Context, s *site, err error, line *record.Generation) error {
+// instanceFailedIfDead handles an error of an instance. If the instance's processes have ended, that is the cause, and
+// the instance's arms are left out; otherwise it returns err.
+func (l *loadRun) instanceFailedIfDead(ctx context.Context, s *instance, err error, line *record.Generation) error {
 	const dyingTime = 500 * time.Millisecond // until a process that is ending has ended
 	if died := s.diedBy(time.Now().Add(dyingTime)); died != nil {
-		return l.siteFailed(ctx, s, died, line)
+		return l.instanceFailed(ctx, s, died, line)
 	}
 	return err
 }
@@ -198,7 +198,7 @@ func (l *loadRun) siteFailedIfDead(ctx context.Context, s *site, err error, line
 func (l *loadRun) closeArms() error {
 	defer func(began time.Time) { l.schedule.closeTime = time.Since(began) }(time.Now())
 	l.run.guard.Attend()
-	err := l.sites.close()
+	err := l.instances.close()
 	l.forgetLayers()
 	return errors.Join(err, l.closeVolumes())
 }

@@ -15,14 +15,14 @@ import (
 
 // loadRun measures one workload of a run. Each of its parts changes only its own fields.
 type loadRun struct {
-	run      *runner
-	load     *plan.Load
-	number   int // of the workload in the plan, from 0
-	schedule schedule
-	data     dataSets
-	sites    launchedSites
-	results  results
-	between  betweenBlocks
+	run       *runner
+	load      *plan.Load
+	number    int // of the workload in the plan, from 0
+	schedule  schedule
+	data      dataSets
+	instances launchedInstances
+	results   results
+	between   betweenBlocks
 
 	serverErrors map[string]bool // see warnOfServer
 }
@@ -57,7 +57,7 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 		opened := false
 		if l.schedule.looks() && (over || l.enough(d)) {
 			opened = l.schedule.decideLayers(d.Shown)
-			over = last || l.schedule.remaining() < l.schedule.nextLaunch()
+			over = last || l.schedule.clock.left() < l.schedule.nextLaunch()
 		}
 		switch {
 		case !opened && !l.schedule.waiting() && l.enough(d):
@@ -150,7 +150,7 @@ func (l *loadRun) measureLaunch(ctx context.Context) (last bool, err error) {
 		l.results.add(line)
 	}
 	_ = l.run.watch.Look() // records the lowest free space, before closing the arms frees some
-	return last || l.schedule.remaining() <= 0, nil
+	return last || l.schedule.clock.left() <= 0, nil
 }
 
 // pilotOnce runs the pilot in the first launch, unless a continued record has its result.
@@ -165,7 +165,7 @@ func (l *loadRun) pilotOnce(ctx context.Context) error {
 	}
 	l.schedule.observed.Launch, l.schedule.piloted = l.schedule.nextLaunch(), true
 	l.schedule.allocate(true)
-	l.showRoom(time.Since(l.schedule.began))
+	l.showRoom(l.schedule.clock.spent())
 	unmapProgram() // frees the program's pages that only launching and the pilot needed
 	return nil
 }
@@ -250,6 +250,6 @@ func (l *loadRun) event(phase string) Event {
 	return Event{
 		Workload: l.load.Name, Number: l.number + 1, Of: len(l.run.config.Plan.Loads), Phase: phase, Pass: s.pass, Passes: s.passes,
 		Generation: s.launch, Block: s.measured, Blocks: s.blocks(), Dropped: l.results.dropped, Arms: l.results.effects,
-		Elapsed: time.Since(s.began), Remaining: s.remaining(),
+		Elapsed: s.clock.spent(), Remaining: s.clock.left(),
 	}
 }

@@ -65,8 +65,8 @@ func errorsAtStart(path string) (all []string) {
 	return all
 }
 
-// warnOfServer warns of errors that the server of a site logged at its start, of each once in a load.
-func (l *loadRun) warnOfServer(s *site) {
+// warnOfServer warns of errors that the server of an instance logged at its start, of each once in a load.
+func (l *loadRun) warnOfServer(s *instance) {
 	if s.server == nil {
 		return
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// neighbour is the neighbour of a site during one launch.
+// neighbour is the neighbour of an instance during one launch.
 type neighbour struct {
 	planned *plan.Neighbour
 	opened  environment.OpenArm // nil: not yet
@@ -30,9 +30,9 @@ type neighbour struct {
 	facts   *os.File // settings that the load read back
 }
 
-// startNeighbour starts the neighbour of a site and freezes it. If it cannot be started, the site's
+// startNeighbour starts the neighbour of an instance and freezes it. If it cannot be started, the instance's
 // neighbourErr says why, and the arms without a neighbour go on.
-func (l *loadRun) startNeighbour(ctx context.Context, s *site, planned plan.Site) error {
+func (l *loadRun) startNeighbour(ctx context.Context, s *instance, planned plan.Instance) error {
 	p := planned.Neighbour
 	n := &neighbour{planned: p}
 	n.process.Ended = n.died
@@ -67,11 +67,11 @@ func (l *loadRun) startNeighbour(ctx context.Context, s *site, planned plan.Site
 }
 
 // openNeighbour opens the environment of a neighbour.
-func (l *loadRun) openNeighbour(ctx context.Context, s *site, planned plan.Site) (err error) {
+func (l *loadRun) openNeighbour(ctx context.Context, s *instance, planned plan.Instance) (err error) {
 	n, c := s.neighbour, &l.run.config
 	n.opened, err = n.planned.Env.Open(ctx, environment.Spec{
 		Run: c.ID, Arm: plan.NeighbourArm(s.name), Data: l.data.dir(n.planned.Stages), Scratch: l.run.scratch,
-		Journal: l.run.journal, Groups: c.Groups, Beside: plan.Environments(l.schedule.sitesToLaunch()),
+		Journal: l.run.journal, Groups: c.Groups, Beside: plan.Environments(l.schedule.instancesToLaunch()),
 		Neighbour: neighbourLimits(planned, c.Plan.Record.Budget),
 	})
 	if err != nil {
@@ -86,7 +86,7 @@ func (l *loadRun) openNeighbour(ctx context.Context, s *site, planned plan.Site)
 
 // neighbourLimits returns the limits of a neighbour. Its CPU time is limited to all CPUs during the whole
 // run (budget seconds), so that the kernel ends a neighbour that survives a killed tare.
-func neighbourLimits(s plan.Site, budget float64) *environment.Neighbour {
+func neighbourLimits(s plan.Instance, budget float64) *environment.Neighbour {
 	cpus := time.Duration(onlineCPUs())
 	return &environment.Neighbour{
 		Controllers: s.Controllers, Grouped: s.Grouped, Service: s.Service,
@@ -107,7 +107,7 @@ func (l *loadRun) runNeighbour(ctx context.Context, n *neighbour) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := n.awaitReady(ctx, l.data.readyWithin(len(l.schedule.sitesToLaunch()))); err != nil {
+	if err := n.awaitReady(ctx, l.data.readyWithin(len(l.schedule.instancesToLaunch()))); err != nil {
 		return err
 	}
 	if err := n.process.Start(); err != nil {
@@ -175,16 +175,16 @@ func (a *arm) neighbourTrouble() error {
 	switch {
 	case a.planned.Neighbour == nil:
 		return nil
-	case a.site.neighbour == nil:
+	case a.instance.neighbour == nil:
 		return session.ErrNoNeighbour
 	}
-	return a.site.neighbour.trouble()
+	return a.instance.neighbour.trouble()
 }
 
-// endNeighbour ends the neighbour of a site that goes on without it. Its environment is closed with
-// the site: removing directories and disabling controllers would disturb the arms that are measured
+// endNeighbour ends the neighbour of an instance that goes on without it. Its environment is closed with
+// the instance: removing directories and disabling controllers would disturb the arms that are measured
 // meanwhile.
-func (s *site) endNeighbour() error {
+func (s *instance) endNeighbour() error {
 	n := s.neighbour
 	s.endedNeighbour, s.neighbour, s.processes.Neighbour = n, nil, nil
 	s.locate() // the freezers of the remaining processes

@@ -36,13 +36,13 @@ func (l *loadRun) pilot(ctx context.Context) error {
 		}
 		return err
 	}
-	base := l.sites.arm(l.load.Baseline)
-	long, short := plan.PilotLengths(l.schedule.remaining(), len(l.sites.arms), false)
+	base := l.instances.arm(l.load.Baseline)
+	long, short := plan.PilotLengths(l.schedule.clock.left(), len(l.instances.arms), false)
 	if err := look(base, long); err != nil {
 		return err
 	}
 	if plan.Slow(o.Traces[0]) {
-		long, short = plan.PilotLengths(l.schedule.remaining(), len(l.sites.arms), true)
+		long, short = plan.PilotLengths(l.schedule.clock.left(), len(l.instances.arms), true)
 		o.Traces = nil
 		if err := look(base, long); err != nil {
 			return err
@@ -54,7 +54,7 @@ func (l *loadRun) pilot(ctx context.Context) error {
 		}
 	}
 	o.Switch = (time.Since(began) - ran) / time.Duration(max(1, len(o.Traces)))
-	o.Budget = l.schedule.share - time.Since(l.schedule.began) // of all passes
+	o.Budget = l.schedule.share - l.schedule.clock.spent() // of all passes
 	lengths, p := plan.Tune(o, l.schedule.fixed())
 	return l.takeLengths(o, lengths, p)
 }
@@ -87,7 +87,7 @@ func (l *loadRun) pilotWindowed(ctx context.Context) error {
 	if windows > 0 { // a block has each arm once: the mean counts
 		o.Switch = over / time.Duration(windows)
 	}
-	o.Budget = s.remaining()
+	o.Budget = s.clock.left()
 	lengths, p := plan.TuneWindowed(o, windowed, s.fixed())
 	return l.takeLengths(o, lengths, p)
 }
@@ -113,9 +113,9 @@ func (l *loadRun) askOnce(ctx context.Context, a *arm) (took time.Duration, err 
 
 // observed is what the pilot knows before it looks.
 func (l *loadRun) observed() plan.Observed {
-	arms := len(l.sites.arms)
+	arms := len(l.instances.arms)
 	return plan.Observed{
-		Stands: true, Launch: l.schedule.nextLaunch() + l.schedule.warmTime(arms), Arms: arms, Pause: l.sites.arms[0].site.session.Method(),
+		Stands: true, Launch: l.schedule.nextLaunch() + l.schedule.warmTime(arms), Arms: arms, Pause: l.instances.arms[0].instance.session.Method(),
 		Least: l.load.Shortest(), Settle: l.schedule.leastSettle(), BesideWork: l.load.SettleBesideWork(),
 	}
 }
@@ -123,9 +123,9 @@ func (l *loadRun) observed() plan.Observed {
 // eachArmOnce visits every arm in random order. It skips an arm that ended meanwhile, with its
 // neighbour.
 func (l *loadRun) eachArmOnce(round int, visit func(*arm) error) error {
-	all := slices.Clone(l.sites.arms)
+	all := slices.Clone(l.instances.arms)
 	for _, i := range plan.Order(l.schedule.plan.Record.Seed, l.load.Name+"/pilot", 0, round, len(all)) {
-		if !slices.Contains(l.sites.arms, all[i]) {
+		if !slices.Contains(l.instances.arms, all[i]) {
 			continue
 		}
 		if err := visit(all[i]); err != nil {
@@ -161,7 +161,7 @@ func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t pl
 	case ctx.Err() != nil:
 		return t, wasted, ctx.Err()
 	case err == nil:
-		err = a.site.died()
+		err = a.instance.died()
 	}
 	if err != nil {
 		return t, wasted, armError(a, err)
@@ -184,7 +184,7 @@ func onlineCPUs() int {
 
 // armError names the arm of an error and adds the end of its log.
 func armError(a *arm, err error) error {
-	return fmt.Errorf("arm %s: %w%s", a.planned.Name, err, lastLines(a.site.log.Name()))
+	return fmt.Errorf("arm %s: %w%s", a.planned.Name, err, lastLines(a.instance.log.Name()))
 }
 
 // warnOfLengths warns of lengths in the experiment that do not suit what the kernel grants an arm.

@@ -22,7 +22,7 @@ func TestDrawPlacements(t *testing.T) {
 	for _, why := range []error{nil, errors.New("operation not permitted")} {
 		first, last := &placing{}, &placing{err: why}
 		l := &loadRun{}
-		l.sites.all = []*site{{session: first}, {session: last}}
+		l.instances.all = []*instance{{session: first}, {session: last}}
 		drawn, err := l.drawPlacements()
 		if want := why == nil; err != nil || drawn != want || first.draws != want || last.draws != want {
 			t.Errorf("%v: %v %v: %v %v", why, drawn, err, first.draws, last.draws)

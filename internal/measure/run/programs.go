@@ -120,8 +120,8 @@ func (p *Programs) changedOrMoved() error {
 // manifest. A load of other programs is the user's: it may build the programs that it executes.
 func (l *loadRun) identifyMapped() error {
 	r := l.run
-	for _, s := range l.sites.all {
-		if arms := l.sites.armsOn(s); len(arms) == 0 || len(arms[0].planned.Stages.Needs) == 0 {
+	for _, s := range l.instances.all {
+		if arms := l.instances.armsOn(s); len(arms) == 0 || len(arms[0].planned.Stages.Needs) == 0 {
 			continue
 		}
 		for _, p := range s.processes.Running {

@@ -45,7 +45,7 @@ func (l *loadRun) armFailed(ctx context.Context, a plan.PlannedArm, err error, l
 	line.Left = append(withoutArm(line.Left, a.Name), left)
 	last := l.schedule.countFailure(a.Name)
 	permanent := errors.As(err, new(permanentError)) || errors.Is(err, facts.ErrUnsupported)
-	triedAgain := l.schedule.piloted || l.sites.retrying && !permanent
+	triedAgain := l.schedule.piloted || l.instances.retrying && !permanent
 	if last || !triedAgain {
 		l.giveUp(left)
 	}
@@ -67,17 +67,17 @@ func withoutArm(all []record.Left, arm string) []record.Left {
 func (l *loadRun) retry(ctx context.Context, line *record.Generation, began time.Time) error {
 	for {
 		missing := l.missing()
-		if len(missing) == 0 || float64(time.Since(began)) > retryShare*float64(l.schedule.remaining()) {
+		if len(missing) == 0 || float64(time.Since(began)) > retryShare*float64(l.schedule.clock.left()) {
 			break
 		}
 		if err := l.retryOnce(ctx, missing, line); err != nil {
 			return err
 		}
 	}
-	l.sites.retrying = false
+	l.instances.retrying = false
 	for _, left := range slices.Clone(line.Left) {
 		switch {
-		case l.sites.arm(left.Arm) != nil:
+		case l.instances.arm(left.Arm) != nil:
 			line.Left = withoutArm(line.Left, left.Arm)
 			l.run.rec.warn(launchedLater(left.Reason, left.Remedy).of(l.load.Name, left.Arm))
 		case !l.schedule.givenUp[left.Arm]:
@@ -87,11 +87,11 @@ func (l *loadRun) retry(ctx context.Context, line *record.Generation, began time
 	return nil
 }
 
-// missing returns the sites of the launch, with those of their arms that do not run.
-func (l *loadRun) missing() []plan.Site {
-	var out []plan.Site
-	for _, s := range l.schedule.sitesToLaunch() {
-		s.Arms = slices.DeleteFunc(slices.Clone(s.Arms), func(a plan.PlannedArm) bool { return l.sites.arm(a.Name) != nil })
+// missing returns the instances of the launch, with those of their arms that do not run.
+func (l *loadRun) missing() []plan.Instance {
+	var out []plan.Instance
+	for _, s := range l.schedule.instancesToLaunch() {
+		s.Arms = slices.DeleteFunc(slices.Clone(s.Arms), func(a plan.PlannedArm) bool { return l.instances.arm(a.Name) != nil })
 		if len(s.Arms) > 0 {
 			out = append(out, s)
 		}
@@ -99,46 +99,46 @@ func (l *loadRun) missing() []plan.Site {
 	return out
 }
 
-// retryOnce launches sites again. A site that runs lacks its neighbour only.
-func (l *loadRun) retryOnce(ctx context.Context, missing []plan.Site, line *record.Generation) error {
-	var whole []plan.Site
+// retryOnce launches instances again. An instance that runs lacks its neighbour only.
+func (l *loadRun) retryOnce(ctx context.Context, missing []plan.Instance, line *record.Generation) error {
+	var whole []plan.Instance
 	for _, s := range missing {
-		running := l.runningSite(s)
+		running := l.runningInstance(s)
 		if running == nil {
 			whole = append(whole, s)
 		} else if err := l.retryNeighbour(ctx, running, s, line); err != nil {
 			return err
 		}
 	}
-	before := len(l.sites.all)
+	before := len(l.instances.all)
 	if err := l.startAll(ctx, whole, line); err != nil {
 		return err
 	}
-	return l.awaitReady(ctx, slices.Clone(l.sites.all[before:]), line)
+	return l.awaitReady(ctx, slices.Clone(l.instances.all[before:]), line)
 }
 
-// runningSite returns the running site on which an arm of the planned site would be measured; nil:
+// runningInstance returns the running instance on which an arm of the planned instance would be measured; nil:
 // none runs.
-func (l *loadRun) runningSite(missing plan.Site) *site {
-	for _, s := range plan.Sites(l.load.Arms) {
+func (l *loadRun) runningInstance(missing plan.Instance) *instance {
+	for _, s := range plan.Instances(l.load.Arms) {
 		has := func(name string) bool {
 			return slices.ContainsFunc(s.Arms, func(a plan.PlannedArm) bool { return a.Name == name })
 		}
 		if !has(missing.Arms[0].Name) {
 			continue
 		}
-		for _, a := range l.sites.arms {
+		for _, a := range l.instances.arms {
 			if has(a.planned.Name) {
-				return a.site
+				return a.instance
 			}
 		}
 	}
 	return nil
 }
 
-// retryNeighbour starts the neighbour of a site that runs without it. Nothing is measured yet, so
+// retryNeighbour starts the neighbour of an instance that runs without it. Nothing is measured yet, so
 // that the neighbour that failed can be closed now.
-func (l *loadRun) retryNeighbour(ctx context.Context, s *site, planned plan.Site, line *record.Generation) error {
+func (l *loadRun) retryNeighbour(ctx context.Context, s *instance, planned plan.Instance, line *record.Generation) error {
 	if s.endedNeighbour != nil {
 		if err := s.endedNeighbour.close(); err != nil {
 			return err
@@ -155,11 +155,11 @@ func (l *loadRun) retryNeighbour(ctx context.Context, s *site, planned plan.Site
 	}
 	for _, a := range planned.Arms {
 		if err == nil {
-			l.sites.add(a, s)
+			l.instances.add(a, s)
 		} else if err := l.armFailed(ctx, a, err, line); err != nil {
 			return err
 		}
 	}
-	l.sites.sort(l.load.Arms)
+	l.instances.sort(l.load.Arms)
 	return nil
 }

@@ -52,20 +52,20 @@ func (r *runner) watchCache() {
 
 // watchLayer begins to watch the file system of an arm's own layer: an engine has a directory of its
 // own.
-func (l *loadRun) watchLayer(s *site, v volume.Volume) {
+func (l *loadRun) watchLayer(s *instance, v volume.Volume) {
 	if v.Kind() != volume.Layer && !v.OfPod() || s.processes.Place.HostVolume == "" {
 		return
 	}
 	l.run.watch.Host(s.processes.Place.HostVolume, layerRemedy(s.name))
-	l.sites.layers = append(l.sites.layers, s.processes.Place.HostVolume)
+	l.instances.layers = append(l.instances.layers, s.processes.Place.HostVolume)
 }
 
 // forgetLayers ends what watchLayer began.
 func (l *loadRun) forgetLayers() {
-	for _, dir := range l.sites.layers {
+	for _, dir := range l.instances.layers {
 		l.run.watch.Forget(dir)
 	}
-	l.sites.layers = nil
+	l.instances.layers = nil
 }
 
 // roomFirst is the error of a launch. Too little room comes first: a load may fail for it.

@@ -11,7 +11,7 @@ import (
 func (l *loadRun) rotate(ctx context.Context) (last bool, err error) {
 	l.schedule.another = false
 	for number := 0; ; number++ {
-		if number > 0 && !l.schedule.hasTimeFor(len(l.schedule.armsOfBlock(number, l.sites.arms))) {
+		if number > 0 && !l.schedule.hasTimeFor(len(l.schedule.armsOfBlock(number, l.instances.arms))) {
 			return true, nil
 		}
 		if number == l.schedule.lengths.Blocks && !l.extend() {
@@ -51,4 +51,4 @@ func (l *loadRun) extend() bool {
 // compares says whether an arm is running that can be compared with the baseline and its twin,
 // which always run, or the plan has no such arm. An arm that ended comes back with the next launch
 // only.
-func (l *loadRun) compares() bool { return len(l.sites.arms) > 2 || len(l.load.Arms) <= 2 }
+func (l *loadRun) compares() bool { return len(l.instances.arms) > 2 || len(l.load.Arms) <= 2 }

@@ -49,7 +49,7 @@ func turnOf(t *testing.T, budget, launch time.Duration, blocks int) *loadRun {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { memory.Close() })
-		l.sites.add(a, &site{session: played{}, processes: session.Processes{Memory: memory}})
+		l.instances.add(a, &instance{session: played{}, processes: session.Processes{Memory: memory}})
 	}
 	time.Sleep(launch)
 	return l
@@ -80,7 +80,7 @@ func TestLastLaunchTakesTheRestOfTheTime(t *testing.T) {
 		}},
 		{name: "the first pass leaves the rest to the second", budget: 70 * s, launch: 22 * s, launched: 4, blocks: 6,
 			change: func(l *loadRun) { l.schedule.question = []string{"host", plan.TwinName, "pod"} }},
-		{name: "nothing is up that can be compared", budget: 70 * s, launch: 22 * s, launched: 4, blocks: 6, change: func(l *loadRun) { l.sites.arms = l.sites.arms[:2] }},
+		{name: "nothing is up that can be compared", budget: 70 * s, launch: 22 * s, launched: 4, blocks: 6, change: func(l *loadRun) { l.instances.arms = l.instances.arms[:2] }},
 		{name: "the time ends before the blocks of the plan", budget: 33 * s, launch: 22 * s, launched: 1, blocks: 3, last: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestLastLaunchTakesTheRestOfTheTime(t *testing.T) {
 			if e := l.event("measure"); e.Block > e.Blocks {
 				t.Errorf("%s: shown as block %d of %d", c.name, e.Block, e.Blocks)
 			}
-			if left := l.schedule.remaining(); c.last && (left < 0 || left >= 3*s) {
+			if left := l.schedule.clock.left(); c.last && (left < 0 || left >= 3*s) {
 				t.Errorf("%s: %v are left", c.name, left)
 			}
 		})

@@ -8,7 +8,7 @@
 //
 // runner is the state of a run, recorder writes its record. A loadRun measures one workload, in one
 // turn per pass. It has three main parts: schedule (arms, lengths and the time that is left),
-// launchedSites (the processes of one launch) and results (the lines for the record).
+// launchedInstances (the processes of one launch) and results (the lines for the record).
 package run
 
 import (

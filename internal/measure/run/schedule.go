@@ -27,9 +27,8 @@ type schedule struct {
 	closed   bool          // the question is not shown, and the others wait until the end
 	openAt   time.Duration // of this turn: when the question is looked at, to decide about the others
 	passes   int
-	pass     int // of this turn, from 1
-	began    time.Time
-	budget   time.Duration // of this turn
+	pass     int   // of this turn, from 1
+	clock    clock // of this turn
 
 	launch     int             // number of the present launch: record.Generation.Number
 	launches   int             // in this turn
@@ -64,7 +63,7 @@ func newSchedule(p *plan.Plan, load *plan.Load) schedule {
 
 // beginTurn begins a turn that may take budget.
 func (s *schedule) beginTurn(budget time.Duration) {
-	s.began, s.budget, s.launches, s.shorter = time.Now(), budget, 0, 0
+	s.clock, s.launches, s.shorter = startClock(budget), 0, 0
 	if s.pass++; s.looks() {
 		all := s.spent + budget
 		s.openAt = min(time.Duration(plan.QuestionShare*float64(all)), all-s.leastShare()) - s.spent
@@ -94,12 +93,12 @@ func (s *schedule) beginSecondPass(weight float64) (share time.Duration) {
 	if !s.load.LayersOnLoss {
 		s.question = nil
 	}
-	s.share = time.Duration(weight * float64(s.left()))
+	s.share = time.Duration(weight * float64(s.shareLeft()))
 	return s.share
 }
 
-// left is what is left of the workload's share.
-func (s *schedule) left() time.Duration { return max(s.share-s.spent, 0) }
+// shareLeft is what is left of the workload's share.
+func (s *schedule) shareLeft() time.Duration { return max(s.share-s.spent, 0) }
 
 // leastShare is the share in which the workload has the launches that a verdict needs, after a first pass, by its launch and by
 // those of earlier runs; 0: not known, or the experiment fixes the launches.
@@ -113,14 +112,12 @@ func (s *schedule) leastShare() time.Duration {
 	return max(plan.Enough(o, s.lengths, o.Launch+s.closeTime), s.plan.LeastSecond(s.load))
 }
 
-func (s *schedule) remaining() time.Duration { return s.budget - time.Since(s.began) }
-
-// ahead is the part of it until the question is looked at.
+// ahead is the time that is left of the turn, or until the question is looked at.
 func (s *schedule) ahead() time.Duration {
 	if s.looks() {
-		return s.openAt - time.Since(s.began)
+		return s.openAt - s.clock.spent()
 	}
-	return s.remaining()
+	return s.clock.left()
 }
 
 // countFailure counts a failure of an arm, and says whether the arm has now failed mostFailures times.
@@ -129,19 +126,19 @@ func (s *schedule) countFailure(arm string) (last bool) {
 	return s.failures[arm] >= mostFailures
 }
 
-// sitesToLaunch returns the sites of a launch, without the arms that were given up.
-func (s *schedule) sitesToLaunch() []plan.Site {
-	var sites []plan.Site
-	for _, x := range plan.Sites(s.load.Arms) {
+// instancesToLaunch returns the instances of a launch, without the arms that were given up.
+func (s *schedule) instancesToLaunch() []plan.Instance {
+	var instances []plan.Instance
+	for _, x := range plan.Instances(s.load.Arms) {
 		x.Arms = slices.DeleteFunc(x.Arms, func(a plan.PlannedArm) bool { return s.givenUp[a.Name] || !s.hasArm(a.Name) })
 		if !slices.ContainsFunc(x.Arms, func(a plan.PlannedArm) bool { return a.Neighbour != nil }) {
 			x.Neighbour = nil
 		}
 		if len(x.Arms) > 0 {
-			sites = append(sites, x)
+			instances = append(instances, x)
 		}
 	}
-	return sites
+	return instances
 }
 
 // hasArm says whether a launch has the arm. The first launch has all arms, so that all are read
@@ -192,7 +189,7 @@ func (s *schedule) slotTime() time.Duration {
 
 // hasTimeFor says whether a block with this number of arms fits into the rest of the turn.
 func (s *schedule) hasTimeFor(arms int) bool {
-	return s.remaining() >= time.Duration(arms)*s.slotTime()
+	return s.clock.left() >= time.Duration(arms)*s.slotTime()
 }
 
 // leastSettle is the shortest settle time that the load allows; 0 if the experiment fixes one.
@@ -290,7 +287,7 @@ func (s *schedule) worthAnother() bool {
 
 // extend gives the present launch as many blocks as fit into the rest of the turn.
 func (s *schedule) extend() {
-	s.extended = s.lengths.Blocks + int(s.remaining()/(time.Duration(s.armsInBlock())*s.slotTime()))
+	s.extended = s.lengths.Blocks + int(s.clock.left()/(time.Duration(s.armsInBlock())*s.slotTime()))
 }
 
 // blocks is the number of blocks that the present launch will have.

@@ -141,7 +141,7 @@ func TestLayersWaitForTheQuestion(t *testing.T) {
 			}
 			s.launches, s.givenUp["container"] = 6, c.givenUp
 			opened := s.decideLayers(c.shown)
-			if opened != c.layers || s.waiting() || s.looks() || s.ahead() != s.remaining() || s.hasArm("cgroup") != c.layers {
+			if opened != c.layers || s.waiting() || s.looks() || s.ahead() != s.clock.left() || s.hasArm("cgroup") != c.layers {
 				t.Errorf("%s: opened %v, waits %v, looks %v, a layer is launched %v", name, opened, s.waiting(), s.looks(), s.hasArm("cgroup"))
 			}
 			if least := s.counting(); least != 0 == c.layers {

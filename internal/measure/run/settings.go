@@ -15,9 +15,9 @@ import (
 // readBack puts the settings of every arm, as the kernel gives them, into the manifest. It leaves
 // out an arm that has ended meanwhile.
 func (l *loadRun) readBack(ctx context.Context, line *record.Generation) error {
-	for _, s := range slices.Clone(l.sites.all) {
-		if err := l.readBackSite(s); err != nil {
-			if err := l.siteFailedIfDead(ctx, s, err, line); err != nil {
+	for _, s := range slices.Clone(l.instances.all) {
+		if err := l.readBackInstance(s); err != nil {
+			if err := l.instanceFailedIfDead(ctx, s, err, line); err != nil {
 				return err
 			}
 		}
@@ -25,8 +25,8 @@ func (l *loadRun) readBack(ctx context.Context, line *record.Generation) error {
 	return l.run.rec.writeManifest()
 }
 
-func (l *loadRun) readBackSite(s *site) error {
-	own, err := l.siteSettings(s)
+func (l *loadRun) readBackInstance(s *instance) error {
+	own, err := l.instanceSettings(s)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (l *loadRun) readBackSite(s *site) error {
 		}
 		own = append(own, of...)
 	}
-	for _, a := range l.sites.armsOn(s) {
+	for _, a := range l.instances.armsOn(s) {
 		isolation, err := a.isolationSettings()
 		if err != nil {
 			return fmt.Errorf("arm %s: a setting did not take: %w", a.planned.Name, err)
@@ -50,8 +50,8 @@ func (l *loadRun) readBackSite(s *site) error {
 	return nil
 }
 
-// siteSettings reads back what the arms on a site have in common.
-func (l *loadRun) siteSettings(s *site) ([]record.Setting, error) {
+// instanceSettings reads back what the arms on an instance have in common.
+func (l *loadRun) instanceSettings(s *instance) ([]record.Setting, error) {
 	own, err := s.opened.Settings()
 	if err != nil {
 		return nil, fmt.Errorf("arm %s: a setting did not take: %w", s.name, err)
@@ -75,7 +75,7 @@ func (l *loadRun) siteSettings(s *site) ([]record.Setting, error) {
 
 // withClient adds where the client of a server runs, unless the environment says so: beside the
 // arm.
-func (s *site) withClient(all []record.Setting) []record.Setting {
+func (s *instance) withClient(all []record.Setting) []record.Setting {
 	if s.server == nil || slices.ContainsFunc(all, func(x record.Setting) bool { return x.Name == "client" }) {
 		return all
 	}
@@ -91,7 +91,7 @@ func without(facts, settings []record.Setting) []record.Setting {
 
 // writeReproductions writes the files that make an arm and its neighbour again by hand, where the
 // environment has such a file.
-func (l *loadRun) writeReproductions(s *site) error {
+func (l *loadRun) writeReproductions(s *instance) error {
 	opened := []environment.OpenArm{s.opened}
 	if n := s.neighbour; n != nil && n.opened != nil {
 		opened = append(opened, n.opened)

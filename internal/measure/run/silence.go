@@ -29,9 +29,9 @@ const (
 	soon = time.Second
 )
 
-// measureGuarded measures a window on a site while the guard watches tare. If tare was silent meanwhile,
+// measureGuarded measures a window on an instance while the guard watches tare. If tare was silent meanwhile,
 // the error is launch.ErrSilent or errLong and hides any other error.
-func (l *loadRun) measureGuarded(ctx context.Context, s *site, w wire.WindowSpec) (wire.Sample, error) {
+func (l *loadRun) measureGuarded(ctx context.Context, s *instance, w wire.WindowSpec) (wire.Sample, error) {
 	if s.processes.Place.Remote == nil {
 		l.run.guard.Allow(silentFor(w))
 	} else {
@@ -64,8 +64,8 @@ func silentFor(w wire.WindowSpec) time.Duration {
 	return w.Discard + w.Length + w.Steady
 }
 
-// endedOn returns the function that tells an open window on the site why it must be abandoned.
-func (l *loadRun) endedOn(s *site) func() error {
+// endedOn returns the function that tells an open window on the instance why it must be abandoned.
+func (l *loadRun) endedOn(s *instance) func() error {
 	silent := l.run.guard.Silent
 	if l.load.Stages.Windowed != nil {
 		silent = func() error { return l.run.guard.Extend(soon) }

@@ -17,51 +17,51 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// startAll starts sites, all at the same time.
-func (l *loadRun) startAll(ctx context.Context, sites []plan.Site, line *record.Generation) error {
-	sites, err := l.sitesWithRoom(ctx, sites, line)
+// startAll starts instances, all at the same time.
+func (l *loadRun) startAll(ctx context.Context, instances []plan.Instance, line *record.Generation) error {
+	instances, err := l.instancesWithRoom(ctx, instances, line)
 	if err != nil {
 		return err
 	}
-	started := make([]*site, len(sites))
-	failed := make([]error, len(sites))
+	started := make([]*instance, len(instances))
+	failed := make([]error, len(instances))
 	var wg sync.WaitGroup
-	for i, s := range sites {
+	for i, s := range instances {
 		wg.Go(func() { started[i], failed[i] = l.start(ctx, s) })
 	}
 	wg.Wait()
-	for i, s := range sites {
+	for i, s := range instances {
 		if started[i] != nil {
-			l.sites.all = append(l.sites.all, started[i])
+			l.instances.all = append(l.instances.all, started[i])
 			l.watchLayer(started[i], s.Arms[0].Volume)
 		}
 	}
-	for i, s := range sites {
+	for i, s := range instances {
 		for _, a := range s.Arms {
 			err := failed[i]
 			if err == nil && a.Neighbour != nil {
 				err = started[i].neighbourErr
 			}
 			if err == nil {
-				l.sites.add(a, started[i])
+				l.instances.add(a, started[i])
 			} else if err := l.armFailed(ctx, a, err, line); err != nil {
 				return err
 			}
 		}
 	}
-	l.sites.sort(l.load.Arms)
+	l.instances.sort(l.load.Arms)
 	return nil
 }
 
-// sitesWithRoom returns the sites for whose data there is room, and leaves out the others.
-func (l *loadRun) sitesWithRoom(ctx context.Context, all []plan.Site, line *record.Generation) (sites []plan.Site, err error) {
+// instancesWithRoom returns the instances for whose data there is room, and leaves out the others.
+func (l *loadRun) instancesWithRoom(ctx context.Context, all []plan.Instance, line *record.Generation) (instances []plan.Instance, err error) {
 	short, err := l.checkRoom(all)
 	if err != nil {
 		return nil, err
 	}
 	for i, s := range all {
 		if short[i] == nil {
-			sites = append(sites, s)
+			instances = append(instances, s)
 			continue
 		}
 		for _, a := range s.Arms {
@@ -70,12 +70,12 @@ func (l *loadRun) sitesWithRoom(ctx context.Context, all []plan.Site, line *reco
 			}
 		}
 	}
-	return sites, nil
+	return instances, nil
 }
 
-// logName is the name of a site's log in this launch, without its suffix.
-func (l *loadRun) logName(site string) string {
-	return fmt.Sprintf("%s-%s-%d", l.load.Name, site, l.schedule.launch)
+// logName is the name of an instance's log in this launch, without its suffix.
+func (l *loadRun) logName(instance string) string {
+	return fmt.Sprintf("%s-%s-%d", l.load.Name, instance, l.schedule.launch)
 }
 
 // createLog creates a log of this launch.
@@ -83,10 +83,10 @@ func (l *loadRun) createLog(name string) (*os.File, error) {
 	return createLog(filepath.Join(l.run.config.Dir, record.RawDir, name+".log"))
 }
 
-// start opens one site, and starts its neighbour, its server and its load.
-func (l *loadRun) start(ctx context.Context, planned plan.Site) (_ *site, err error) {
+// start opens one instance, and starts its neighbour, its server and its load.
+func (l *loadRun) start(ctx context.Context, planned plan.Instance) (_ *instance, err error) {
 	first := planned.Arms[0]
-	s := &site{name: first.Name, values: first.Stages.Values, guard: l.run.guard}
+	s := &instance{name: first.Name, values: first.Stages.Values, guard: l.run.guard}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -109,8 +109,8 @@ func (l *loadRun) start(ctx context.Context, planned plan.Site) (_ *site, err er
 	return s, nil
 }
 
-// open opens the environment of a site, and what its processes share with tare.
-func (l *loadRun) open(ctx context.Context, s *site, planned plan.Site) error {
+// open opens the environment of an instance, and what its processes share with tare.
+func (l *loadRun) open(ctx context.Context, s *instance, planned plan.Instance) error {
 	first := planned.Arms[0]
 	spec, err := l.spec(first)
 	if err != nil {
@@ -136,13 +136,13 @@ func (l *loadRun) open(ctx context.Context, s *site, planned plan.Site) error {
 	return nil
 }
 
-// spec is how the environment of a site is opened; first is the site's first arm.
+// spec is how the environment of an instance is opened; first is the instance's first arm.
 func (l *loadRun) spec(first plan.PlannedArm) (spec environment.Spec, err error) {
 	c := &l.run.config
 	spec = environment.Spec{
 		Run: c.ID, Arm: first.Name, Data: l.data.dir(first.Stages), Scratch: l.run.scratch,
 		Journal: l.run.journal, Groups: c.Groups, Container: first.Container, Limits: first.Limits,
-		Beside: plan.Environments(l.schedule.sitesToLaunch()), Keep: true, Walled: l.runsUserSQL(),
+		Beside: plan.Environments(l.schedule.instancesToLaunch()), Keep: true, Walled: l.runsUserSQL(),
 	}
 	if first.Stages.Server != nil {
 		spec.Carried = first.Stages.Carried
@@ -156,8 +156,8 @@ func (l *loadRun) runsUserSQL() bool {
 	return slices.ContainsFunc(l.load.Arms, func(a plan.PlannedArm) bool { return a.Stages.UserSQL })
 }
 
-// startProcesses starts the server of a site, if it has one, and its load.
-func (l *loadRun) startProcesses(ctx context.Context, s *site, first plan.PlannedArm) (err error) {
+// startProcesses starts the server of an instance, if it has one, and its load.
+func (l *loadRun) startProcesses(ctx context.Context, s *instance, first plan.PlannedArm) (err error) {
 	stages := first.Stages
 	place := onData(s.processes.Place, l.data.prepared[stages.Key], l.run.scratch)
 	place.Walled = l.runsUserSQL()

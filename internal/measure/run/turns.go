@@ -25,7 +25,7 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 			l.data.unlock()
 		}
 	}()
-	started := time.Now()
+	whole := startClock(seconds(r.config.Plan.Record.Budget))
 	for _, l := range loads {
 		if l.schedule.passes < 2 {
 			continue
@@ -38,14 +38,14 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 	reason = r.config.reached()
 	for _, l := range loads {
 		s := &l.schedule
-		remaining := seconds(r.config.Plan.Record.Budget) - time.Since(started)
-		budget := time.Duration(float64(remaining) * float64(s.share) / float64(max(shares, 1)))
+		left := whole.left()
+		budget := time.Duration(float64(left) * float64(s.share) / float64(max(shares, 1)))
 		shares -= s.share
 		nothingYet := len(l.results.lines) == 0
-		if remaining <= 0 && nothingYet && s.skipped == nil {
+		if left <= 0 && nothingYet && s.skipped == nil {
 			r.rec.leaveOut(noTimeFor(l.load.Workload))
 		}
-		if remaining > 0 || l == loads[0] && nothingYet {
+		if left > 0 || l == loads[0] && nothingYet {
 			if err := r.turn(ctx, l, budget); err != nil {
 				return reasonOf(err), err
 			}
@@ -76,7 +76,7 @@ func beginSecondPass(loads []*loadRun) (sum time.Duration) {
 	weights := weigh(loads)
 	left, weighed := 0.0, 0.0
 	for i, l := range loads {
-		left, weighed = left+l.schedule.left().Seconds(), weighed+weights[i]*l.schedule.left().Seconds()
+		left, weighed = left+l.schedule.shareLeft().Seconds(), weighed+weights[i]*l.schedule.shareLeft().Seconds()
 	}
 	for i, weight := range weights {
 		shares = append(shares, loads[i].schedule.beginSecondPass(weight*left/max(weighed, 1e-9)))
@@ -140,7 +140,7 @@ func (r *runner) turn(ctx context.Context, l *loadRun, budget time.Duration) (er
 	s.endReason, err = l.execute(ctx)
 	err = r.replacedFirst(ctx, err)
 	err = errors.Join(err, l.release())
-	s.spent += time.Since(s.began)
+	s.spent += s.clock.spent()
 	switch {
 	case ctx.Err() != nil:
 		return ErrInterrupted

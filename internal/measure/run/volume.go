@@ -26,23 +26,23 @@ func (l *loadRun) bytesNeeded(w workload.Stages, written int64) (int64, error) {
 	return max(bytes, w.Bytes) + w.Grows + written, nil
 }
 
-// bytesWritten is how many bytes the arms of a site write while they run: in their part of the time
+// bytesWritten is how many bytes the arms of an instance write while they run: in their part of the time
 // of their load, as if one launch had all of it.
-func (l *loadRun) bytesWritten(s plan.Site) int64 {
+func (l *loadRun) bytesWritten(s plan.Instance) int64 {
 	part := float64(len(s.Arms)) / float64(max(1, len(l.load.Arms)))
 	return int64(float64(s.Arms[0].Stages.Rate) * l.load.Budget * min(1, part))
 }
 
-// checkRoom says of each site why there is no room for its data; nil: there is. Nothing has been
+// checkRoom says of each instance why there is no room for its data; nil: there is. Nothing has been
 // written yet. The neighbours' data is in the scratch directory. On another node the cluster says
 // whether there is room.
-func (l *loadRun) checkRoom(sites []plan.Site) ([]error, error) {
+func (l *loadRun) checkRoom(instances []plan.Instance) ([]error, error) {
 	if l.schedule.plan.PodNode != "" {
-		return make([]error, len(sites)), nil
+		return make([]error, len(instances)), nil
 	}
-	asks := make([]volume.Ask, len(sites))
-	var of []int // the sites of the neighbours' asks, which follow
-	for i, s := range sites {
+	asks := make([]volume.Ask, len(instances))
+	var of []int // the instances of the neighbours' asks, which follow
+	for i, s := range instances {
 		a := s.Arms[0]
 		need, err := l.bytesNeeded(a.Stages, l.bytesWritten(s))
 		if err != nil {
@@ -58,10 +58,10 @@ func (l *loadRun) checkRoom(sites []plan.Site) ([]error, error) {
 		asks, of = append(asks, volume.Ask{Need: need, Memory: s.Neighbour.Stages.Memory(need)}), append(of, i)
 	}
 	short := volume.Enough(l.run.scratch, asks)
-	out := short[:len(sites)]
+	out := short[:len(instances)]
 	for n, i := range of {
 		if out[i] == nil {
-			out[i] = short[len(sites)+n]
+			out[i] = short[len(instances)+n]
 		}
 	}
 	return out, nil
@@ -69,12 +69,12 @@ func (l *loadRun) checkRoom(sites []plan.Site) ([]error, error) {
 
 // checkBaselineRoom refuses a workload whose baseline has no room, before its data set is prepared.
 func (l *loadRun) checkBaselineRoom() error {
-	sites := l.schedule.sitesToLaunch()
-	short, err := l.checkRoom(sites)
+	instances := l.schedule.instancesToLaunch()
+	short, err := l.checkRoom(instances)
 	if err != nil {
 		return err
 	}
-	for i, s := range sites {
+	for i, s := range instances {
 		if s.Arms[0].Name == l.load.Baseline && short[i] != nil {
 			return short[i]
 		}
@@ -82,8 +82,8 @@ func (l *loadRun) checkBaselineRoom() error {
 	return nil
 }
 
-// openVolume makes what is under the data directory of a site.
-func (l *loadRun) openVolume(ctx context.Context, s plan.Site, spec *environment.Spec) (*volume.Opened, error) {
+// openVolume makes what is under the data directory of an instance.
+func (l *loadRun) openVolume(ctx context.Context, s plan.Instance, spec *environment.Spec) (*volume.Opened, error) {
 	a := s.Arms[0]
 	spec.Bind = a.Volume.Kind() == volume.Bind
 	need, err := l.bytesNeeded(a.Stages, l.bytesWritten(s))
@@ -91,7 +91,7 @@ func (l *loadRun) openVolume(ctx context.Context, s plan.Site, spec *environment
 		return nil, err
 	}
 	name := a.Name
-	if n := l.schedule.failures[name]; n > 0 && l.sites.retrying { // the volume of an earlier try is open until the launch ends
+	if n := l.schedule.failures[name]; n > 0 && l.instances.retrying { // the volume of an earlier try is open until the launch ends
 		name = fmt.Sprintf("%s-again%d", name, n)
 	}
 	o, err := a.Volume.Open(ctx, volume.Spec{Run: l.run.config.ID, Arm: name, Scratch: l.run.scratch, Need: need, Journal: l.run.journal})
@@ -100,7 +100,7 @@ func (l *loadRun) openVolume(ctx context.Context, s plan.Site, spec *environment
 	}
 	spec.Volume = o.Dir
 	o.Watch(&l.run.watch)
-	l.sites.volumes.add(o)
+	l.instances.volumes.add(o)
 	return o, nil
 }
 
@@ -108,7 +108,7 @@ func (l *loadRun) openVolume(ctx context.Context, s plan.Site, spec *environment
 // with that process, and does not end the run.
 func (l *loadRun) closeVolumes() error {
 	var errs []error
-	for _, o := range l.sites.volumes.all {
+	for _, o := range l.instances.volumes.all {
 		o.Unwatch(&l.run.watch)
 		err := o.Close()
 		if held := (*volume.DeviceInUse)(nil); errors.As(err, &held) {
@@ -117,13 +117,13 @@ func (l *loadRun) closeVolumes() error {
 		}
 		errs = append(errs, err)
 	}
-	l.sites.volumes.all = nil
+	l.instances.volumes.all = nil
 	return errors.Join(errs...)
 }
 
-// warnOfVolume warns of what is wrong with the volume of a site, if the load is about what it
+// warnOfVolume warns of what is wrong with the volume of an instance, if the load is about what it
 // writes, or the volume is reached over a network, which every load may feel.
-func (l *loadRun) warnOfVolume(s *site, on session.Data) {
+func (l *loadRun) warnOfVolume(s *instance, on session.Data) {
 	if on.Elsewhere || !l.load.Stages.Disk && !on.Network() {
 		return
 	}

@@ -53,17 +53,17 @@ func (l *loadRun) measure(ctx context.Context, a *arm, w wire.WindowSpec) (seen 
 		return seen, fmt.Errorf("%w: %w", errIsolation, err)
 	}
 	enforcing := time.Duration(sched.Monotonic() - began)
-	seen, err = l.measureGuarded(ctx, a.site, w)
+	seen, err = l.measureGuarded(ctx, a.instance, w)
 	seen.Thawing += enforcing
-	l.run.self.add(seen, w.Tick == 0 && session.Frozen(a.site.session.Method()))
+	l.run.self.add(seen, w.Tick == 0 && session.Frozen(a.instance.session.Method()))
 	if err == nil || ctx.Err() != nil || errors.Is(err, wire.ErrNotFrozen) || isSilence(err) {
 		return seen, err
 	}
-	if died := a.site.died(); died != nil {
+	if died := a.instance.died(); died != nil {
 		return seen, died
 	}
-	if state, note := a.site.processes.Memory.State(); state == counter.Failed {
-		return seen, a.site.whyFailed(note)
+	if state, note := a.instance.processes.Memory.State(); state == counter.Failed {
+		return seen, a.instance.whyFailed(note)
 	}
 	return seen, err
 }
@@ -72,7 +72,7 @@ func (l *loadRun) measure(ctx context.Context, a *arm, w wire.WindowSpec) (seen 
 func (a *arm) fill(w *record.Window, seen wire.Sample) {
 	w.Errors, w.Cut, w.Late, w.Backlog = seen.Errors, seen.Cut, seen.Late, seen.Backlog
 	w.Latency, w.Probes = seen.Latency, map[string]record.Value{}
-	for _, m := range a.site.session.Metrics() {
+	for _, m := range a.instance.session.Metrics() {
 		v, ok := seen.Probes[m.Name]
 		switch {
 		case ok:
@@ -92,7 +92,7 @@ func (a *arm) fill(w *record.Window, seen wire.Sample) {
 		if x := shut.Mean(seen.Open[i]); !math.IsNaN(x) {
 			v = record.Number(x)
 		}
-		w.Values[a.site.values[i].Name] = v
+		w.Values[a.instance.values[i].Name] = v
 	}
 }
 
@@ -100,7 +100,7 @@ func (a *arm) fill(w *record.Window, seen wire.Sample) {
 // no result; empty: it counts. A window that came late, or in which nothing was done, counts: that
 // is what happened in its seconds.
 func dropReason(a *arm, w record.Window, err error) (reason, detail string) {
-	s := a.site
+	s := a.instance
 	state, note := s.processes.Memory.State()
 	died, trouble := s.died(), a.neighbourTrouble()
 	switch {

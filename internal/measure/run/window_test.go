@@ -26,7 +26,7 @@ func TestFill(t *testing.T) {
 		{map[string]record.Value{"cpu.time": record.Number(1)}, []string{"cpu.time"}},
 		{nil, []string{"cpu.time", "nfs.sent"}},
 	} {
-		a := &arm{site: &site{session: two{}}}
+		a := &arm{instance: &instance{session: two{}}}
 		var w record.Window
 		a.fill(&w, wire.Sample{Probes: c.read})
 		if got := slices.Sorted(maps.Keys(w.Probes)); !slices.Equal(got, c.want) {

@@ -56,8 +56,8 @@ func (e Engine) run(ctx context.Context, in io.Reader, args ...string) (string, 
 	}
 	cmd.Stdout, cmd.Stderr = printed[0], printed[1]
 	run := cmd.Run
-	if e.Room != nil {
-		run = func() error { return e.Room.In(cmd.Run) }
+	if e.Namespaces != nil {
+		run = func() error { return e.Namespaces.In(cmd.Run) }
 	}
 	if err := run(); err != nil {
 		return "", e.failed(ctx, args[0], err, textOf(printed[1]))

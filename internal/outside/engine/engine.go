@@ -26,9 +26,9 @@ type Engine struct {
 	Runtime string
 	// Env is added to tare's own environment.
 	Env []string
-	// Room has the namespaces in which the program runs; nil: those of tare. Podman makes its bridge,
+	// Namespaces are those in which the program runs; nil: those of tare. Podman makes its bridge,
 	// its rules and the mounts of network namespaces there.
-	Room *netns.Room
+	Namespaces *netns.Namespaces
 }
 
 // Container describes a container to create.
@@ -86,9 +86,9 @@ func NewDocker(address string) (Engine, error) {
 	return Engine{kind: &docker, path: docker.name, address: address}, nil
 }
 
-// NewRoom makes a room for Podman. The addresses that it gave to containers are there too.
-func NewRoom() (*netns.Room, error) {
-	return netns.NewRoom("/var/lib/cni", "/run/containers/networks")
+// NewNamespaces makes a room for Podman. The addresses that it gave to containers are there too.
+func NewNamespaces() (*netns.Namespaces, error) {
+	return netns.NewNamespaces("/var/lib/cni", "/run/containers/networks")
 }
 
 // NewPodman is Podman with the path of its program.

@@ -63,8 +63,8 @@ func (s ContainerStep) Undo(u *journal.Undoing) error {
 	defer cancel()
 	if !e.kind.daemon {
 		// Podman takes its rules and its bridge back, which were in a namespace that ended with the run.
-		if e.Room, err = NewRoom(); err == nil {
-			defer e.Room.Close()
+		if e.Namespaces, err = NewNamespaces(); err == nil {
+			defer e.Namespaces.Close()
 		}
 	}
 	for ; ; time.Sleep(latePause) {

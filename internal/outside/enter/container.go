@@ -91,7 +91,7 @@ func mayEnter(f proc.FS) bool {
 	return err == nil && effective&needed == needed
 }
 
-func through(door Door, args []string) error {
+func through(door Namespaces, args []string) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err

@@ -37,8 +37,8 @@ func OfPod() []Kind {
 // Path is the search path of programs on a host.
 const Path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Door has the opened namespaces of a host.
-type Door struct {
+// Namespaces has the opened namespaces of a host.
+type Namespaces struct {
 	// Whose is the process that the namespaces were opened at, for users.
 	Whose string
 	// Containerd is the address of containerd's socket, as the container's shim has it; "": not known.
@@ -50,9 +50,9 @@ type Door struct {
 
 // Find opens the namespaces of process 1, or those of the container runtime, which runs on the host too, where
 // process 1 does not let this process look at it.
-func Find(kinds []Kind) (Door, error) {
+func Find(kinds []Kind) (Namespaces, error) {
 	pid, address := containerRuntime(os.Getppid)
-	d := Door{Containerd: address, kinds: kinds}
+	d := Namespaces{Containerd: address, kinds: kinds}
 	var errs []error
 	for _, at := range []struct {
 		pid   int
@@ -87,7 +87,7 @@ func openAll(pid int, kinds []Kind) ([]int, error) {
 }
 
 // Go moves the calling thread through the door; the thread is locked, and must execute a program next.
-func (d Door) Go() error {
+func (d Namespaces) Go() error {
 	runtime.LockOSThread() // setns changes this thread only; exec makes it the process
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
 		return fmt.Errorf("unshare the root directory from other threads: %w", err)

@@ -33,7 +33,7 @@ type aways struct {
 }
 
 // quiet tells the user, once, that a server has not answered since a time.
-func (s *silence) quiet(since time.Time, tell func(messages.Message)) {
+func (s *outage) quiet(since time.Time, tell func(messages.Message)) {
 	s.away.mu.Lock()
 	defer s.away.mu.Unlock()
 	if s.away.now != nil {
@@ -44,7 +44,7 @@ func (s *silence) quiet(since time.Time, tell func(messages.Message)) {
 }
 
 // heard tells the user that a server answers again, if quiet has told that it does not.
-func (s *silence) heard(tell func(messages.Message)) {
+func (s *outage) heard(tell func(messages.Message)) {
 	s.away.mu.Lock()
 	defer s.away.mu.Unlock()
 	if s.away.now == nil {
@@ -57,13 +57,13 @@ func (s *silence) heard(tell func(messages.Message)) {
 }
 
 // Told sets the function that tells the user, which is called from any goroutine.
-func (s *Silences) Told(tell func(messages.Message)) {
+func (s *Outages) Told(tell func(messages.Message)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tell = tell
 }
 
-func (s *Silences) say(m messages.Message) {
+func (s *Outages) say(m messages.Message) {
 	s.mu.Lock()
 	tell := s.tell
 	s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *Silences) say(m messages.Message) {
 }
 
 // Past returns the times in which a cluster did not answer, including one that is not over.
-func (s *Silences) Past() (all []Away) {
+func (s *Outages) Past() (all []Away) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.of {
@@ -89,7 +89,7 @@ func (s *Silences) Past() (all []Away) {
 
 // Quiet tells the user that the cluster has not answered since a time. The owner of a stream through the
 // cluster calls it when nothing has come through the stream since then, and Heard when something has.
-func (c *Cluster) Quiet(since time.Time) { c.Silences.at(c.Server).quiet(since, c.Silences.say) }
+func (c *Cluster) Quiet(since time.Time) { c.Outages.at(c.Server).quiet(since, c.Outages.say) }
 
 // Heard tells the user that the cluster answers again, after Quiet.
-func (c *Cluster) Heard() { c.Silences.at(c.Server).heard(c.Silences.say) }
+func (c *Cluster) Heard() { c.Outages.at(c.Server).heard(c.Outages.say) }

@@ -14,12 +14,12 @@ import (
 func TestSilencesAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
-		all := &Silences{}
+		all := &Outages{}
 		all.Told(func(m messages.Message) { said = append(said, messages.In(messages.English).Say(m)) })
 		first := &Cluster{Server: "https://a"}
-		first.Silences = all
+		first.Outages = all
 		second := &Cluster{Server: "https://a"}
-		second.Silences = all
+		second.Outages = all
 		first.Heard() // it was never told that it does not answer
 		began := time.Now()
 		time.Sleep(8 * time.Second)

@@ -25,16 +25,16 @@ func amountsOf(l corev1.ResourceList) Amounts {
 	return Amounts{l.Cpu().MilliValue(), l.Memory().Value()}
 }
 
-// Room is the capacity of a node and the requests of its pods.
-type Room struct {
+// Capacity is the capacity of a node and the requests of its pods.
+type Capacity struct {
 	Capacity, Allocatable, Used Amounts
 	Pods                        int // that request CPU
 }
 
-// RoomOn adds up the requests of the pods on a node, as the scheduler does: without pods that
+// CapacityOf adds up the requests of the pods on a node, as the scheduler does: without pods that
 // have ended. leave says which others to leave out; nil: none.
-func RoomOn(n *corev1.Node, pods []corev1.Pod, leave func(*corev1.Pod) bool) Room {
-	r := Room{Capacity: amountsOf(n.Status.Capacity), Allocatable: amountsOf(n.Status.Allocatable)}
+func CapacityOf(n *corev1.Node, pods []corev1.Pod, leave func(*corev1.Pod) bool) Capacity {
+	r := Capacity{Capacity: amountsOf(n.Status.Capacity), Allocatable: amountsOf(n.Status.Allocatable)}
 	for i := range pods {
 		p := &pods[i]
 		ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
@@ -52,7 +52,7 @@ func RoomOn(n *corev1.Node, pods []corev1.Pod, leave func(*corev1.Pod) bool) Roo
 
 // Largest is the largest request that each of n pods can have beside other pods that
 // request others.
-func (r Room) Largest(others Amounts, n int) Amounts {
+func (r Capacity) Largest(others Amounts, n int) Amounts {
 	left := r.Allocatable.Without(r.Used).Without(others)
 	return Amounts{max(0, left.CPU/int64(n)), max(0, left.Memory/int64(n))}
 }
@@ -61,7 +61,7 @@ func (r Room) Largest(others Amounts, n int) Amounts {
 func WholeCPUs(milli int64) int64 { return milli / 1000 * 1000 }
 
 // WhyCPU says why a request for all of the node's CPUs does not fit, in Kubernetes' terms.
-func (r Room) WhyCPU(others Amounts, n int) string {
+func (r Capacity) WhyCPU(others Amounts, n int) string {
 	if r.Largest(others, n).CPU == r.Capacity.CPU {
 		return CPUs(r.Capacity.CPU) + " fits: nothing is reserved or used"
 	}
@@ -69,7 +69,7 @@ func (r Room) WhyCPU(others Amounts, n int) string {
 }
 
 // WhyNot says why a request for CPU does not fit.
-func (r Room) WhyNot(cpu int64, others Amounts, n int) string {
+func (r Capacity) WhyNot(cpu int64, others Amounts, n int) string {
 	text := CPUs(cpu) + " does not fit: "
 	text += CPUs(r.Capacity.CPU-r.Allocatable.CPU) + " reserved, " + CPUs(r.Used.CPU) + " used by " + count(r.Pods, "pod")
 	if others.CPU > 0 {

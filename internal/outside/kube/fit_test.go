@@ -36,7 +36,7 @@ func TestLargest(t *testing.T) {
 	pods := []corev1.Pod{asking("100m", "1Gi"), asking("250m", ""), asking("50m", ""), asking("", "")}
 	done := asking("8", "8Gi")
 	done.Status.Phase = corev1.PodSucceeded
-	r := RoomOn(node("56", "55900m"), append(pods, done), nil)
+	r := CapacityOf(node("56", "55900m"), append(pods, done), nil)
 	if got := r.Largest(Amounts{}, 1); got != (Amounts{55500, 59 << 30}) {
 		t.Errorf("%+v", got)
 	}
@@ -53,11 +53,11 @@ func TestLargest(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	empty := RoomOn(node("4", "4"), nil, nil)
+	empty := CapacityOf(node("4", "4"), nil, nil)
 	if got := empty.WhyCPU(Amounts{}, 1); got != "4 fits: nothing is reserved or used" {
 		t.Errorf("%q", got)
 	}
-	one := RoomOn(node("2", "1900m"), pods[:1], nil)
+	one := CapacityOf(node("2", "1900m"), pods[:1], nil)
 	if got := one.WhyCPU(Amounts{}, 1); got != "2 does not fit: 100m reserved, 100m used by 1 pod; 1800m fits" {
 		t.Errorf("%q", got)
 	}
@@ -69,12 +69,12 @@ func TestRoomCountsAsTheScheduler(t *testing.T) {
 	p := asking("300m", "")
 	p.Spec.InitContainers = []corev1.Container{{Name: "i", Resources: corev1.ResourceRequirements{Requests: quantities("1", "")}}}
 	p.Spec.Overhead = quantities("10m", "")
-	if got := RoomOn(node("4", "4"), []corev1.Pod{p}, nil).Used.CPU; got != 1010 {
+	if got := CapacityOf(node("4", "4"), []corev1.Pod{p}, nil).Used.CPU; got != 1010 {
 		t.Errorf("init container: %d", got)
 	}
 	always := corev1.ContainerRestartPolicyAlways
 	p.Spec.InitContainers[0].RestartPolicy = &always
-	if got := RoomOn(node("4", "4"), []corev1.Pod{p}, nil).Used.CPU; got != 1310 {
+	if got := CapacityOf(node("4", "4"), []corev1.Pod{p}, nil).Used.CPU; got != 1310 {
 		t.Errorf("sidecar: %d", got)
 	}
 }
@@ -87,7 +87,7 @@ func TestLargestFits(t *testing.T) {
 		used := rapid.Int64Range(0, allocatable).Draw(t, "used")
 		others := rapid.Int64Range(0, allocatable-used).Draw(t, "others")
 		n := rapid.IntRange(1, 8).Draw(t, "n")
-		r := Room{Allocatable: Amounts{CPU: allocatable}, Used: Amounts{CPU: used}}
+		r := Capacity{Allocatable: Amounts{CPU: allocatable}, Used: Amounts{CPU: used}}
 		each := r.Largest(Amounts{CPU: others}, n).CPU
 		if used+others+int64(n)*each > allocatable {
 			t.Fatalf("%d each do not fit", each)

@@ -56,8 +56,8 @@ type Access struct {
 	VolumeBound time.Duration
 	// Rights is the command that prints the rights that this user needs; empty: tare plan --rbac.
 	Rights string
-	// Silences are shared by connections with one patience; nil: this connection's own.
-	Silences *Silences
+	// Outages are shared by connections with one patience; nil: this connection's own.
+	Outages *Outages
 }
 
 // Cluster is a connection to a cluster. It connects with the first call.
@@ -115,8 +115,8 @@ func (a Access) Connect() (*Cluster, error) {
 	if a.VolumeBound == 0 {
 		a.VolumeBound = usualVolumeBound
 	}
-	if a.Silences == nil {
-		a.Silences = &Silences{}
+	if a.Outages == nil {
+		a.Outages = &Outages{}
 	}
 	c := &Cluster{Access: a, Server: config.Host, Patience: usualPatience, config: config}
 	if c.Context == "" {

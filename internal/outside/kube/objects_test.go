@@ -109,7 +109,7 @@ func TestPatienceIsShared(t *testing.T) {
 	if err == nil || asked != before || !strings.Contains(err.Error(), "away") {
 		t.Errorf("%v, asked %d times more", err, asked-before)
 	}
-	c.Silences.at(c.Server).last = time.Now().Add(-2 * failFastFor)
+	c.Outages.at(c.Server).last = time.Now().Add(-2 * failFastFor)
 	if err := c.DeletePod(t.Context(), "tare-r1", "p"); err == nil || asked == before {
 		t.Errorf("%v: after a while it is to be asked again", err)
 	}

@@ -24,8 +24,8 @@ const (
 	failFastFor = 10 * time.Second
 )
 
-// silence is a time in which an API server does not answer.
-type silence struct {
+// outage is a time in which an API server does not answer.
+type outage struct {
 	server      string
 	mu          sync.Mutex
 	since, last time.Time // of the first and the latest failure
@@ -33,28 +33,28 @@ type silence struct {
 	away        aways
 }
 
-// Silences holds the silences of API servers for several connections.
-type Silences struct {
+// Outages holds the outages of API servers for several connections.
+type Outages struct {
 	mu   sync.Mutex
-	of   map[string]*silence
+	of   map[string]*outage
 	tell func(messages.Message)
 }
 
-func (s *Silences) at(server string) *silence {
+func (s *Outages) at(server string) *outage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
-		s.of = map[string]*silence{}
+		s.of = map[string]*outage{}
 	}
 	if s.of[server] == nil {
-		s.of[server] = &silence{server: server}
+		s.of[server] = &outage{server: server}
 	}
 	return s.of[server]
 }
 
 // patiently repeats a call while the API server is away or overloaded.
 func (c *Cluster) patiently(ctx context.Context, ask func() error) error {
-	s := c.Silences.at(c.Server)
+	s := c.Outages.at(c.Server)
 	if err := s.givenUp(c.Patience); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *Cluster) patiently(ctx context.Context, ask func() error) error {
 
 // givenUp returns the error of a server whose patience was used up less than failFastFor ago; nil:
 // ask the server.
-func (s *silence) givenUp(patience time.Duration) error {
+func (s *outage) givenUp(patience time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil && time.Since(s.last) > failFastFor {
@@ -95,7 +95,7 @@ func (s *silence) givenUp(patience time.Duration) error {
 
 // noteFailure notes the failure of a call, which began at began. It returns how long all calls have
 // failed.
-func (s *silence) noteFailure(began time.Time, err error) time.Duration {
+func (s *outage) noteFailure(began time.Time, err error) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = time.Now()
@@ -111,7 +111,7 @@ func (s *silence) noteFailure(began time.Time, err error) time.Duration {
 }
 
 // noteAnswer notes that the server has answered.
-func (s *silence) noteAnswer() {
+func (s *outage) noteAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = nil

@@ -117,7 +117,7 @@ func inScopes(q corev1.ResourceQuota, a Ask) bool {
 
 // Crowded says why a node has no room for all of these pods at once; empty: it has.
 func Crowded(n *corev1.Node, on []corev1.Pod, asks []Ask) string {
-	room := RoomOn(n, on, nil)
+	room := CapacityOf(n, on, nil)
 	var sum Amounts
 	for _, a := range asks {
 		sum = sum.add(a.Requests)

@@ -183,7 +183,7 @@ func (c *Cluster) AwaitRunning(ctx context.Context, namespace, name string) (*co
 		}
 		if time.Since(said) > slowPod {
 			said = time.Now()
-			c.Silences.say(c.waitsFor(ctx, p, time.Since(begun)))
+			c.Outages.say(c.waitsFor(ctx, p, time.Since(begun)))
 		}
 		if time.Now().After(end) {
 			late := &Trouble{Reason: string(p.Status.Phase), Message: fmt.Sprintf("it does not run after %v", readyBound)}

@@ -126,7 +126,7 @@ func TestSlowPodIsSaid(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var said string
-	c.Silences.Told(func(m messages.Message) { said = messages.In(messages.English).Say(m); cancel() })
+	c.Outages.Told(func(m messages.Message) { said = messages.In(messages.English).Say(m); cancel() })
 	if _, err := c.AwaitRunning(ctx, "n", "helper"); err == nil || !strings.Contains(said, "pod helper on node vm-2 does not run after") || !strings.Contains(said, "Scheduled: assigned to vm-2") {
 		t.Errorf("%q, %v", said, err)
 	}

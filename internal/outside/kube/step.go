@@ -103,8 +103,8 @@ func (s PodsStep) Undo(u *journal.Undoing) error {
 
 // undoing is shared by the steps of one undoing.
 type undoing struct {
-	silences Silences
-	failed   map[attempt]error
+	outages Outages
+	failed  map[attempt]error
 }
 
 // attempt is one try of a step. Every arm of a run has the same step in the journal, and a
@@ -122,7 +122,7 @@ func undoOnce(u *journal.Undoing, s journal.Step, a Access, remove func(*Cluster
 	if err := all.failed[try]; err != nil {
 		return err
 	}
-	a.VolumeBound, a.Silences = volumeBound, &all.silences
+	a.VolumeBound, a.Outages = volumeBound, &all.outages
 	c, err := a.Connect()
 	if err == nil {
 		c.Patience = awayBound

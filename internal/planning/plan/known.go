@@ -32,7 +32,7 @@ func (p *Plan) Know(runs map[string][]Seen, cached func(key string) bool) {
 // know sets Known, without the data, and returns the data sets of the newest run. Where no run had the same parameters, the
 // times of those with others count, but neither their widths nor their operations.
 func (l *Load) know(runs []Seen) []record.DataSet {
-	places, sites := placesOf(l.Workload.Arms)
+	places, instances := placesOf(l.Workload.Arms)
 	var same, others []Seen
 	for _, s := range slices.Backward(runs) {
 		switch has := func(p string) bool { return slices.Contains(s.Places, p) }; {
@@ -49,7 +49,7 @@ func (l *Load) know(runs []Seen) []record.DataSet {
 	}
 	l.Known = nil
 	for _, s := range same[:min(len(same), mostSeen)] {
-		l.Known = s.with(l.Known, sites)
+		l.Known = s.with(l.Known, instances)
 	}
 	if l.Known == nil {
 		return nil
@@ -65,14 +65,14 @@ func (s *Seen) plausible() bool {
 			return false
 		}
 	}
-	return s.Begin > 0 && s.Begin < most && s.Sites > 0
+	return s.Begin > 0 && s.Begin < most && s.Instances > 0
 }
 
-// with combines what newer runs showed, nil for none, with this run, for a launch of so many sites. Sites start at the
+// with combines what newer runs showed, nil for none, with this run, for a launch of so many instances. Instances start at the
 // same time and share the CPUs, so their time is in proportion to their number.
-func (s Seen) with(newer *record.Known, sites int) *record.Known {
+func (s Seen) with(newer *record.Known, instances int) *record.Known {
 	k := s.Known
-	k.Launch *= float64(sites) / float64(s.Sites)
+	k.Launch *= float64(instances) / float64(s.Instances)
 	if newer == nil {
 		return &k
 	}

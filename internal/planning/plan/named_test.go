@@ -158,9 +158,9 @@ func TestNeighbourOfAService(t *testing.T) {
 	for as, shared := range map[string]bool{record.AsService: true, record.AsProcess: false, "": false} {
 		all := []PlannedArm{arm("none", as, false), arm("weight", as, true)}
 		shareProcesses(all)
-		sites := Sites(all)
-		if got := all[1].Shares == "none"; got != shared || sites[0].Service != (as == record.AsService) {
-			t.Errorf("as %q: shared %v, service %v", as, got, sites[0].Service)
+		instances := Instances(all)
+		if got := all[1].Shares == "none"; got != shared || instances[0].Service != (as == record.AsService) {
+			t.Errorf("as %q: shared %v, service %v", as, got, instances[0].Service)
 		}
 	}
 }

@@ -13,10 +13,10 @@ import (
 type Seen struct {
 	Load   string            `json:"load"` // its name
 	Params map[string]string `json:"params"`
-	// Places are the kinds of the load's arms, see placeOf; Sites is the number of its sites.
-	Places []string         `json:"places"`
-	Sites  int              `json:"sites"`
-	Data   []record.DataSet `json:"data,omitempty"`
+	// Places are the kinds of the load's arms, see placeOf; Instances is the number of its instances.
+	Places    []string         `json:"places"`
+	Instances int              `json:"instances"`
+	Data      []record.DataSet `json:"data,omitempty"`
 	record.Known
 }
 
@@ -25,16 +25,16 @@ func placeOf(a record.Arm) string {
 	return a.Environment + " " + a.Volume + " " + a.Image + " " + a.Neighbour
 }
 
-// placesOf has each kind of arm once, sorted, and the number of sites.
-func placesOf(arms []record.Arm) (places []string, sites int) {
+// placesOf has each kind of arm once, sorted, and the number of instances.
+func placesOf(arms []record.Arm) (places []string, instances int) {
 	for _, a := range arms {
 		places = append(places, placeOf(a))
 		if a.Shares == "" {
-			sites++
+			instances++
 		}
 	}
 	slices.Sort(places)
-	return slices.Compact(places), sites
+	return slices.Compact(places), instances
 }
 
 // SeenIn returns what a run showed of each of its loads, in the order of its plan. A load of which no window was measured
@@ -60,7 +60,7 @@ func SeenIn(r *record.Result, e *record.Effects) ([]Seen, error) {
 	for i, load := range r.Plan.Workloads {
 		s := &all[i]
 		s.Load, s.Params = load.Name, load.Params
-		s.Places, s.Sites = placesOf(load.Arms)
+		s.Places, s.Instances = placesOf(load.Arms)
 		s.Runs, s.Newest = 1, r.Manifest.Started.UTC().Format(time.RFC3339)
 		for _, d := range r.Manifest.Data {
 			if d.Workload == load.Name {

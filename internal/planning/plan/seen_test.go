@@ -79,7 +79,7 @@ func TestSeenInFindsTheTimes(t *testing.T) {
 		case launches == 1:
 			launch = begin
 		}
-		if !near(a.Begin, begin) || !near(a.Launch, launch) || !near(a.Slot, slot) || a.Sites != 3 || a.Newest != "2026-01-02T03:04:05Z" {
+		if !near(a.Begin, begin) || !near(a.Launch, launch) || !near(a.Slot, slot) || a.Instances != 3 || a.Newest != "2026-01-02T03:04:05Z" {
 			t.Errorf("%+v of begin %v, launch %v, slot %v", a, begin, launch, slot)
 		}
 		windows := float64(2 + 3*(launches-1) + 1)
@@ -127,7 +127,7 @@ func TestSeenInFindsTheWidths(t *testing.T) {
 
 // seen is what a run of a load with these places showed.
 func seen(launch float64, params string, places ...string) Seen {
-	s := Seen{Load: "a", Params: map[string]string{"threads": params}, Places: places, Sites: len(places)}
+	s := Seen{Load: "a", Params: map[string]string{"threads": params}, Places: places, Instances: len(places)}
 	s.Known = record.Known{Runs: 1, Newest: fmt.Sprint(launch), Begin: 2 * launch, Launch: launch, Slot: 0.1, Operations: launch, Windows: 1, Narrowest: 0.01, Widest: 0.02, Seconds: 10}
 	return s
 }

@@ -33,9 +33,9 @@ func members(arms []PlannedArm, leader string) []PlannedArm {
 	return all
 }
 
-// canShare says whether an arm can be measured on the processes of a site.
-func canShare(site []PlannedArm, a PlannedArm) bool {
-	for _, other := range site {
+// canShare says whether an arm can be measured on the processes of an instance.
+func canShare(instance []PlannedArm, a PlannedArm) bool {
+	for _, other := range instance {
 		if other.Environment != a.Environment || other.Volume != a.Volume || other.Container != a.Container || other.Limits != a.Limits || !maps.Equal(other.Set, a.Set) || !isLive(other) || !isLive(a) {
 			return false
 		}

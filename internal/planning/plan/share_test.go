@@ -26,7 +26,7 @@ func TestSharedArmsDiffer(t *testing.T) {
 			all = append(all, a)
 		}
 		shareProcesses(all)
-		for _, s := range Sites(all) {
+		for _, s := range Instances(all) {
 			for i, a := range s.Arms {
 				for _, b := range s.Arms[:i] {
 					switch {
@@ -42,8 +42,8 @@ func TestSharedArmsDiffer(t *testing.T) {
 		was := p.Record
 		was.Workloads = []record.Workload{{Name: "w", Arms: recordArms(all)}}
 		p.ShareAs(record.Plan{})
-		if sites := Sites(p.Loads[0].Arms); len(sites) != len(all) {
-			t.Fatalf("%d sites of %d arms, each with processes of its own", len(sites), len(all))
+		if instances := Instances(p.Loads[0].Arms); len(instances) != len(all) {
+			t.Fatalf("%d instances of %d arms, each with processes of its own", len(instances), len(all))
 		}
 		p.ShareAs(was)
 		for i, a := range p.Loads[0].Arms {

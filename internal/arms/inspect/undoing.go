@@ -17,9 +17,9 @@ import (
 // errNoJournal is why a feature was not tried. The error that it wraps has the remedy.
 var errNoJournal = errors.New("not tried, for there is no way back")
 
-// trail takes the changes of the trials back: they make groups and a directory for a moment, in
+// undoing takes the changes of the trials back: they make groups and a directory for a moment, in
 // which tare may be killed. Its guard then takes them back.
-type trail struct {
+type undoing struct {
 	run     string
 	guard   *launch.Guard
 	journal *journal.Journal // nil where it cannot be written
@@ -27,11 +27,11 @@ type trail struct {
 	missing []string         // directories that did not exist before, innermost first
 }
 
-// newTrail opens a journal for the trials. Where it cannot be written, or other users could write
+// newUndoing opens a journal for the trials. Where it cannot be written, or other users could write
 // it, features that need a change of the host are not tried and count as unknown. A run fails
 // there, but tare plan must not.
-func newTrail() *trail {
-	t := &trail{run: fmt.Sprintf("inspect%dx%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))}
+func newUndoing() *undoing {
+	t := &undoing{run: fmt.Sprintf("inspect%dx%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))}
 	for dir := filepath.Join(journal.StateDir(), "journal"); ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
 			break
@@ -49,7 +49,7 @@ func newTrail() *trail {
 }
 
 // close closes the journal and removes the directories that it made: tare plan changes nothing.
-func (t *trail) close() error {
+func (t *undoing) close() error {
 	if t.none != nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (t *trail) close() error {
 	return err
 }
 
-func (t *trail) removeMissing() {
+func (t *undoing) removeMissing() {
 	for _, dir := range t.missing {
 		if os.Remove(dir) != nil { // not empty
 			return
@@ -69,7 +69,7 @@ func (t *trail) removeMissing() {
 
 // with writes the step to the journal and calls do, which makes the change and takes it back. If do
 // succeeds the step is marked as done.
-func (t *trail) with(s journal.Step, do func() error) error {
+func (t *undoing) with(s journal.Step, do func() error) error {
 	if t.none != nil {
 		return fmt.Errorf("%w: %w", errNoJournal, t.none)
 	}
@@ -81,7 +81,7 @@ func (t *trail) with(s journal.Step, do func() error) error {
 }
 
 // group makes a group, calls use and removes the group.
-func (t *trail) group(tree *cgroup.Tree, name string, controllers []string, use func(cgroup.Group) error) error {
+func (t *undoing) group(tree *cgroup.Tree, name string, controllers []string, use func(cgroup.Group) error) error {
 	path := journal.Prefix + t.run + "/" + name
 	plan, err := tree.Plan(path, controllers)
 	if err != nil {

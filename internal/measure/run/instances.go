@@ -12,11 +12,11 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// launchedSites owns what is launched of a workload: processes, the arms that are measured on
+// launchedInstances owns what is launched of a workload: processes, the arms that are measured on
 // them, and their volumes.
-type launchedSites struct {
-	all     []*site
-	arms    []*arm // on these sites, in the plan's order
+type launchedInstances struct {
+	all     []*instance
+	arms    []*arm // on these instances, in the plan's order
 	volumes openVolumes
 	layers  []string // directories of arms' own layers, which are watched for room
 	// retrying says that the first launch goes on: an arm that fails is tried again.
@@ -36,13 +36,13 @@ func (v *openVolumes) add(o *volume.Opened) {
 	v.all = append(v.all, o)
 }
 
-// add adds an arm on a site that runs.
-func (ls *launchedSites) add(planned plan.PlannedArm, on *site) {
-	ls.arms = append(ls.arms, &arm{planned: planned, site: on})
+// add adds an arm on an instance that runs.
+func (ls *launchedInstances) add(planned plan.PlannedArm, on *instance) {
+	ls.arms = append(ls.arms, &arm{planned: planned, instance: on})
 }
 
 // sort puts the arms into the plan's order.
-func (ls *launchedSites) sort(inPlan []plan.PlannedArm) {
+func (ls *launchedInstances) sort(inPlan []plan.PlannedArm) {
 	place := func(a *arm) int {
 		return slices.IndexFunc(inPlan, func(p plan.PlannedArm) bool { return p.Name == a.planned.Name })
 	}
@@ -50,7 +50,7 @@ func (ls *launchedSites) sort(inPlan []plan.PlannedArm) {
 }
 
 // arm finds a running arm by its name; nil: it does not run.
-func (ls *launchedSites) arm(name string) *arm {
+func (ls *launchedInstances) arm(name string) *arm {
 	for _, a := range ls.arms {
 		if a.planned.Name == name {
 			return a
@@ -59,13 +59,13 @@ func (ls *launchedSites) arm(name string) *arm {
 	return nil
 }
 
-// armsOn returns the running arms on a site.
-func (ls *launchedSites) armsOn(s *site) []*arm {
-	return slices.DeleteFunc(slices.Clone(ls.arms), func(a *arm) bool { return a.site != s })
+// armsOn returns the running arms on an instance.
+func (ls *launchedInstances) armsOn(s *instance) []*arm {
+	return slices.DeleteFunc(slices.Clone(ls.arms), func(a *arm) bool { return a.instance != s })
 }
 
 // removeArms removes arms and returns them. Their processes go on.
-func (ls *launchedSites) removeArms(which func(*arm) bool) (removed []*arm) {
+func (ls *launchedInstances) removeArms(which func(*arm) bool) (removed []*arm) {
 	ls.arms = slices.DeleteFunc(ls.arms, func(a *arm) bool {
 		if !which(a) {
 			return false
@@ -78,7 +78,7 @@ func (ls *launchedSites) removeArms(which func(*arm) bool) (removed []*arm) {
 
 // making is the time of opening the arms that later launches save, because the arms keep it (a pod). The arms were
 // opened at the same time.
-func (ls *launchedSites) making() (longest time.Duration) {
+func (ls *launchedInstances) making() (longest time.Duration) {
 	for _, s := range ls.all {
 		if k, ok := s.opened.(environment.KeptArm); ok {
 			longest = max(longest, k.Making())
@@ -87,15 +87,15 @@ func (ls *launchedSites) making() (longest time.Duration) {
 	return longest
 }
 
-// remove removes a site and its arms and ends its processes.
-func (ls *launchedSites) remove(s *site) error {
-	ls.removeArms(func(a *arm) bool { return a.site == s })
-	ls.all = slices.DeleteFunc(ls.all, func(other *site) bool { return other == s })
+// remove removes an instance and its arms and ends its processes.
+func (ls *launchedInstances) remove(s *instance) error {
+	ls.removeArms(func(a *arm) bool { return a.instance == s })
+	ls.all = slices.DeleteFunc(ls.all, func(other *instance) bool { return other == s })
 	return s.close()
 }
 
-// close ends all processes and takes back what the sites changed, all sites at once.
-func (ls *launchedSites) close() error {
+// close ends all processes and takes back what the instances changed, all instances at once.
+func (ls *launchedInstances) close() error {
 	errs := make([]error, len(ls.all))
 	var wg sync.WaitGroup
 	for i, s := range ls.all {

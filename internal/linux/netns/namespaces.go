@@ -8,18 +8,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Room is a network namespace with a mount namespace of its own, for programs that leave links, rules and
+// Namespaces is a network namespace with a mount namespace of its own, for programs that leave links, rules and
 // mounts behind: all of it ends with the last descriptor or process. The mount namespace sees the mounts
 // that were there when it was made.
-type Room struct {
+type Namespaces struct {
 	Net    *os.File
 	mounts *os.File
 }
 
-// NewRoom makes a room, which the caller closes. It needs CAP_SYS_ADMIN. The directories of own are empty
-// in the room, and what is written there ends with it; directories that are not there are skipped.
-func NewRoom(own ...string) (r *Room, err error) {
-	r = &Room{}
+// NewNamespaces makes the namespaces, which the caller closes. It needs CAP_SYS_ADMIN. The directories of own are empty
+// in the namespaces, and what is written there ends with it; directories that are not there are skipped.
+func NewNamespaces(own ...string) (r *Namespaces, err error) {
+	r = &Namespaces{}
 	if r.Net, err = New(); err != nil {
 		return nil, err
 	}
@@ -45,8 +45,8 @@ func NewRoom(own ...string) (r *Room, err error) {
 	return r, nil
 }
 
-// In runs f in the room, as In does in a network namespace.
-func (r *Room) In(f func() error) error {
+// In runs f in the namespaces, as In does in a network namespace.
+func (r *Namespaces) In(f func() error) error {
 	return In(r.Net, func() error {
 		// A thread that shares its root and working directory with others cannot change them.
 		err := unix.Unshare(unix.CLONE_FS)
@@ -61,4 +61,4 @@ func (r *Room) In(f func() error) error {
 }
 
 // Close closes the descriptors of both namespaces.
-func (r *Room) Close() error { return errors.Join(r.Net.Close(), r.mounts.Close()) }
+func (r *Namespaces) Close() error { return errors.Join(r.Net.Close(), r.mounts.Close()) }

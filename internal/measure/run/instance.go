@@ -19,12 +19,12 @@ import (
 
 // arm is an arm that is running: a plan, and the processes on which it is measured.
 type arm struct {
-	planned plan.PlannedArm
-	site    *site
+	planned  plan.PlannedArm
+	instance *instance
 }
 
-// site is a group of launched processes on which one or several arms are measured.
-type site struct {
+// instance is a group of launched processes on which one or several arms are measured.
+type instance struct {
 	name      string
 	volume    *volume.Opened
 	opened    environment.OpenArm
@@ -38,14 +38,14 @@ type site struct {
 
 	guard          *launch.Guard
 	neighbour      *neighbour // nil: none
-	endedNeighbour *neighbour // a neighbour that ended before the site; nil: none
+	endedNeighbour *neighbour // a neighbour that ended before the instance; nil: none
 	neighbourErr   error      // why a neighbour of the plan could not be started
 	inForce        isolationInForce
 }
 
-// locate looks up where things are on the site, and which freezers stop them. A neighbour on this
+// locate looks up where things are on the instance, and which freezers stop them. A neighbour on this
 // host is frozen together with its arm.
-func (s *site) locate() {
+func (s *instance) locate() {
 	s.processes.Place = s.opened.Place()
 	pause := s.guard.Hold(s.processes.Place.Pause)
 	if s.processes.Alone != pause {
@@ -62,7 +62,7 @@ func (s *site) locate() {
 }
 
 // ready says whether the load is ready, or why it will not be.
-func (s *site) ready(ctx context.Context, deadline time.Time, within time.Duration) (bool, error) {
+func (s *instance) ready(ctx context.Context, deadline time.Time, within time.Duration) (bool, error) {
 	state, note := s.processes.Memory.State()
 	switch {
 	case state == counter.Failed:
@@ -79,7 +79,7 @@ func (s *site) ready(ctx context.Context, deadline time.Time, within time.Durati
 
 // whyFailed says why a load failed. The end of its server comes first: the load's own note is then
 // a consequence, perhaps of another server at the same address.
-func (s *site) whyFailed(note string) error {
+func (s *instance) whyFailed(note string) error {
 	err := fmt.Errorf("the load gave up: %s", note)
 	if s.server != nil && environment.Ended(s.server) {
 		return fmt.Errorf("the server %w; %w", describeExit(s.server.Exit()), err)
@@ -89,7 +89,7 @@ func (s *site) whyFailed(note string) error {
 
 // died says how the server or the load ended; nil while both run. The server comes first: a load
 // ends because its server did.
-func (s *site) died() error {
+func (s *instance) died() error {
 	if s.server != nil && environment.Ended(s.server) {
 		return fmt.Errorf("the server %w", describeExit(s.server.Exit()))
 	}
@@ -100,7 +100,7 @@ func (s *site) died() error {
 }
 
 // diedBy is died, or why the load failed; it waits for that until end.
-func (s *site) diedBy(end time.Time) error {
+func (s *instance) diedBy(end time.Time) error {
 	for ; ; time.Sleep(5 * time.Millisecond) {
 		if state, note := s.processes.Memory.State(); state == counter.Failed {
 			return s.whyFailed(note)
@@ -123,8 +123,8 @@ func describeExit(e environment.Exit) error {
 	return fmt.Errorf("ended with exit code %d", e.Code)
 }
 
-// close ends what runs on the site and takes back what it changed.
-func (s *site) close() error {
+// close ends what runs on the instance and takes back what it changed.
+func (s *instance) close() error {
 	var errs []error
 	if s.session != nil {
 		errs = append(errs, s.session.Close())

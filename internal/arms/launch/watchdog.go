@@ -12,15 +12,15 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// silence is memory that tare shares with its guard. It has the deadline until which tare may be
+// watchdog is memory that tare shares with its guard. It has the deadline until which tare may be
 // silent. When the deadline passes the guard claims it and freezes the arms. Store and claim are
 // atomic, so both sides know which came first.
-type silence struct {
+type watchdog struct {
 	file  *os.File
-	words *silenceWords
+	words *watchdogWords
 }
 
-type silenceWords struct {
+type watchdogWords struct {
 	deadline atomic.Int64  // CLOCK_BOOTTIME in ns, or claimed; 0: none yet
 	frozen   atomic.Uint32 // 1: the guard has frozen the arms after a claim
 }
@@ -28,53 +28,53 @@ type silenceWords struct {
 // claimed replaces a deadline that has passed.
 const claimed = -1
 
-// silenceBytes is a page, the smallest mapping.
-const silenceBytes = 4096
+// watchdogBytes is a page, the smallest mapping.
+const watchdogBytes = 4096
 
-func newSilence() (*silence, error) {
+func newWatchdog() (*watchdog, error) {
 	f, err := memfd.Create("tare-silence", nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Truncate(silenceBytes); err != nil {
+	if err := f.Truncate(watchdogBytes); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("size the memory shared with the guard: %w", err)
 	}
-	return mapSilence(f)
+	return mapWatchdog(f)
 }
 
-// mapSilence maps the file. On an error it closes the file.
-func mapSilence(f *os.File) (*silence, error) {
-	data, err := unix.Mmap(int(f.Fd()), 0, silenceBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+// mapWatchdog maps the file. On an error it closes the file.
+func mapWatchdog(f *os.File) (*watchdog, error) {
+	data, err := unix.Mmap(int(f.Fd()), 0, watchdogBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("map the memory shared with the guard: %w", err)
 	}
-	return &silence{f, (*silenceWords)(unsafe.Pointer(&data[0]))}, nil
+	return &watchdog{f, (*watchdogWords)(unsafe.Pointer(&data[0]))}, nil
 }
 
 // close unmaps the memory. Do not use s after that.
-func (s *silence) close() {
-	_ = unix.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(s.words)), silenceBytes)) // it is mapped
+func (s *watchdog) close() {
+	_ = unix.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(s.words)), watchdogBytes)) // it is mapped
 	s.file.Close()
 }
 
 // allow sets the deadline to ns nanoseconds from now. late says that the guard had claimed the
 // last deadline.
-func (s *silence) allow(ns int64) (late bool) {
+func (s *watchdog) allow(ns int64) (late bool) {
 	return s.words.deadline.Swap(sched.Boottime()+ns) == claimed
 }
 
 // extend is allow, but keeps a deadline that was claimed.
-func (s *silence) extend(ns int64) (late bool) {
+func (s *watchdog) extend(ns int64) (late bool) {
 	old := s.words.deadline.Load()
 	return old == claimed || !s.words.deadline.CompareAndSwap(old, sched.Boottime()+ns) && s.late()
 }
 
-func (s *silence) late() bool { return s.words.deadline.Load() == claimed }
+func (s *watchdog) late() bool { return s.words.deadline.Load() == claimed }
 
 // claim claims a deadline that has passed, unless tare has set another one.
-func (s *silence) claim(deadline int64) bool {
+func (s *watchdog) claim(deadline int64) bool {
 	s.words.frozen.Store(0)
 	return s.words.deadline.CompareAndSwap(deadline, claimed)
 }

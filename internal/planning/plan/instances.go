@@ -8,9 +8,9 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Site is a group of arms that are measured on the same processes.
-type Site struct {
-	Arms []PlannedArm // the first arm gives the site its name
+// Instance is a group of arms that are measured on the same processes.
+type Instance struct {
+	Arms []PlannedArm // the first arm gives the instance its name
 	// Neighbour runs beside some of the arms; nil: beside none.
 	Neighbour *Neighbour
 	// Controllers lists what the arms' isolation needs of the neighbour's control group.
@@ -23,9 +23,9 @@ type Site struct {
 	Service bool
 }
 
-// Sites groups arms by their processes (Arm.Shares), in the order of the arms.
-func Sites(arms []PlannedArm) []Site {
-	var sites []Site
+// Instances groups arms by their processes (Arm.Shares), in the order of the arms.
+func Instances(arms []PlannedArm) []Instance {
+	var instances []Instance
 	at := map[string]int{}
 	for _, a := range arms {
 		key := a.Name
@@ -34,11 +34,11 @@ func Sites(arms []PlannedArm) []Site {
 		}
 		i, ok := at[key]
 		if !ok {
-			i = len(sites)
+			i = len(instances)
 			at[key] = i
-			sites = append(sites, Site{})
+			instances = append(instances, Instance{})
 		}
-		s := &sites[i]
+		s := &instances[i]
 		s.Arms = append(s.Arms, a)
 		if a.Neighbour == nil {
 			continue
@@ -52,13 +52,13 @@ func Sites(arms []PlannedArm) []Site {
 			}
 		}
 	}
-	return sites
+	return instances
 }
 
-// Environments lists the environments that are open while these sites are, neighbours' too.
-func Environments(sites []Site) []environment.Environment {
+// Environments lists the environments that are open while these instances are, neighbours' too.
+func Environments(instances []Instance) []environment.Environment {
 	var all []environment.Environment
-	for _, s := range sites {
+	for _, s := range instances {
 		all = append(all, s.Arms[0].Env)
 		if s.Neighbour != nil {
 			all = append(all, s.Neighbour.Env)
