@@ -344,14 +344,17 @@ type Run struct {
 
 // Pilot has the measurements of one workload's pilot, and the lengths that follow from them.
 type Pilot struct {
-	Workload string      `json:"workload"`
-	Window   float64     `json:"window_seconds"`
-	Discard  float64     `json:"discard_seconds"` // settle time after each thaw
-	Blocks   int         `json:"blocks"`          // blocks per generation
-	Pause    string      `json:"pause"`           // "freezer v1", "freezer v2", "load" or "stream"
-	Why      Said        `json:"why"`             // the reasons for Window and Discard
-	Slots    []SlotNoise `json:"slots,omitempty"`
-	Thaws    []ThawNoise `json:"thaws,omitempty"`
+	Workload string  `json:"workload"`
+	Window   float64 `json:"window_seconds"`
+	Discard  float64 `json:"discard_seconds"` // settle time after each thaw
+	Blocks   int     `json:"blocks"`          // blocks per generation
+	Pause    string  `json:"pause"`           // "freezer v1", "freezer v2", "load" or "stream"
+	Why      Said    `json:"why"`             // the reasons for Window and Discard
+	// Foreign and Steal are limits in CPUs of older records. Nothing reads them.
+	Foreign float64     `json:"foreign_limit_cpus,omitempty"`
+	Steal   float64     `json:"steal_limit_cpus,omitempty"`
+	Slots   []SlotNoise `json:"slots,omitempty"`
+	Thaws   []ThawNoise `json:"thaws,omitempty"`
 }
 
 // SlotNoise is the pilot's expectation for one window length. Noise is the standard deviation of the
