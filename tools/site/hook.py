@@ -16,7 +16,7 @@ def on_page_markdown(markdown, page, config, **_):
             return match.group()
         if not os.path.exists(at):
             raise SystemExit(f"docs/{page.file.src_path}: {target} leads nowhere")
-        return f"]({config['repo_url']}/blob/main/{at})"
+        return f"]({config['extra']['home']}/blob/main/{at})"
 
     return re.sub(r"\]\(([^()\s#]+)\)", lead, markdown)
 
