@@ -10,6 +10,7 @@
 //	chroot       the host with the programs of an image
 //	ungrouped    a process of the host in the root group
 //	agent        tare as the first process of a container or pod, which starts the load
+//	stream       the half of an arm that is driven over a stream, where tare does not run
 //	inspect      which environments this host and user can have, found by trials
 //
 // It may import host, outside, undo, wire, linux, base and record. It must not know databases or the

@@ -40,7 +40,7 @@ func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []strin
 			return nil, err
 		}
 		l.UntilDecided = e.UntilDecided
-		l.Budget = w.Share * float64(len(l.Arms))
+		l.share = w.Share * float64(len(l.Arms))
 		chosen := len(w.Arms)+len(e.Arms) > 0 || e.UntilDecided || len(e.Limits) > 0 // by the user, so that all arms are measured
 		l.LayersOnLoss = !chosen && l.Workload.Question != "" && p.FirstPass(&l) != nil
 		p.Loads = append(p.Loads, l)
@@ -61,17 +61,15 @@ func (p *Plan) LeaveOut(load string, reason, remedy record.Said) {
 	p.divideBudget()
 }
 
-// divideBudget scales the Budget of each load so that all together are the budget of the run in seconds.
-// Build sets Budget to share times number of arms, because each arm takes the same time in a block. A
-// second call keeps the proportions.
+// divideBudget divides the budget of the run among the loads by their shares.
 func (p *Plan) divideBudget() {
 	p.Record.Workloads = nil
 	shares := 0.0
 	for _, l := range p.Loads {
-		shares += l.Budget
+		shares += l.share
 	}
 	for i := range p.Loads {
-		p.Loads[i].Budget *= p.Record.Budget / shares
+		p.Loads[i].Budget = p.Record.Budget * p.Loads[i].share / shares
 		p.Record.Workloads = append(p.Record.Workloads, p.Loads[i].Workload)
 	}
 }
