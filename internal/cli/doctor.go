@@ -18,6 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/host/doctor"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
+	"github.com/tarelab/tare/internal/linux/child"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report/export"
@@ -52,7 +53,7 @@ func (d *doctorCommand) checkFlags() error { return checkVerbose(d.Verbose, form
 const noiseTime = 2 * time.Second
 
 func (d *doctorCommand) Run(c *console) error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), child.Ending()...)
 	defer stop()
 	var err error
 	if d.Scratch, err = scratchAt(d.Scratch); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/messages"
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/linux/child"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/outside/nodes"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -241,7 +242,7 @@ type nodeRunner struct {
 // the second without. The third cancels the context: tare cleanup must restore the node then.
 func (v *nodeRunner) relaySignals(cancel context.CancelFunc) {
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, child.Ending()...)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed pipe must not end tare
 	go func() {
 		for range signals {

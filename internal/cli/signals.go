@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/linux/child"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/internal/undo/journal"
@@ -27,7 +28,7 @@ func execute(config run.Config, show progress, in messages.Catalog) (run.Outcome
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, child.Ending()...)
 	defer signal.Stop(signals)
 
 	type ended struct {
@@ -105,7 +106,7 @@ func signalled(err error, first syscall.Signal, n int) error {
 func untilSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, child.Ending()...)
 	go func() {
 		if s, ok := <-signals; ok {
 			cancel(&signalError{s.(syscall.Signal), errors.New("interrupted")})

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/child"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
@@ -183,7 +184,7 @@ func settle(j *journal.Journal, undo *journal.UndoStack, self *os.File, args []s
 	if err != nil {
 		return 1, errors.Join(fmt.Errorf("leave the control groups of the container: %w", err), leaveOwn(tree))
 	}
-	code, err := child(path, args, tree)
+	code, err := startTare(path, args, tree)
 	return code, errors.Join(err, leaveOwn(tree))
 }
 
@@ -195,12 +196,9 @@ func leaveOwn(tree *cgroup.Tree) error {
 	return tree.Leave(os.Getpid())
 }
 
-// passed are the signals that end or stop a command.
-var passed = []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT}
-
-// child runs tare, passes signals on to it, and returns its exit code. On a terminal it has the foreground, so
+// startTare runs tare, passes signals on to it, and returns its exit code. On a terminal it has the foreground, so
 // that Ctrl-C reaches it once.
-func child(path string, args []string, tree *cgroup.Tree) (int, error) {
+func startTare(path string, args []string, tree *cgroup.Tree) (int, error) {
 	runtime.LockOSThread() // Pdeathsig fires when the thread ends that forked
 	cmd := exec.Command(path, append([]string{Command, roleTare}, args...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -210,7 +208,7 @@ func child(path string, args []string, tree *cgroup.Tree) (int, error) {
 	}
 	signal.Ignore(unix.SIGTSTP, unix.SIGTTOU) // nobody could let a stopped command go on
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, passed...)
+	signal.Notify(signals, append(child.Ending(), unix.SIGQUIT)...)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		return 1, fmt.Errorf("start tare on the host: %w", err)
