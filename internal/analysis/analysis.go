@@ -199,7 +199,7 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	if primary := all[t.load.Primary]; primary != nil {
 		w.Question = primary.question
 	}
-	w.FalsePositives = t.permutationTest(all[t.load.Primary], shares[t.load.Primary], draws)
+	w.FalsePositives = t.permutationTest(all[t.load.Primary], shares[t.load.Primary].all, draws)
 	out.Workloads = append(out.Workloads, w)
 	out.Warnings = append(out.Warnings, unequalWarnings(r.Manifest.Unequal, t.load.Name)...)
 	out.Warnings = append(out.Warnings, warnings(t, all[t.load.Primary], out)...)
@@ -268,7 +268,7 @@ func titleOf(load record.Workload) record.Said {
 
 // workloadResult describes the workload as a whole: counts, noise, forecast and checks. all has
 // the fits by metric.
-func (t *table) workloadResult(out *record.Effects, all map[string]*fits, shares map[string]float64, cpuTime record.Checks) record.WorkloadResult {
+func (t *table) workloadResult(out *record.Effects, all map[string]*fits, shares map[string]share, cpuTime record.Checks) record.WorkloadResult {
 	w := record.WorkloadResult{
 		Name: t.load.Name, Title: titleOf(t.load), Primary: t.load.Primary, Baseline: t.load.Baseline, Values: t.load.Values,
 		Blocks: len(t.rows), Generations: t.launches(), Seconds: t.seconds, Pilot: t.pilot,

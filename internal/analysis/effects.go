@@ -18,7 +18,7 @@ const trim = 0.10
 type compared struct {
 	*table
 	*fits
-	share       float64 // the part of the error that this metric has, see firstShare; 0: it is not judged
+	share       share // the part of the error that this metric has; the zero value: it is not judged
 	margin      float64
 	losses      *losses // windows that were dropped
 	unequal     []record.Unequal
@@ -47,7 +47,7 @@ func (c *compared) effects() (effects, twin []record.Effect) {
 		}
 	}
 	groups := c.groups
-	if c.share == 0 { // one false discovery rate for all
+	if c.share.all == 0 { // one false discovery rate for all
 		groups = [][]string{slices.Concat(groups...)}
 	}
 	for _, group := range groups {
@@ -122,25 +122,44 @@ func (c *compared) judgeAll(pairs []pair) []record.Effect {
 	for i, p := range pairs {
 		typical[i], total[i] = c.contrast(fit, p.arm, p.base), c.contrast(totals, p.arm, p.base)
 	}
-	s := standard{judged: c.share > 0, better: c.Better, margin: c.margin, cpu: c.Name == metric.CPUPerOp.Name, noise: c.noise, shut: c.shut}
+	s := standard{judged: c.share.all > 0, better: c.Better, margin: c.margin, cpu: c.Name == metric.CPUPerOp.Name, noise: c.noise, shut: c.shut}
 	if len(pairs) > 0 && (c.forRemedies || pairs[0].base == c.load.Baseline) {
 		s.twin = c.twinDiffers
 	}
-	share := cmp.Or(c.share, 1)
-	all, proofs := ofContrasts(totals, total, c.alpha, share), make([]proof, len(pairs))
+	proofs := make([]proof, len(pairs))
 	for i, p := range pairs {
 		proofs[i] = c.proof(p)
 	}
-	rulings := ofContrasts(fit, typical, c.alpha, share).judge(all, proofs, s)
-	alone := fit.Alone(typical, 1-share*c.alpha)
+	type judgement struct {
+		rulings []ruling
+		totals  family
+		alone   float64
+	}
+	with := map[float64]judgement{} // by share
 	out := make([]record.Effect, len(pairs))
 	for i, p := range pairs {
-		out[i] = c.effectOf(p, rulings[i], all.est[i])
-		if out[i].Verdict == record.Undecided && rulings[i].verdict == record.Undecided {
-			out[i].Needed = c.toDecide(rulings[i], fit, typical[i], alone)
+		share := cmp.Or(c.shareOf(p), 1)
+		j, ok := with[share]
+		if !ok {
+			j.totals = ofContrasts(totals, total, c.alpha, share)
+			j.rulings = ofContrasts(fit, typical, c.alpha, share).judge(j.totals, proofs, s)
+			j.alone = fit.Alone(typical, 1-share*c.alpha)
+			with[share] = j
+		}
+		out[i] = c.effectOf(p, j.rulings[i], j.totals.est[i])
+		if out[i].Verdict == record.Undecided && j.rulings[i].verdict == record.Undecided {
+			out[i].Needed = c.toDecide(j.rulings[i], fit, typical[i], j.alone)
 		}
 	}
 	return out
+}
+
+// shareOf is the share of the error for a pair.
+func (c *compared) shareOf(p pair) float64 {
+	if p.base == c.load.Baseline {
+		return c.share.arm(p.arm)
+	}
+	return c.share.all
 }
 
 // effectOf writes a ruling down as the effect of a pair.
@@ -177,7 +196,7 @@ func (c *compared) proof(p pair) proof {
 func (c *compared) toDecide(r ruling, fit *stat.Fit, contrast []float64, level float64) float64 {
 	half := neededHalf(r.est.Mean, c.margin)
 	width := rootOfTime(r.shown.Half(), half, c.seconds)
-	if c.share > 0 {
+	if c.share.all > 0 {
 		width = c.needed(fit, contrast, level, half)
 	}
 	stalls := 0.0
@@ -196,7 +215,7 @@ func (c *compared) blank(p pair) record.Effect {
 	return record.Effect{
 		Unequal:  c.unequalTo(p.arm, p.base),
 		Workload: c.load.Name, Metric: c.Name, Arm: p.arm, Baseline: p.base,
-		Verdict: record.Undecided, Exploratory: c.share == 0,
+		Verdict: record.Undecided, Exploratory: c.share.all == 0,
 		Blocks: len(c.blocksOf(c.fits, p.arm)), Generations: c.proof(p).launches,
 	}
 }

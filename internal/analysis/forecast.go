@@ -24,7 +24,7 @@ const offered = 4
 
 // foretell returns the time that narrower intervals of the subject would take, in every
 // metric that is judged.
-func (t *table) foretell(all map[string]*fits, shares map[string]float64) []record.Forecast {
+func (t *table) foretell(all map[string]*fits, shares map[string]share) []record.Forecast {
 	judged, _ := t.judgedHere()
 	var out []record.Forecast
 	for _, name := range judged {
@@ -39,7 +39,7 @@ func (t *table) foretell(all map[string]*fits, shares map[string]float64) []reco
 		}
 		fit, _ := t.between(f, subject, t.load.Baseline)
 		cs := t.against(fit, group)
-		level := fit.Alone(cs, 1-t.alpha*shares[name])
+		level := fit.Alone(cs, 1-t.alpha*shares[name].arm(subject))
 		now := math.Expm1(fit.Interval(cs[at], level).Half())
 		n := 0
 		for _, half := range halfWidths {

@@ -51,7 +51,8 @@ func analysed(t testing.TB, r *record.Result) *record.Effects {
 }
 
 // Twice the operations and CPU time in every window of an arm add a constant to its logarithms:
-// its throughput moves by that and no interval gets wider, whichever windows are missing.
+// its throughput moves by that and no interval gets wider, whichever windows are missing. CPU time per operation may be
+// known better, for throughput passes its error on.
 func TestAnEffectWidensNothing(t *testing.T) {
 	for seed := range uint64(24) {
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -118,7 +119,7 @@ func sameWidth(t *testing.T, seed uint64, was, is record.Effect, moved float64) 
 			continue
 		}
 		half := func(r *record.Ratio) float64 { return math.Log(r.High/r.Low) / 2 }
-		if a, b := half(x[0]), half(x[1]); math.Abs(a-b) > 1e-9 {
+		if a, b := half(x[0]), half(x[1]); b > a+1e-9 || b < a-1e-9 && was.Metric == "throughput" {
 			t.Errorf("%s: half-width %v, then %v", where, a, b)
 		}
 		if d := math.Log(x[1].Ratio / x[0].Ratio); math.Abs(d-moved) > 1e-9 {

@@ -194,9 +194,9 @@ func (g isolationGroup) regained(name string) []record.Regained {
 func (g isolationGroup) against(f *fits, base []string) []*record.Effect {
 	out := make([]*record.Effect, len(g.beside))
 	c := g.judging
-	c.fits, c.share = f, 0
+	c.fits, c.share = f, share{}
 	if f.Name == g.load.Primary {
-		c.share = 1
+		c.share.all = 1
 	}
 	var pairs []pair
 	var rows []int

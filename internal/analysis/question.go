@@ -122,7 +122,7 @@ func (t *table) against(f *stat.Fit, arms []string) (cs [][]float64) {
 // closed reports whether the question is judged and not shown to differ: the other arms are not judged then.
 func (c *compared) closed(effects []record.Effect) bool {
 	at := slices.IndexFunc(effects, func(e record.Effect) bool { return e.Arm == c.question })
-	if c.share == 0 || at < 0 {
+	if c.share.all == 0 || at < 0 {
 		return false
 	}
 	e := effects[at]

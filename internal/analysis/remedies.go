@@ -36,7 +36,7 @@ func Remedies(r *record.Result, e *record.Effects, ask Remedied) ([]record.Remed
 		return nil, fmt.Errorf("%s: workload %s has no metric %s", r.Dir, ask.Workload, ask.Metric)
 	}
 	c := compared{
-		table: t, fits: t.fit(m, t.pools()), share: 1, margin: r.Plan.Margin,
+		table: t, fits: t.fit(m, t.pools()), share: share{all: 1}, margin: r.Plan.Margin,
 		losses: t.losses(), unequal: r.Manifest.Unequal, modes: modes(t, r.Plan.Margin), forRemedies: true,
 	}
 	return c.remedies(e, ask), nil

@@ -130,12 +130,12 @@ func narrow(list []Standing, precision float64) bool {
 	})
 }
 
-// questionShown reports whether the question is found to differ in a metric with its share of the error.
-func (t *table) questionShown(f *fits, share, margin float64) bool {
+// questionShown reports whether the question is found to differ in a metric with a part of the error.
+func (t *table) questionShown(f *fits, of, margin float64) bool {
 	if f.question == "" {
 		return false
 	}
-	c := compared{table: t, fits: f, share: share, margin: margin}
+	c := compared{table: t, fits: f, share: share{all: of}, margin: margin}
 	return c.judgeAll([]pair{{f.question, t.load.Baseline}})[0].Verdict.Differs()
 }
 

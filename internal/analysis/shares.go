@@ -11,11 +11,20 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// firstShare is the part of a load's error for the metric that is asked first. The other judged metrics have the rest. A
-// metric whose effects are all shown passes its part on to the others (weighted Holm procedure: Wiens 2003, Pharm. Stat. 2,
-// p. 211). So throughput has nearly the interval that it would have alone, and a load that costs nothing but CPU time has a
-// verdict on that.
+// firstShare is the part of a load's error for the metric that is asked first. The other judged metrics have the rest. An
+// effect that is shown passes its part on to the other metrics of its arm (Wiens 2003, Pharm. Stat. 2, p. 211, and as a graph
+// Bretz et al. 2009, Stat. Med. 28, p. 586). So throughput has nearly the interval that it would have alone, and a load that
+// costs nothing but CPU time has a verdict on that.
 const firstShare = 0.8
+
+// share is the part of the error that a metric has.
+type share struct {
+	all float64            // for steps, and arms that are not in of; 0: the metric is not judged
+	of  map[string]float64 // for arms of which other metrics are shown
+}
+
+// arm is the share for an arm's effect against the baseline.
+func (s share) arm(name string) float64 { return max(s.all, s.of[name]) }
 
 // firstShares is the part of the error of each judged metric while nothing is shown.
 func (t *table) firstShares(judged []string, all map[string]*fits) map[string]float64 {
@@ -35,38 +44,57 @@ func (t *table) firstShares(judged []string, all map[string]*fits) map[string]fl
 }
 
 // shares is the part of the error of each judged metric. order has the metric that is asked first before the others.
-func (c compared) shares(judged []string, all map[string]*fits) (shares map[string]float64, order []string) {
-	first, shown := c.firstShares(judged, all), map[string]bool{}
+func (c compared) shares(judged []string, all map[string]*fits) (shares map[string]share, order []string) {
+	first, shown := c.firstShares(judged, all), map[string]map[string]bool{} // by metric and arm
 	order = slices.Clone(judged)
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(first[b], first[a]) })
 	for {
-		now, more := passedOn(first, shown), false
+		shares = passedOn(first, shown)
+		more := false
 		for _, name := range judged {
-			if all[name] == nil || shown[name] {
+			if all[name] == nil {
 				continue
 			}
-			c.fits, c.share = all[name], now[name]
-			if effects, _ := c.effects(); allDiffer(effects) {
-				shown[name], more = true, true
+			c.fits, c.share = all[name], shares[name]
+			effects, _ := c.effects()
+			now := map[string]bool{everyArm: allDiffer(effects)}
+			for _, e := range effects {
+				now[e.Arm] = e.Verdict.Differs()
 			}
+			for arm, is := range now {
+				more = more || is && !shown[name][arm]
+				now[arm] = is || shown[name][arm]
+			}
+			shown[name] = now
 		}
 		if !more {
-			return now, order
+			return shares, order
 		}
 	}
 }
 
-// passedOn is what each metric has once those that are shown have passed theirs on.
-func passedOn(first map[string]float64, shown map[string]bool) map[string]float64 {
-	out := map[string]float64{}
-	for name, share := range first {
-		left := 1.0
+// everyArm stands for all arms of a load.
+const everyArm = ""
+
+// passedOn is what each metric has once the effects that are shown have passed theirs on.
+func passedOn(first map[string]float64, shown map[string]map[string]bool) map[string]share {
+	out := map[string]share{}
+	for name, own := range first {
+		left := map[string]float64{everyArm: 1}
 		for other, its := range first {
-			if other != name && shown[other] {
-				left -= its
+			for arm, is := range shown[other] {
+				if other != name && is {
+					left[arm] = cmp.Or(left[arm], 1) - its
+				}
 			}
 		}
-		out[name] = share / left
+		s := share{all: own / left[everyArm], of: map[string]float64{}}
+		for arm, l := range left {
+			if arm != everyArm {
+				s.of[arm] = own / l
+			}
+		}
+		out[name] = s
 	}
 	return out
 }

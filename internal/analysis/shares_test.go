@@ -11,7 +11,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Shares never exceed the whole error, and a metric that is shown gives the others what it had.
+// Shares never exceed the whole error, and an effect that is shown gives the other metrics of its arm what it had.
 func TestSharesArePassedOn(t *testing.T) {
 	two := map[string]float64{"a": 0.8, "b": 0.2}
 	three := map[string]float64{"a": 0.8, "b": 0.1, "c": 0.1}
@@ -26,15 +26,45 @@ func TestSharesArePassedOn(t *testing.T) {
 		{two, []string{"a", "b"}, map[string]float64{"a": 1, "b": 1}},
 		{three, []string{"a"}, map[string]float64{"a": 0.8, "b": 0.5, "c": 0.5}},
 	} {
-		shown := map[string]bool{}
+		all, one := map[string]map[string]bool{}, map[string]map[string]bool{}
 		for _, name := range c.shown {
-			shown[name] = true
+			all[name], one[name] = map[string]bool{everyArm: true, "x": true}, map[string]bool{everyArm: false, "x": true}
 		}
-		for name, got := range passedOn(c.first, shown) {
-			if math.Abs(got-c.want[name]) > 1e-12 {
-				t.Errorf("%v, %v shown: %s has %v, want %v", c.first, c.shown, name, got, c.want[name])
+		of := passedOn(c.first, one)
+		for name, got := range passedOn(c.first, all) {
+			want := c.want[name]
+			if math.Abs(got.all-want) > 1e-12 || math.Abs(got.arm("x")-want) > 1e-12 || math.Abs(of[name].arm("x")-want) > 1e-12 || of[name].arm("y") != c.first[name] {
+				t.Errorf("%v, %v shown: %s has %v, and of one arm %v, want %v", c.first, c.shown, name, got, of[name], want)
 			}
 		}
+	}
+}
+
+// Arms that cost CPU time, and no throughput, pass their error on to throughput: at most 5 % of the loads find some there.
+func TestNothingIsFoundBesideWhatIsThere(t *testing.T) {
+	const runs = 400
+	found := 0
+	for i := range runs {
+		w := world{seed: uint64(9000 + i), generations: 5, blocks: 8, launchSD: 0.006, windowSD: 0.02, sharedSD: 0.02, light: true, cpuSD: 0.02}
+		r := w.result()
+		eachWindow(r, func(b *record.Block, i int) {
+			if x := &b.Windows[i]; x.Arm == "cgroup" || x.Arm == "rootfs" {
+				used, _ := x.Probes[cpuMetric].Get()
+				x.Probes[cpuMetric] = record.Number(used * 1.2)
+			}
+		})
+		e := analysed(t, r)
+		if !find(e.Effects, metric.CPUPerOp.Name, "cgroup").Verdict.Differs() {
+			t.Fatalf("seed %d: 20 %% more CPU time is not shown", w.seed)
+		}
+		if slices.ContainsFunc(e.Effects, func(x record.Effect) bool { return x.Metric == metric.Throughput.Name && x.Verdict.Differs() }) {
+			found++
+		}
+	}
+	rate := float64(found) / runs
+	t.Logf("throughput differs in %.1f %% of the loads", 100*rate)
+	if rate > 0.05+2.6*math.Sqrt(0.05*0.95/runs) {
+		t.Errorf("throughput differs in %.1f %% of the loads", 100*rate)
 	}
 }
 

@@ -17,7 +17,7 @@ func (c *compared) judgeTwin(twin string) record.Effect {
 		return e
 	}
 	alpha := c.alpha
-	if c.share > 0 {
+	if c.share.all > 0 {
 		alpha /= float64(max(c.twins, 1)) // Bonferroni over the loads of the run
 	}
 	typical, total := [][]float64{c.contrast(c.typical, p.arm, p.base)}, [][]float64{c.contrast(c.total, p.arm, p.base)}
