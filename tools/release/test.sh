@@ -8,7 +8,7 @@ sh tools/deps.sh release
 PATH=$PATH:/usr/sbin:/sbin
 version=v0.0.1
 number=${version#v}
-limit=$((37 << 20)) # bytes of a binary
+limit=$((36 << 20)) # bytes of a binary
 budget=${TARETEST_BUDGET:-30s}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/tare-release
 mkdir -p "$cache"
