@@ -54,7 +54,7 @@ func TestLeaveOutUninstalled(t *testing.T) {
 	there, other := serve.Need{Tool: "true", Package: "coreutils"}, serve.Need{Tool: "no-such-tool", Package: "tools"}
 	named := serve.Need{Tool: "sysbench", Path: "/no/sysbench"}
 	load := func(name string, n serve.Need) plan.Load {
-		return plan.Load{Workload: record.Workload{Name: name, Budget: 20}, Stages: workload.Stages{Needs: []serve.Need{n}}, Arms: []plan.PlannedArm{{Arm: record.Arm{Name: "host"}}}}
+		return plan.Load{Workload: record.Workload{Name: name, Budget: 20}, Share: 1, Stages: workload.Stages{Needs: []serve.Need{n}}, Arms: []plan.PlannedArm{{Arm: record.Arm{Name: "host"}}}}
 	}
 	for _, c := range []struct{ needs, stay []serve.Need }{
 		{[]serve.Need{there, other, other}, []serve.Need{there}},

@@ -40,7 +40,7 @@ func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []strin
 			return nil, err
 		}
 		l.UntilDecided = e.UntilDecided
-		l.share = w.Share * float64(len(l.Arms))
+		l.Share = w.Share * float64(len(l.Arms))
 		chosen := len(w.Arms)+len(e.Arms) > 0 || e.UntilDecided || len(e.Limits) > 0 // by the user, so that all arms are measured
 		l.LayersOnLoss = !chosen && l.Workload.Question != "" && p.FirstPass(&l) != nil
 		p.Loads = append(p.Loads, l)
@@ -66,10 +66,10 @@ func (p *Plan) divideBudget() {
 	p.Record.Workloads = nil
 	shares := 0.0
 	for _, l := range p.Loads {
-		shares += l.share
+		shares += l.Share
 	}
 	for i := range p.Loads {
-		p.Loads[i].Budget = p.Record.Budget * p.Loads[i].share / shares
+		p.Loads[i].Budget = p.Record.Budget * p.Loads[i].Share / shares
 		p.Record.Workloads = append(p.Record.Workloads, p.Loads[i].Workload)
 	}
 }

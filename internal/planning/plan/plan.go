@@ -52,7 +52,7 @@ type Load struct {
 	// Subject is the arm that people ask about, see subjectOf. Workload.Question names it only if
 	// it is judged first.
 	Subject string
-	share   float64 // weight of its time: that of the experiment times its arms, each of which takes the same time in a block
+	Share   float64 // weight of its time: that of the experiment times its arms, each of which takes the same time in a block
 }
 
 // PlannedArm is an arm of the record with everything that is needed to launch it.

@@ -197,7 +197,7 @@ func TestKnowCountsDataOnce(t *testing.T) {
 	for _, cached := range []bool{false, true} {
 		p := knowing("host")
 		p.Loads = append(p.Loads, p.Loads[0])
-		p.Loads[0].share, p.Loads[1].share, p.Loads[1].Name = 1, 1, "b"
+		p.Loads[0].Share, p.Loads[1].Share, p.Loads[1].Name = 1, 1, "b"
 		p.Know(map[string][]Seen{"a": {run}, "b": {run}}, func(key string) bool { return cached && key == "k" })
 		want := map[bool]float64{false: 500}[cached]
 		if a, b := p.Loads[0].Known.Data, p.Loads[1].Known.Data; a != want || b != 0 {
