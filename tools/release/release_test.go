@@ -62,7 +62,7 @@ func TestRelease(t *testing.T) {
 	time.Sleep(1100 * time.Millisecond) // formats have times in whole seconds
 	second := made(t)
 	a, b := read(t, first), read(t, second)
-	if got, want := sorted(b), sorted(a); !slices.Equal(got, want) || len(want) != 14 {
+	if got, want := sorted(b), sorted(a); !slices.Equal(got, want) || len(want) != 15 {
 		t.Fatalf("%d files: %v, then %v", len(want), want, got)
 	}
 	for name := range a {
