@@ -128,7 +128,7 @@ func texts(t *testing.T) map[string]string {
 	return all
 }
 
-// The Makefile's HOME_URL is the home that a binary of go run knows, and the one in README, docs/ and CITATION.cff.
+// The Makefile's HOME_URL is the home that a binary of go run knows, and the one in README, docs/, CITATION.cff and mkdocs.yml.
 func TestHomeURL(t *testing.T) {
 	b, err := os.ReadFile("../../Makefile")
 	if err != nil {
@@ -148,6 +148,10 @@ func TestHomeURL(t *testing.T) {
 		t.Errorf("CITATION.cff does not name %s (%v)", home, err)
 	}
 	all["CITATION.cff"] = string(citation)
+	site, err := os.ReadFile("../../mkdocs.yml")
+	if err != nil || !strings.Contains(string(site), "\n  home: "+home+" ") {
+		t.Errorf("mkdocs.yml does not name %s (%v)", home, err)
+	}
 	for name, page := range all {
 		for _, url := range regexp.MustCompile(`https?://[\w.-]+/[\w-]+/tare\b`).FindAllString(page, -1) {
 			if seen++; url != home {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,8 +39,8 @@ func TestOutputsOfPresets(t *testing.T) {
 			t.Fatal(err)
 		}
 		names := presetsOf(string(b))
-		if len(names) == 0 {
-			t.Errorf("%s is of no preset", f)
+		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(experiment.Presets(), name) }) {
+			t.Errorf("%s is of no preset: %v", f, names)
 		}
 		for _, name := range names {
 			seen[name] = true

@@ -18,10 +18,10 @@ import (
 // GuardCommand is the hidden command of the guard.
 const GuardCommand = "__guard"
 
-// Descriptors of the guard: a pipe that closes when tare ends, and the memory of a silence.
+// Descriptors of the guard: a pipe that closes when tare ends, and the memory of the watchdog.
 const (
-	guardPipe    = FirstFile
-	guardSilence = FirstFile + 1
+	guardPipe     = FirstFile
+	guardWatchdog = FirstFile + 1
 )
 
 // dying is how long tare may still exist after the pipe closed.
@@ -63,11 +63,11 @@ func guard(kinds journal.Kinds) error {
 	if err := in.Decode(&of); err != nil {
 		return nil // tare ended before it changed anything
 	}
-	shared, err := mapWatchdog(os.NewFile(guardSilence, "silence"))
+	shared, err := mapWatchdog(os.NewFile(guardWatchdog, "watchdog"))
 	if err != nil {
 		return err
 	}
-	w := &watch{silence: shared, signals: of.Signals, tare: relative{of.Tare, of.Start}, groups: map[cgroup.Switch]bool{}}
+	w := &watch{watchdog: shared, signals: of.Signals, tare: relative{of.Tare, of.Start}, groups: map[cgroup.Switch]bool{}}
 	go w.watchDeadline()
 	if w.read(in) {
 		return nil
@@ -83,9 +83,9 @@ func guard(kinds journal.Kinds) error {
 // watch freezes the arms when tare is silent beyond its deadline. It thaws none: tare knows which
 // arms have to run.
 type watch struct {
-	silence *watchdog
-	signals bool
-	tare    relative
+	watchdog *watchdog
+	signals  bool
+	tare     relative
 
 	mu     sync.Mutex
 	groups map[cgroup.Switch]bool
@@ -120,7 +120,7 @@ const longestLook = 5 * time.Second
 func (w *watch) watchDeadline() {
 	runtime.LockOSThread() // SleepUntilBoottime sleeps in the kernel
 	for {
-		deadline, now := w.silence.words.deadline.Load(), sched.Boottime()
+		deadline, now := w.watchdog.words.deadline.Load(), sched.Boottime()
 		switch {
 		case deadline == 0 || deadline == claimed:
 			sched.SleepUntilBoottime(now + int64(time.Second))
@@ -137,7 +137,7 @@ func (w *watch) watchDeadline() {
 func (w *watch) freeze(deadline int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.over || !w.silence.claim(deadline) {
+	if w.over || !w.watchdog.claim(deadline) {
 		return
 	}
 	for s := range w.groups {
@@ -146,5 +146,5 @@ func (w *watch) freeze(deadline int64) {
 	if w.signals && w.tare.lives() {
 		signalBelow(w.tare.pid, syscall.SIGSTOP)
 	}
-	w.silence.words.frozen.Store(1)
+	w.watchdog.words.frozen.Store(1)
 }

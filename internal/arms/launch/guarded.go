@@ -30,10 +30,10 @@ type Guard struct {
 	// freezes that group then also hits the guard. nil: the guard is outside.
 	Inside error
 
-	pipe    *os.File
-	cmd     *exec.Cmd
-	silence *watchdog
-	signals bool // the arms are stopped by signals
+	pipe     *os.File
+	cmd      *exec.Cmd
+	watchdog *watchdog
+	signals  bool // the arms are stopped by signals
 
 	mu       sync.RWMutex // held for writing while arms that the guard froze are thawed
 	held     map[*cgroup.Freezer]*guardedFreezer
@@ -54,18 +54,18 @@ func NewGuard(stateDir, run string, groups *cgroup.Tree) (_ *Guard, err error) {
 		pipe: w, Inside: errors.New("only root can take it out"),
 		signals: groups == nil || groups.Can() != nil, held: map[*cgroup.Freezer]*guardedFreezer{},
 	}
-	if g.silence, err = newWatchdog(); err != nil {
+	if g.watchdog, err = newWatchdog(); err != nil {
 		w.Close()
 		return nil, err
 	}
 	g.cmd = exec.Command(selfPath, GuardCommand)
 	g.cmd.Args[0] = "tare"
 	g.cmd.Dir = "/"
-	g.cmd.ExtraFiles = []*os.File{r, g.silence.file}
+	g.cmd.ExtraFiles = []*os.File{r, g.watchdog.file}
 	g.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C and a hang-up of the terminal do not reach the guard
 	if err := g.cmd.Start(); err != nil {
 		w.Close()
-		g.silence.close()
+		g.watchdog.close()
 		return nil, fmt.Errorf("start this binary: %w", err)
 	}
 	own, err := proc.FS("/").Process(os.Getpid())
@@ -91,7 +91,7 @@ func (g *Guard) Dismiss() {
 	g.tell(notice{Dismissed: true})
 	_ = g.pipe.Close()
 	_ = g.cmd.Wait()
-	g.silence.close()
+	g.watchdog.close()
 }
 
 // tell sends a notice. It ignores errors: somebody may have killed the guard.
@@ -142,7 +142,7 @@ func (g *Guard) Allow(step time.Duration) {
 }
 
 func (g *Guard) allow(step time.Duration) {
-	if g.silence.allow(int64(step + Grace)) {
+	if g.watchdog.allow(int64(step + Grace)) {
 		g.thaw()
 	}
 }
@@ -150,7 +150,7 @@ func (g *Guard) allow(step time.Duration) {
 // Extend is Allow in the middle of a step. It returns ErrSilent if the guard froze the arms, and
 // leaves them frozen until the step ends.
 func (g *Guard) Extend(step time.Duration) error {
-	if g != nil && g.silence.extend(int64(step+Grace)) {
+	if g != nil && g.watchdog.extend(int64(step+Grace)) {
 		return ErrSilent
 	}
 	return nil
@@ -158,7 +158,7 @@ func (g *Guard) Extend(step time.Duration) error {
 
 // Silent is ErrSilent when the guard froze the arms in this step.
 func (g *Guard) Silent() error {
-	if g != nil && g.silence.late() {
+	if g != nil && g.watchdog.late() {
 		return ErrSilent
 	}
 	return nil
@@ -182,7 +182,7 @@ const freezingBound = 30 * time.Second
 func (g *Guard) thaw() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for end := time.Now().Add(freezingBound); g.silence.words.frozen.Load() == 0 && time.Now().Before(end); {
+	for end := time.Now().Add(freezingBound); g.watchdog.words.frozen.Load() == 0 && time.Now().Before(end); {
 		sched.SleepUntil(sched.Monotonic() + int64(time.Millisecond))
 	}
 	g.froze++

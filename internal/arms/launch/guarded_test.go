@@ -50,7 +50,7 @@ func runs(t *testing.T, p *os.Process) bool {
 // untilFrozen waits until the guard has frozen the arms after Grace.
 func untilFrozen(t *testing.T, g *Guard) {
 	t.Helper()
-	for end := time.Now().Add(Grace + time.Minute); g.silence.words.frozen.Load() == 0; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(Grace + time.Minute); g.watchdog.words.frozen.Load() == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the guard froze nothing")
 		}

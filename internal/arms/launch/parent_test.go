@@ -59,7 +59,7 @@ func TestGuardOfAnEndedRun(t *testing.T) {
 		child := busy(t, nil)
 		const deadline = 1
 		s.words.deadline.Store(deadline)
-		w := &watch{silence: s, signals: true, tare: tare, groups: map[cgroup.Switch]bool{}}
+		w := &watch{watchdog: s, signals: true, tare: tare, groups: map[cgroup.Switch]bool{}}
 		w.freeze(deadline)
 		if p, err := proc.FS("/").Process(child.Pid); err != nil || p.State == 'T' {
 			t.Errorf("%s: the child is in state %c, %v", name, p.State, err)

@@ -32,7 +32,7 @@ const claimed = -1
 const watchdogBytes = 4096
 
 func newWatchdog() (*watchdog, error) {
-	f, err := memfd.Create("tare-silence", nil)
+	f, err := memfd.Create("tare-watchdog", nil)
 	if err != nil {
 		return nil, err
 	}

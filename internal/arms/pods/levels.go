@@ -226,7 +226,7 @@ type podAmounts struct {
 
 // resolve finds the amounts of the pod beside the pods of the other arms. Pods with cpu=max
 // share the CPUs that are left.
-func (p Pod) resolve(room kube.Capacity, beside []environment.Environment) podAmounts {
+func (p Pod) resolve(capacity kube.Capacity, beside []environment.Environment) podAmounts {
 	if len(beside) == 0 {
 		beside = []environment.Environment{p}
 	}
@@ -256,21 +256,21 @@ func (p Pod) resolve(room kube.Capacity, beside []environment.Environment) podAm
 		requests: kube.Amounts{CPU: l.cpu.n, Memory: l.memory.n},
 		limits:   kube.Amounts{CPU: l.cpuLimit.n, Memory: l.memoryLimit.n},
 	}
-	switch most := room.Largest(fixed, max(1, cpus)).CPU; {
+	switch most := capacity.Largest(fixed, max(1, cpus)).CPU; {
 	case l.cpu.whole:
 		s.requests.CPU = kube.WholeCPUs(most)
-		s.why = room.WhyCPU(fixed, cpus) + ", of whole CPUs " + kube.CPUs(s.requests.CPU)
+		s.why = capacity.WhyCPU(fixed, cpus) + ", of whole CPUs " + kube.CPUs(s.requests.CPU)
 	case l.cpu.max:
 		s.requests.CPU = most
-		s.why = room.WhyCPU(fixed, cpus)
+		s.why = capacity.WhyCPU(fixed, cpus)
 	default:
 		others := fixed.Without(s.requests)
-		if s.requests.CPU > room.Largest(others, 1).CPU {
-			s.short = room.WhyNot(s.requests.CPU, others, 1)
+		if s.requests.CPU > capacity.Largest(others, 1).CPU {
+			s.short = capacity.WhyNot(s.requests.CPU, others, 1)
 		}
 	}
 	if l.memory.max {
-		s.requests.Memory = room.Largest(fixed, memories).Memory
+		s.requests.Memory = capacity.Largest(fixed, memories).Memory
 	}
 	if p.QoS == Guaranteed {
 		s.limits = s.requests

@@ -85,7 +85,7 @@ func with(t *testing.T, q QoS, levels string) Pod {
 
 // Arms that are open at the same time share the node's resources.
 func TestSettle(t *testing.T) {
-	room := kube.Capacity{
+	capacity := kube.Capacity{
 		Capacity: kube.Amounts{CPU: 4000, Memory: 16 << 30}, Allocatable: kube.Amounts{CPU: 3900, Memory: 15 << 30},
 		Used: kube.Amounts{CPU: 400, Memory: 1 << 30}, Pods: 3,
 	}
@@ -102,7 +102,7 @@ func TestSettle(t *testing.T) {
 		{"beside its twin", most, []environment.Environment{most, most, burst}, kube.Amounts{CPU: 1700, Memory: 2 << 30}},
 		{"the most memory", with(t, Guaranteed, "cpu=1,memory=max"), []environment.Environment{with(t, Guaranteed, "cpu=1,memory=max"), burst}, kube.Amounts{CPU: 1000, Memory: 14<<30 - 256<<20}},
 	} {
-		got := c.pod.resolve(room, c.beside)
+		got := c.pod.resolve(capacity, c.beside)
 		if got.requests != c.want || got.limits != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
@@ -118,20 +118,20 @@ func TestSettle(t *testing.T) {
 		{whole, []environment.Environment{whole, whole}, 1000, "4 does not fit: 100m reserved, 400m used by 3 pods, divided among 2 arms; 1750m fits, of whole CPUs 1"},
 		{whole, []environment.Environment{whole, with(t, Guaranteed, "cpu=2700m")}, 0, "4 does not fit: 100m reserved, 400m used by 3 pods, 2700m for the other arms; 800m fits, of whole CPUs 0"},
 	} {
-		if got := c.pod.resolve(room, c.beside); got.requests.CPU != c.cpu || got.why != c.why || got.short != "" {
+		if got := c.pod.resolve(capacity, c.beside); got.requests.CPU != c.cpu || got.why != c.why || got.short != "" {
 			t.Errorf("%+v, want %d: %s", got, c.cpu, c.why)
 		}
 	}
 	for _, pod := range []Pod{with(t, Guaranteed, "cpu=4"), with(t, Burstable, "cpu=4")} {
 		want := "4 does not fit: 100m reserved, 400m used by 3 pods, 100m for the other arms; 3400m fits"
-		if got := pod.resolve(room, []environment.Environment{pod, burst}); got.short != want {
+		if got := pod.resolve(capacity, []environment.Environment{pod, burst}); got.short != want {
 			t.Errorf("%s: %q, want %q", pod.Name(), got.short, want)
 		}
 	}
-	if got := burst.resolve(room, nil); got.limits != (kube.Amounts{}) || got.requests.CPU != usualCPU {
+	if got := burst.resolve(capacity, nil); got.limits != (kube.Amounts{}) || got.requests.CPU != usualCPU {
 		t.Errorf("burstable: %+v", got)
 	}
-	if got := (Pod{}).resolve(room, nil); got != (podAmounts{}) {
+	if got := (Pod{}).resolve(capacity, nil); got != (podAmounts{}) {
 		t.Errorf("best effort asks for %+v", got)
 	}
 }

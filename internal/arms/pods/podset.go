@@ -128,7 +128,7 @@ func (a *remoteArm) refill(ctx context.Context) error {
 	errs := make([]error, len(a.all()))
 	var wg sync.WaitGroup
 	for i, p := range a.all() {
-		wg.Go(func() { errs[i] = p.filled(p.Refill(ctx)) })
+		wg.Go(func() { errs[i] = p.Refill(ctx) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)

@@ -59,7 +59,7 @@ func (s *podSet) start(ctx context.Context, spec kube.PodSpec, data string) (*re
 		return nil, hint.New(fmt.Errorf("copy tare's binary into pod %s: %w", p.pod.Name, err),
 			cmpHint(err, "the image needs sh, head, wc, chmod, mv and sleep"))
 	}
-	if err := p.filled(p.Fill(ctx)); err != nil {
+	if err := p.Fill(ctx); err != nil {
 		return nil, err
 	}
 	return p, p.Join(ctx, s.Undo)
@@ -93,14 +93,6 @@ func cmpHint(err error, other string) string {
 	return other
 }
 
-// filled adds the remedy where a server of the volume refuses the pod's user.
-func (p *remotePod) filled(err error) error {
-	if err != nil && strings.Contains(err.Error(), "permission denied") && p.spec.Volume.Server != "" {
-		return hint.New(err, fmt.Sprintf("the server has to let user %d write there", kube.UserID))
-	}
-	return err
-}
-
 // podMachine runs tare's binary in the pod, beside the agent.
 type podMachine struct {
 	*kube.Cluster // hears of silence
@@ -116,11 +108,20 @@ func (m podMachine) command(args []string) []string { return append([]string{m.s
 func (m podMachine) Run(ctx context.Context, in io.Reader, out io.Writer, args []string) (string, error) {
 	var words kube.Said
 	err := m.cluster.Exec(ctx, m.pod.Namespace, m.pod.Name, kube.Streams{In: in, Out: out, Err: &words}, m.command(args)...)
-	return words.String(), err
+	return words.String(), m.refused(err, words.String())
 }
 
 func (m podMachine) Send(ctx context.Context, from io.Reader, bound time.Duration, args []string) (string, error) {
-	return m.cluster.Send(ctx, m.pod.Namespace, m.pod.Name, from, bound, m.command(args)...)
+	said, err := m.cluster.Send(ctx, m.pod.Namespace, m.pod.Name, from, bound, m.command(args)...)
+	return said, m.refused(err, said)
+}
+
+// refused adds the remedy where the server of the volume refuses the pod's user; said is what the process printed.
+func (m podMachine) refused(err error, said string) error {
+	if err != nil && strings.Contains(said, "permission denied") && m.spec.Volume.Server != "" {
+		return hint.New(err, fmt.Sprintf("the server has to let user %d write there", kube.UserID))
+	}
+	return err
 }
 
 func (m podMachine) Lost() environment.Exit {

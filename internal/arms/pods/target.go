@@ -20,27 +20,27 @@ import (
 type Target struct {
 	kube.Access
 
-	mu       sync.Mutex
-	answers  map[string]facts.Support // by Pod.word
-	node     string                   // of the pods; empty: this host
-	shares   map[string]*shared       // by run
-	silences kube.Outages
+	mu      sync.Mutex
+	answers map[string]facts.Support // by Pod.word
+	node    string                   // of the pods; empty: this host
+	shares  map[string]*shared       // by run
+	outages kube.Outages
 }
 
 // Connect connects to the cluster. All connections share the times in which it did not answer.
 func (t *Target) Connect() (*kube.Cluster, error) {
 	a := t.Access
-	a.Outages = &t.silences
+	a.Outages = &t.outages
 	return a.Connect()
 }
 
 // Told calls tell, from any goroutine, when the cluster stops answering and when it answers
 // again.
-func (t *Target) Told(tell func(messages.Message)) { t.silences.Told(tell) }
+func (t *Target) Told(tell func(messages.Message)) { t.outages.Told(tell) }
 
 // Warnings are about the times in which the cluster did not answer.
 func (t *Target) Warnings() (all []record.Warning) {
-	for _, away := range t.silences.Past() {
+	for _, away := range t.outages.Past() {
 		all = append(all, record.Warning{
 			Text:   away.Said(),
 			Remedy: record.Say("cluster_was_waited_for"),

@@ -74,8 +74,8 @@ func (t *Target) Together(tenants []Tenant) error {
 }
 
 // asksOf has what each pod asks for: on the node of the arms, and elsewhere (client=node). known says that
-// room is that of the node.
-func asksOf(tenants []Tenant, beside []environment.Environment, room kube.Capacity, remote, known bool) (here, elsewhere []kube.Ask, err error) {
+// capacity is that of the node.
+func asksOf(tenants []Tenant, beside []environment.Environment, capacity kube.Capacity, remote, known bool) (here, elsewhere []kube.Ask, err error) {
 	server := false
 	for _, s := range tenants {
 		server = server || s.Server
@@ -92,7 +92,7 @@ func asksOf(tenants []Tenant, beside []environment.Environment, room kube.Capaci
 		if !known && (l.cpu.max || l.memory.max) {
 			return nil, nil, hint.New(fmt.Errorf("arm %s: the free CPUs and memory of the node are unknown: this user may not read nodes", s.Arm), "name amounts: guaranteed:cpu=1,memory=2Gi")
 		}
-		amounts := p.resolve(room, beside)
+		amounts := p.resolve(capacity, beside)
 		if known && amounts.short != "" {
 			return nil, nil, hint.New(fmt.Errorf("arm %s: %s", s.Arm, amounts.short), "ask for less (cpu=max takes what is left), fewer --arms, or another node: --nodes NAME")
 		}

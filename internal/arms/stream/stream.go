@@ -64,22 +64,20 @@ const mostCopied = 1 << 30
 
 // Fill sends the data set.
 func (g *Guest) Fill(ctx context.Context) error {
-	if g.Copy == "" || g.Data == "" {
-		g.Copy = ""
-		return g.send(ctx, g.Dir)
+	if g.Copy != "" && g.Data != "" {
+		bytes, err := clonetree.Size(g.Data)
+		if err != nil {
+			return fmt.Errorf("find the size of the data set: %w", err)
+		}
+		if bytes <= mostCopied {
+			if err := g.send(ctx, g.Copy); err != nil {
+				return err
+			}
+			return g.Refill(ctx)
+		}
 	}
-	bytes, err := clonetree.Size(g.Data)
-	if err != nil {
-		return fmt.Errorf("find the size of the data set: %w", err)
-	}
-	if bytes > mostCopied {
-		g.Copy = ""
-		return g.send(ctx, g.Dir)
-	}
-	if err := g.send(ctx, g.Copy); err != nil {
-		return err
-	}
-	return g.Refill(ctx)
+	g.Copy = ""
+	return g.send(ctx, g.Dir)
 }
 
 // Refill replaces the data by that of a new launch.

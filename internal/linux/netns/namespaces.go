@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Namespaces is a network namespace with a mount namespace of its own, for programs that leave links, rules and
+// Namespaces are a network namespace and a mount namespace, for programs that leave links, rules and
 // mounts behind: all of it ends with the last descriptor or process. The mount namespace sees the mounts
 // that were there when it was made.
 type Namespaces struct {

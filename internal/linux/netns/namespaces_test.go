@@ -12,8 +12,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// Links and mounts that are made in the namespaces, and files in its own directories, are in no other place.
-func TestRoom(t *testing.T) {
+// Links and mounts that are made in the namespaces, and files in directories of their own, are in no other place.
+func TestNamespaces(t *testing.T) {
 	testneed.Root(t)
 	dir, point := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "before"), nil, 0o600); err != nil {
