@@ -6,7 +6,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// leaveOutUnasked leaves out the arms that are measured only where the question differs, if it did not: they were launched
+// leaveOutUnasked leaves out the arms that are measured only where the question differs enough, if it did not: they were launched
 // once, and have no window.
 func (t *table) leaveOutUnasked() {
 	if !t.load.LayersOnLoss {

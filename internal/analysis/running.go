@@ -22,9 +22,13 @@ type Progress struct {
 	// LaunchSD is the likely standard deviation of an arm's launch effect in the primary metric, in logs;
 	// 0: windows of a single process have none.
 	LaunchSD float64
-	// Shown: the question is found to differ so far in a metric that is judged.
-	Shown bool
+	// Shown has what the question is found to change so far, of the metrics that are judged.
+	Shown []Found
 }
+
+// Found is a metric in which the question differs: the size of its effect, and the standard deviations of the log ratio of
+// two windows of a block and of an arm's launch effect, all in logs.
+type Found struct{ Effect, Pair, LaunchSD float64 }
 
 // Standing is an arm's effect on the primary metric so far.
 type Standing struct {
@@ -98,7 +102,9 @@ func Running(plan *record.Plan, cpus int, load record.Workload, lines []record.L
 				out.LaunchSD = all[name].typical.LaunchSD()
 			}
 		}
-		out.Shown = out.Shown || t.questionShown(all[name], shares[name], plan.Margin)
+		if t.questionShown(all[name], shares[name], plan.Margin) {
+			out.Shown = append(out.Shown, t.found(all[name]))
+		}
 	}
 	if c := t.transparency(); c.Known && !c.OK && len(t.checks) >= 3 {
 		out.Opaque, out.Why = true, c.Text
@@ -139,9 +145,20 @@ func (t *table) questionShown(f *fits, of, margin float64) bool {
 	return c.judgeAll([]pair{{f.question, t.load.Baseline}})[0].Verdict.Differs()
 }
 
+// found is what the question is found to change in a metric.
+func (t *table) found(all *fits) Found {
+	f, _ := t.between(all, all.question, t.load.Baseline)
+	c := t.contrast(f, all.question, t.load.Baseline)
+	return Found{math.Abs(f.Contrast(c).Mean), t.pairOf(all, all.question, f.WindowsSE(c)), f.LaunchSD()}
+}
+
+// pairOf is the standard deviation of the log ratio of two windows of a block, by the standard error of an arm's windows.
+func (t *table) pairOf(all *fits, arm string, noise float64) float64 {
+	return noise * math.Sqrt(2/(1+1/float64(len(t.control())))*float64(len(t.blocksOf(all, arm))))
+}
+
 // standings returns the arms that are compared, in the order of the plan. share is the metric's part of the error.
 func (t *table) standings(all *fits, share float64) (out []Standing) {
-	controls := float64(len(t.control()))
 	for _, group := range all.groups {
 		f, _ := t.between(all, group[0], t.load.Baseline)
 		cs := t.against(f, group)
@@ -150,8 +167,7 @@ func (t *table) standings(all *fits, share float64) (out []Standing) {
 			if mean := f.Contrast(cs[i]).Mean; !math.IsNaN(mean) {
 				s.Ratio, s.Half = math.Exp(mean), interval.Half()
 				if noise := f.WindowsSE(cs[i]); noise > 0 {
-					s.Noise = noise
-					s.Pair = noise * math.Sqrt(2/(1+1/controls)*float64(len(t.blocksOf(all, group[i]))))
+					s.Noise, s.Pair = noise, t.pairOf(all, group[i], noise)
 				}
 			}
 			out = append(out, s)

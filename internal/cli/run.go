@@ -302,9 +302,12 @@ func decide(p record.Plan, cpus int, show func(record.Workload, []record.Line)) 
 	return func(w record.Workload, lines []record.Line) run.Decision {
 		show(w, lines)
 		s := analysis.Running(&p, cpus, w, lines)
-		d := run.Decision{Stop: s.Done, Lengthen: s.Opaque, Why: s.Why, LaunchSD: s.LaunchSD, Shown: s.Shown}
+		d := run.Decision{Stop: s.Done, Lengthen: s.Opaque, Why: s.Why, LaunchSD: s.LaunchSD}
 		for _, a := range s.Arms {
 			d.Arms = append(d.Arms, run.Running(a))
+		}
+		for _, f := range s.Shown {
+			d.Shown = append(d.Shown, run.Found(f))
 		}
 		return d
 	}

@@ -72,8 +72,13 @@ type Decision struct {
 	Arms     []Running
 	// LaunchSD is the standard deviation of an arm's launch effect, in logs; 0: not known yet.
 	LaunchSD float64
-	Shown    bool // the question is found to differ so far
+	// Shown has what the question is found to change so far, by metric.
+	Shown []Found
 }
+
+// Found is a metric in which the question differs: the size of its effect, and the standard deviations of the log ratio of
+// two windows of a block and of an arm's launch effect, all in logs.
+type Found struct{ Effect, Pair, LaunchSD float64 }
 
 // Running is the effect of an arm as it is known so far.
 type Running struct {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
@@ -76,15 +77,30 @@ func (s *schedule) looks() bool { return s.waiting() && s.pass == s.passes }
 // waiting says whether the other arms wait for an answer to the question.
 func (s *schedule) waiting() bool { return s.question != nil && !s.closed }
 
-// decideLayers decides whether the other arms are measured in the rest of the turn: where the question is shown, or was
-// given up.
-func (s *schedule) decideLayers(shown bool) (opened bool) {
-	if !shown && !s.givenUp[s.load.Workload.Question] {
+// decideLayers decides whether the other arms are measured in the rest of the turn: where the question is shown and they can
+// be told apart in that time, or where it was given up.
+func (s *schedule) decideLayers(shown []Found) (opened bool) {
+	if !slices.ContainsFunc(shown, s.divides) && !s.givenUp[s.load.Workload.Question] {
 		s.closed = true
 		return false
 	}
 	s.question, s.launches, s.shorter = nil, 0, 0
 	return true
+}
+
+// divides says whether the rest of the turn can divide an effect among the layers: if it is at least as large as the
+// half-width of the interval that one of them would have. Else all of them would be undecided, and the question less
+// certain.
+func (s *schedule) divides(f Found) bool {
+	all := *s
+	all.question, all.launches, all.shorter = nil, 0, 0
+	o := all.planningInput()
+	o.LaunchSD = f.LaunchSD
+	l, _ := plan.Allocate(o, s.lengths, f.Pair, plan.Lengths{})
+	if all.questionBlocks() != nil {
+		l.Blocks /= 2
+	}
+	return stat.StepHalf(f.Pair, f.LaunchSD, l.Generations, l.Blocks, len(s.load.Arms)) <= f.Effect
 }
 
 // beginSecondPass ends the first pass: from now on all arms are measured, or the question until it is answered. It returns

@@ -107,7 +107,8 @@ func TestNextLaunchIsShorterByWhatIsKept(t *testing.T) {
 }
 
 // The other arms wait for the question: it is looked at after three fifths of the time, or as much earlier as they need
-// for four launches. Where it is shown, or was given up, they have the rest; else it has.
+// for four launches. Where more is shown than the interval of a layer would be wide, or where it was given up, they have the
+// rest; else it has.
 func TestLayersWaitForTheQuestion(t *testing.T) {
 	made := func() *schedule {
 		load := &plan.Load{Workload: record.Workload{Name: "load", Baseline: "host", Question: "container", LayersOnLoss: true}, Subject: "container", Arms: make([]plan.PlannedArm, 6)}
@@ -118,15 +119,18 @@ func TestLayersWaitForTheQuestion(t *testing.T) {
 		return &s
 	}
 	for name, c := range map[string]struct {
-		budget         time.Duration
-		shown, givenUp bool
-		at             time.Duration
-		layers         bool
+		budget  time.Duration
+		shown   []Found
+		givenUp bool
+		at      time.Duration
+		layers  bool
 	}{
-		"shown":         {budget: 90 * time.Second, shown: true, at: 50 * time.Second, layers: true},
+		"shown":         {budget: 90 * time.Second, shown: []Found{{0.02, 0.3, 0.01}, {0.3, 0.3, 0.01}}, at: 50 * time.Second, layers: true},
+		"shown, small":  {budget: 90 * time.Second, shown: []Found{{0.02, 0.3, 0.01}}, at: 50 * time.Second},
+		"launches":      {budget: 90 * time.Second, shown: []Found{{0.02, 0.01, 0.1}}, at: 50 * time.Second},
 		"not shown":     {budget: 90 * time.Second, at: 50 * time.Second},
 		"given up":      {budget: 90 * time.Second, givenUp: true, at: 50 * time.Second, layers: true},
-		"little budget": {budget: 15 * time.Second, shown: true, at: 4 * time.Second, layers: true},
+		"little budget": {budget: 15 * time.Second, shown: []Found{{0.3, 0.05, 0.01}}, at: 4 * time.Second, layers: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := made()
