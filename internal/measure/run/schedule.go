@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/planning/plan"
-	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
@@ -96,11 +95,11 @@ func (s *schedule) divides(f Found) bool {
 	all.question, all.launches, all.shorter = nil, 0, 0
 	o := all.planningInput()
 	o.LaunchSD = f.LaunchSD
-	l, _ := plan.Allocate(o, s.lengths, f.Pair, plan.Lengths{})
+	part := 1.0
 	if all.questionBlocks() != nil {
-		l.Blocks /= 2
+		part = 0.5
 	}
-	return stat.StepHalf(f.Pair, f.LaunchSD, l.Generations, l.Blocks, len(s.load.Arms)) <= f.Effect
+	return plan.StepHalf(o, s.lengths, f.Pair, len(s.load.Arms), part) <= f.Effect
 }
 
 // beginSecondPass ends the first pass: from now on all arms are measured, or the question until it is answered. It returns

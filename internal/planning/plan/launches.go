@@ -51,6 +51,13 @@ func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, rec
 	return l, someLaunches(l.Generations, l.Blocks, launch, block)
 }
 
+// StepHalf is the half-width that the interval of a layer against the one below is expected to have, in logs, if so many
+// arms have this part of the blocks of the rest of a turn. pair is the standard deviation of the log ratio of two windows.
+func StepHalf(o Observed, l Lengths, pair float64, arms int, part float64) float64 {
+	l, _ = Allocate(o, l, pair, Lengths{})
+	return stat.StepHalf(pair, o.LaunchSD, l.Generations, int(part*float64(l.Blocks)), arms)
+}
+
 // Variance is that of the contrast of an arm with the mean of baseline and twin: of its windows, whose standard error is
 // noise, and of so many launches. launchSD is that of an arm's launch effect; 0: not known yet. All in logs.
 func Variance(noise, launchSD float64, launches int) float64 {
