@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"cmp"
 	"math"
 	"sort"
 
@@ -55,4 +56,16 @@ func (e *launchTable) deviance(variance float64) float64 {
 	}
 	_, square := e.pool.at(variance)
 	return square + e.df*sum/n
+}
+
+// StepHalf is the half-width of the 95 % interval that one step of a ladder is expected to have after so many launches of so
+// many blocks of all arms. pair is the standard deviation of the log ratio of two windows of a block, launchSD that of an
+// arm's launch effect; 0: UsualLaunchSD. All in logs.
+func StepHalf(pair, launchSD float64, launches, blocks, arms int) float64 {
+	g, df := float64(launches), float64((launches-1)*(arms-1))
+	if df < 1 || blocks < 1 {
+		return math.Inf(1)
+	}
+	sd := cmp.Or(launchSD, UsualLaunchSD)
+	return StudentQuantile(0.975, df) * math.Sqrt(pair*pair/(g*float64(blocks))+2*sd*sd/g)
 }

@@ -1,9 +1,6 @@
 package stat
 
-import (
-	"cmp"
-	"math"
-)
+import "math"
 
 // Level is the confidence at which to compute what is shown as 95 %. A run that
 // its budget ended pays nothing. One that stopped on the width of its interval
@@ -53,16 +50,4 @@ func Looks(launches int) int {
 		n++
 	}
 	return n
-}
-
-// StepHalf is the half-width of the 95 % interval that one step of a ladder is expected to have after so many launches of so
-// many blocks of all arms. pair is the standard deviation of the log ratio of two windows of a block, launchSD that of an
-// arm's launch effect; 0: UsualLaunchSD. All in logs.
-func StepHalf(pair, launchSD float64, launches, blocks, arms int) float64 {
-	g, df := float64(launches), float64((launches-1)*(arms-1))
-	if df < 1 || blocks < 1 {
-		return math.Inf(1)
-	}
-	sd := cmp.Or(launchSD, UsualLaunchSD)
-	return StudentQuantile(0.975, df) * math.Sqrt(pair*pair/(g*float64(blocks))+2*sd*sd/g)
 }

@@ -87,19 +87,19 @@ func (s *schedule) decideLayers(shown []Found) (opened bool) {
 	return true
 }
 
-// divides says whether the rest of the turn can divide an effect among the layers: if it is at least as large as the
-// half-width of the interval that one of them would have. Else all of them would be undecided, and the question less
-// certain.
+// divides says whether the rest of the turn can divide an effect among the layers: whether the effect is at least as large
+// as the half-width that the interval of a layer would have. A smaller effect leaves every layer undecided.
 func (s *schedule) divides(f Found) bool {
+	o := s.inputOfAllArms()
+	o.LaunchSD = f.LaunchSD
+	return plan.StepHalf(o, s.lengths, f.Pair, len(s.load.Arms)-len(s.givenUp)) <= f.Effect
+}
+
+// inputOfAllArms is planningInput as it would be if the other arms waited no longer.
+func (s *schedule) inputOfAllArms() plan.Observed {
 	all := *s
 	all.question, all.launches, all.shorter = nil, 0, 0
-	o := all.planningInput()
-	o.LaunchSD = f.LaunchSD
-	part := 1.0
-	if all.questionBlocks() != nil {
-		part = 0.5
-	}
-	return plan.StepHalf(o, s.lengths, f.Pair, len(s.load.Arms), part) <= f.Effect
+	return all.planningInput()
 }
 
 // beginSecondPass ends the first pass: from now on all arms are measured, or the question until it is answered. It returns
@@ -121,9 +121,7 @@ func (s *schedule) leastShare() time.Duration {
 	if !s.piloted || s.plan.Generations > 0 || s.skipped != nil {
 		return 0
 	}
-	all := *s // of the second pass, with all arms
-	all.question, all.launches, all.shorter = nil, 0, 0
-	o := all.planningInput()
+	o := s.inputOfAllArms()
 	return max(plan.Enough(o, s.lengths, o.Launch+s.closeTime), s.plan.LeastSecond(s.load))
 }
 

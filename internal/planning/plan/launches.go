@@ -51,11 +51,17 @@ func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, rec
 	return l, someLaunches(l.Generations, l.Blocks, launch, block)
 }
 
-// StepHalf is the half-width that the interval of a layer against the one below is expected to have, in logs, if so many
-// arms have this part of the blocks of the rest of a turn. pair is the standard deviation of the log ratio of two windows.
-func StepHalf(o Observed, l Lengths, pair float64, arms int, part float64) float64 {
-	l, _ = Allocate(o, l, pair, Lengths{})
-	return stat.StepHalf(pair, o.LaunchSD, l.Generations, int(part*float64(l.Blocks)), arms)
+// StepHalf is the half-width that the interval of a layer against the one below is expected to have, in logs, if all of so
+// many arms are measured in the rest of a turn, in every second block where blocks have fewer arms on average; +Inf where a
+// verdict would lack launches. pair is the standard deviation of the log ratio of two windows of a block.
+func StepHalf(o Observed, l Lengths, pair float64, arms int) float64 {
+	if l, _ = Allocate(o, l, pair, Lengths{}); l.Generations < minLaunches {
+		return math.Inf(1)
+	}
+	if o.Arms < arms {
+		l.Blocks /= 2
+	}
+	return stat.StepHalf(pair, o.LaunchSD, l.Generations, l.Blocks, arms)
 }
 
 // Variance is that of the contrast of an arm with the mean of baseline and twin: of its windows, whose standard error is
