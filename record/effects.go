@@ -218,7 +218,7 @@ type WorkloadResult struct {
 	// Judged is Workload.Judged, with the default filled in. The first has four fifths of the error, the others the rest, and
 	// passes it on where it is shown.
 	Judged []string `json:"judged,omitempty"`
-	// NotAsked are the arms that were not measured, because the question was not found to differ (Workload.LayersOnLoss).
+	// NotAsked are the arms that were not measured, because the question did not differ enough (Workload.LayersOnLoss).
 	NotAsked []string `json:"not_asked,omitempty"`
 	// Question is Workload.Question, Objective is Workload.Objective.
 	Question  string     `json:"question,omitempty"`

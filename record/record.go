@@ -88,8 +88,8 @@ type Workload struct {
 	// the other arms judged, with simultaneous intervals. Empty: all arms are judged together, with
 	// simultaneous intervals.
 	Question string `json:"question,omitempty"`
-	// LayersOnLoss: the arms but baseline, twin and question are measured only where the question is found to differ, after
-	// the larger part of the time.
+	// LayersOnLoss: the arms but baseline, twin and question are measured only where the question differs, after the larger
+	// part of the time, by at least the half-width that the rest of the time would give a layer.
 	LayersOnLoss bool `json:"layers_on_loss,omitempty"`
 	// Objective is judged in each arm by itself; nil: none.
 	Objective *Objective `json:"objective,omitempty"`

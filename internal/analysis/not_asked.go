@@ -6,8 +6,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// leaveOutUnasked leaves out the arms that are measured only where the question differs enough, if it did not: they were launched
-// once, and have no window.
+// leaveOutUnasked leaves out the layers that a run skipped (Workload.LayersOnLoss): they were launched once, and have no
+// window.
 func (t *table) leaveOutUnasked() {
 	if !t.load.LayersOnLoss {
 		return

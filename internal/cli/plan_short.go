@@ -103,7 +103,7 @@ func (p *sheet) skipped(left []record.Left) {
 	}
 }
 
-// asked are the arms that loads ask about first: their layers are measured only where one of these differs.
+// asked are the arms that loads ask about first: their layers are measured only where one of these differs enough.
 func asked(loads []plan.Load) (arms arrange.Ordered) {
 	for _, l := range loads {
 		if l.LayersOnLoss {

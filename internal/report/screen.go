@@ -170,7 +170,7 @@ func (in Language) concerns(e *record.Effects, a record.Answers) (items []item) 
 	return items
 }
 
-// notAsked names the loads whose layers were not measured because too little of a loss was shown, and the flag that measures them.
+// notAsked names the loads whose layers were skipped because their loss is small or not shown, and the flags that measure them.
 func (in Language) notAsked(e *record.Effects) (out []sentence) {
 	var loads arrange.Grouped[string]
 	for _, w := range e.Workloads {

@@ -7,11 +7,10 @@ import (
 
 // A run measures its loads in up to two passes. The first pass has a first answer to the question
 // that people ask: it has the baseline, its twin and the subject alone, for every load in turn. The
-// second pass goes on with these until QuestionShare of the load's time is over. Where the subject
-// is found to differ then, by so much that the rest of the time can divide it among the layers, all arms
-// have the rest, and every other block those of the question only; where it is not, the question has the
-// rest: nobody asks which layer costs nothing. Arms that the
-// user chose (LayersOnLoss is false) are measured in the whole second pass. All windows count.
+// second pass goes on with these until QuestionShare of the load's time is over. If the subject differs
+// then by enough for the rest of the time to divide the difference among the layers, all arms have the
+// rest, and every other block has the question's arms only. Otherwise the question has the rest. Arms
+// that the user chose (LayersOnLoss is false) are measured in the whole second pass. All windows count.
 //
 // A load has a first pass where all of this holds: it has at least fewArms arms, none of them
 // with a neighbour; it has a subject; it has no database server, whose start in each arm would
