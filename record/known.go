@@ -18,7 +18,7 @@ type Known struct {
 	Operations float64 `json:"operations_per_second,omitempty"`
 	Windows    float64 `json:"windows_per_second,omitempty"`
 	// Narrowest and Widest are the half-widths, as ratios, of the intervals of the primary metric after Seconds of the run
-	// for each arm, without Begin; 0: not known.
+	// for each arm, without Begin, of the question alone where the load has one; 0: unknown.
 	Narrowest float64 `json:"narrowest_half_width,omitempty"`
 	Widest    float64 `json:"widest_half_width,omitempty"`
 	Seconds   float64 `json:"seconds_per_arm,omitempty"`

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -167,16 +168,15 @@ func (w *watch) fill(s *Seen, arms int) {
 	}
 }
 
-// widths takes the half-widths of the primary metric, as far as the arms have enough launches for a verdict.
+// widths takes the half-widths of the primary metric, as far as the arms have enough launches for a verdict: of the question
+// alone where there is one, because its layers have a part of the time, or none.
 func (s *Seen) widths(load record.Workload, e *record.Effects) {
 	for _, x := range e.Effects {
-		if x.Workload != load.Name || x.Metric != load.Primary || x.Typical == nil || x.Generations < metric.LeastLaunches || !x.Typical.Known() {
+		asked := x.Workload == load.Name && x.Metric == load.Primary && (load.Question == "" || x.Arm == load.Question)
+		if !asked || x.Typical == nil || x.Generations < metric.LeastLaunches || !x.Typical.Known() {
 			continue
 		}
 		half := math.Sqrt(x.Typical.High/x.Typical.Low) - 1
-		if s.Narrowest == 0 || half < s.Narrowest {
-			s.Narrowest = half
-		}
-		s.Widest = max(s.Widest, half)
+		s.Narrowest, s.Widest = min(half, cmp.Or(s.Narrowest, half)), max(s.Widest, half)
 	}
 }

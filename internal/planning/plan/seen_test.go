@@ -123,6 +123,10 @@ func TestSeenInFindsTheWidths(t *testing.T) {
 	if err != nil || !near(seen[0].Narrowest, 0.1) || !near(seen[0].Widest, 0.2) {
 		t.Errorf("%v %+v", err, seen)
 	}
+	m.result.Plan.Workloads[0].Question, e.Effects[1].Arm = "container", "container"
+	if seen, err = SeenIn(&m.result, e); err != nil || !near(seen[0].Narrowest, 0.1) || !near(seen[0].Widest, 0.1) {
+		t.Errorf("with a question: %v %+v", err, seen)
+	}
 }
 
 // seen is what a run of a load with these places showed.
